@@ -1,0 +1,43 @@
+# `make` alone runs what CI runs.
+.PHONY: all setup demo run test format lint types layers bench clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+all: format lint types layers test
+
+# The stamp is younger than what it was made of, so a second `make` installs nothing.
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group dev
+	touch $@
+
+setup: .venv/ready
+
+demo: setup
+	@$(BIN)/nearhit demo
+
+run: setup
+	@$(BIN)/nearhit serve --example
+
+test: setup
+	$(BIN)/pytest
+
+format: setup
+	$(BIN)/ruff format --check
+
+lint: setup
+	$(BIN)/ruff check
+
+types: setup
+	$(BIN)/mypy
+
+layers: setup
+	$(BIN)/lint-imports
+
+bench: setup
+	$(BIN)/python -m loadtests.bench_search
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
