@@ -1,0 +1,133 @@
+"""One PostgreSQL, reached by statement name; driver exceptions end here."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import asyncpg
+import orjson
+from asyncpg.pool import PoolConnectionProxy
+from pgvector.asyncpg import register_vector
+
+from index import statements
+from index.errors import DatabaseUnavailable
+
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
+Row: TypeAlias = Mapping[str, Any]
+Observe: TypeAlias = Callable[[str, float], None]
+
+ACQUIRE_TIMEOUT_S = 5.0  # a starting value, not measured; past it a 503 serves a caller better
+_STATEMENTS = statements.load()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Statements on one connection; `observe` is told each one's name and seconds."""
+
+    connection: Connection
+    observe: Observe
+
+    async def rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+        started_s = time.perf_counter()
+        rows = await self.connection.fetch(_STATEMENTS[name], *arguments)
+        self.observe(name, time.perf_counter() - started_s)
+        return cast("Sequence[Row]", rows)  # a Record maps names to values, without being a Mapping
+
+    async def row(self, name: str, *arguments: Any) -> Row | None:
+        rows = await self.rows(name, *arguments)
+        return rows[0] if rows else None
+
+    async def value(self, name: str, *arguments: Any) -> Any:
+        row = await self.row(name, *arguments)
+        return None if row is None else next(iter(row.values()))
+
+
+class Database:
+    """A pool of sessions. Raises `DatabaseUnavailable` where the server can't answer now."""
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", observe: Observe) -> None:
+        self._pool = pool
+        self._observe = observe
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        with _unavailable():
+            async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                yield Session(connection, self._observe)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Session]:
+        async with self.session() as session, session.connection.transaction():
+            yield session
+
+    async def rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+        async with self.session() as session:
+            return await session.rows(name, *arguments)
+
+    async def row(self, name: str, *arguments: Any) -> Row | None:
+        async with self.session() as session:
+            return await session.row(name, *arguments)
+
+    async def value(self, name: str, *arguments: Any) -> Any:
+        async with self.session() as session:
+            return await session.value(name, *arguments)
+
+
+@asynccontextmanager
+async def connect(
+    url: str, *, connections_max: int, statement_timeout_s: float, observe: Observe
+) -> AsyncIterator[Database]:
+    """A database whose schema is in place; see `index.migrate`."""
+    with _unavailable():
+        pool = await asyncpg.create_pool(
+            url,
+            min_size=1,
+            max_size=connections_max,
+            init=_prepare,
+            reset=_keep,
+            server_settings={
+                "application_name": "nearhit",
+                "jit": "off",  # compiling takes longer than any statement of ours runs
+                "statement_timeout": str(round(statement_timeout_s * 1000)),
+            },
+        )
+    try:
+        yield Database(pool, observe)
+    finally:
+        await pool.close()
+
+
+async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    await register_vector(connection)
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        encoder=lambda value: orjson.dumps(value).decode(),
+        decoder=orjson.loads,
+    )
+
+
+async def _keep(connection: Connection) -> None:
+    """Leave a returned connection as it is: our statements leave nothing behind in a session.
+
+    The driver's own reset costs a round trip for each request.
+    """
+
+
+@contextmanager
+def _unavailable() -> Iterator[None]:
+    try:
+        yield
+    except (
+        asyncpg.PostgresConnectionError,
+        asyncpg.OperatorInterventionError,
+        asyncpg.InsufficientResourcesError,
+        OSError,
+    ) as error:
+        raise DatabaseUnavailable(f"PostgreSQL did not answer: {type(error).__name__}") from error
+    except asyncpg.InterfaceError as error:
+        if isinstance(error, ValueError):  # an argument of ours that the driver can't encode
+            raise
+        raise DatabaseUnavailable("PostgreSQL closed the connection") from error

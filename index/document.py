@@ -1,0 +1,136 @@
+"""A document: one thing of a source, with the limits of each field on the field's type.
+
+HTTP bodies and front matter are made of the same types, so both are judged alike.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, LiteralString
+
+from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
+from pydantic_core import PydanticCustomError
+
+# Starting values, not measured, where no source stands beside them.
+DOCUMENT_ID_CHARACTERS_MAX = 512  # of 4 bytes: within the 2,704 that a Postgres index row holds
+SOURCE_CHARACTERS_MAX = 128
+TITLE_CHARACTERS_MAX = 300
+TEXT_CHARACTERS_MAX = 2_000_000
+URI_CHARACTERS_MAX = 2_048
+LINE_CHARACTERS_MAX = 512
+LANGUAGE_CHARACTERS_MAX = 35  # RFC 5646, section 4.4.1
+TAGS_MAX = 64
+TAG_CHARACTERS_MAX = 128
+READERS_MAX = 256
+METADATA_KEYS_MAX = 64
+METADATA_KEY_CHARACTERS_MAX = 128
+METADATA_ITEMS_MAX = 256
+METADATA_TEXT_CHARACTERS_MAX = 4_096
+METADATA_INTEGER_MAX = 2**53 - 1  # exact in every JSON reader: RFC 8259, section 6
+
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what Postgres refuses within a text
+LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+ID = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
+READER = re.compile(rf"(user|group):{ID.pattern}|tenant|public")
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")  # RFC 5646, without its rarer forms
+
+
+def is_reader(token: str) -> bool:
+    """Whether a token is `user:ID`, `group:ID`, `tenant` or `public`.
+
+    An ID has 1 to 128 characters, none of them whitespace or a control character.
+    """
+    return READER.fullmatch(token) is not None
+
+
+def normalise(text: str) -> str:
+    r"""The text in Unicode's normal form C, with lines that end in \n.
+
+    What Postgres refuses becomes U+FFFD, as CommonMark (section 2.3) asks for U+0000.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", UNSTORABLE.sub("\ufffd", lines))
+
+
+def _form(pattern: re.Pattern[str], message: LiteralString) -> AfterValidator:
+    def check(value: str) -> str:
+        if pattern.fullmatch(value):
+            return value
+        raise PydanticCustomError("form", message)
+
+    return AfterValidator(check)
+
+
+def _metadata_value(value: object) -> object:
+    items = value if isinstance(value, list) else [value]
+    if len(items) <= METADATA_ITEMS_MAX and all(map(_is_scalar, items)):
+        return value
+    raise PydanticCustomError(
+        "metadata", "must be text, a number, true, false, null or a list of these, within limits"
+    )
+
+
+def _is_scalar(value: object) -> bool:
+    match value:
+        case None | bool():
+            return True
+        case int():
+            return abs(value) <= METADATA_INTEGER_MAX
+        case float():
+            return math.isfinite(value)
+        case str():
+            return len(value) <= METADATA_TEXT_CHARACTERS_MAX and not UNSTORABLE.search(value)
+        case _:
+            return False
+
+
+_OneLine = _form(LINE, "must be one line of text without control characters")
+
+Line = Annotated[str, Field(max_length=LINE_CHARACTERS_MAX), _OneLine]
+DocumentId = Annotated[str, Field(max_length=DOCUMENT_ID_CHARACTERS_MAX), _OneLine]
+Source = Annotated[str, Field(max_length=SOURCE_CHARACTERS_MAX), _OneLine]
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), _OneLine
+]
+Text = Annotated[str, AfterValidator(normalise), Field(max_length=TEXT_CHARACTERS_MAX)]
+Uri = Annotated[str, Field(max_length=URI_CHARACTERS_MAX), _OneLine]
+Language = Annotated[
+    str,
+    Field(max_length=LANGUAGE_CHARACTERS_MAX),
+    _form(LANGUAGE, "must be a language tag such as en or pt-BR"),
+]
+Tag = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=TAG_CHARACTERS_MAX), _OneLine
+]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=TAGS_MAX)]
+MetadataKey = Annotated[str, Field(max_length=METADATA_KEY_CHARACTERS_MAX), _OneLine]
+MetadataScalar = str | int | float | bool | None
+MetadataValue = Annotated[MetadataScalar | list[MetadataScalar], PlainValidator(_metadata_value)]
+Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METADATA_KEYS_MAX)]
+Owner = Annotated[str, _form(ID, "must be 1 to 128 characters without whitespace")]
+Reader = Annotated[str, _form(READER, "must be user:ID, group:ID, tenant or public")]
+Readers = Annotated[tuple[Reader, ...], Field(max_length=READERS_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as its source gives it.
+
+    document_id: unique within the tenant.
+    text: Markdown, normalised, without front matter.
+    language: a tag of RFC 5646.
+    owner: the subject that always reads it; None if nobody owns it.
+    """
+
+    document_id: DocumentId
+    title: Title
+    text: Text
+    source: Source
+    uri: Uri
+    language: Language
+    tags: Tags
+    metadata: Metadata
+    owner: Owner | None
+    readers: Readers

@@ -1,0 +1,33 @@
+"""Everything that the index refuses, or fails with.
+
+IndexFailure
+├── DatabaseUnavailable    PostgreSQL can't answer now
+├── EmbeddingUnavailable   the embedder gave no vectors that can be used
+├── GenerationMismatch     the index was made with another embedder or analyser
+├── MigrationRefused       the schema is not one that this version can bring up to date
+└── UnknownLanguage        no analyser for that language; a ValueError too
+"""
+
+
+class IndexFailure(Exception):
+    """The base of every exception that this package raises."""
+
+
+class DatabaseUnavailable(IndexFailure):
+    """PostgreSQL can't answer now; asking again later may help."""
+
+
+class EmbeddingUnavailable(IndexFailure):
+    """The embedder gave no vectors that can be used; asking again later may help."""
+
+
+class GenerationMismatch(IndexFailure):
+    """The index was made with another embedder or analyser than the one asked for."""
+
+
+class MigrationRefused(IndexFailure):
+    """The schema is not one that this version can bring up to date."""
+
+
+class UnknownLanguage(IndexFailure, ValueError):
+    """No analyser for that language."""

@@ -1,0 +1,78 @@
+"""What one request may see, as a value: decided before anything is searched, part of every key."""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+ScopeName: TypeAlias = Literal["private", "shared", "tenant", "public"]
+
+SCOPE_NAMES: tuple[ScopeName, ...] = get_args(ScopeName)
+PUBLIC = "public"  # the partition, and the reader token, of what every tenant may read
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The tenant and the tokens that admit a document; make one with `resolve`.
+
+    grants: sorted tokens, any of which admits a document of the tenant.
+    shared: sorted tokens that admit a document only if somebody else owns it.
+    owner:  the subject's token as an owner.
+    public: whether public documents of other tenants are admitted too.
+    """
+
+    tenant: str
+    grants: tuple[str, ...]
+    shared: tuple[str, ...]
+    owner: str
+    public: bool
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """The tenants whose changes can change an answer in this scope."""
+        return (self.tenant, PUBLIC) if self.public else (self.tenant,)
+
+    def admits(self, owner: str | None, readers: Collection[str]) -> bool:
+        """Whether a document of the tenant is in this scope; `sql/search.sql` asks the same."""
+        owned = owner is not None and f"owner:{owner}" == self.owner
+        return (
+            (owned and self.owner in self.grants)
+            or not set(self.grants).isdisjoint(readers)
+            or (not owned and not set(self.shared).isdisjoint(readers))
+        )
+
+    @property
+    def fingerprint(self) -> bytes:
+        """Equal for two scopes just if they admit the same documents by the same tokens."""
+        shared = (*self.shared, self.owner) if self.shared else ()
+        parts = ((self.tenant,), self.grants, shared, (str(self.public),))
+        text = "\x1e".join("\x1f".join(part) for part in parts)
+        return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def resolve(
+    tenant: str, subject: str, groups: Collection[str], names: Collection[ScopeName]
+) -> Scope:
+    """The union of the named scopes for one subject.
+
+    Whoever asks for `private` too sees its own documents anyway, so that what is shared needs no
+    exception then: the common request is one test of two arrays.
+    """
+    owner = f"owner:{subject}"
+    sharing = {f"user:{subject}", *(f"group:{group}" for group in groups)}
+    private, shared = "private" in names, "shared" in names
+    grants = {name for name in ("tenant", PUBLIC) if name in names}
+    if private:
+        grants |= {owner, *sharing} if shared else {owner}
+    return Scope(
+        tenant=tenant,
+        grants=tuple(sorted(grants)),
+        shared=tuple(sorted(sharing)) if shared and not private else (),
+        owner=owner,
+        public=PUBLIC in names,
+    )
+
+
+def everything(tenant: str, subject: str, groups: Collection[str]) -> Scope:
+    """All that a subject may read."""
+    return resolve(tenant, subject, groups, SCOPE_NAMES)

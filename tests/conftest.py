@@ -1,0 +1,124 @@
+"""Real servers for every test: the configured ones, or the embedded ones, started once.
+
+Each test gets a database made from a migrated template, and a prefix of its own in Redis.
+"""
+
+import asyncio
+import os
+import secrets
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from gateway import embedded
+from gateway.embedded import Servers
+from gateway.settings import Settings
+from index import migrate
+
+ADMIN_KEY = "nh_operator-of-the-tests"
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    return "asyncio", {"use_uvloop": True}
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Servers]:
+    urls = os.environ.get("NEARHIT_DATABASE_URL"), os.environ.get("NEARHIT_REDIS_URL")
+    if urls[0] and urls[1]:
+        yield Servers(urls[0], urls[1])
+        return
+    with data_dir() as folder, embedded.own(folder) as started:
+        asyncio.run(_without_fsync(started.database_url))
+        yield started
+
+
+async def _without_fsync(url: str) -> None:
+    """Nothing of the tests has to survive a power cut, and a new database for each is quicker."""
+    await run_sql(url, "ALTER SYSTEM SET fsync = off")
+    await run_sql(url, "SELECT pg_reload_conf()")
+
+
+@contextmanager
+def data_dir() -> Iterator[Path]:
+    """A folder that root's PostgreSQL, which runs as nobody, can enter."""
+    with tempfile.TemporaryDirectory(prefix="nearhit-tests-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name) / "data"
+
+
+@pytest.fixture(scope="session")
+async def template(servers: Servers) -> AsyncIterator[str]:
+    """The name of a database with the schema, from which each test's is copied."""
+    name = f"nearhit_template_{secrets.token_hex(6)}"
+    await run_sql(servers.database_url, f"CREATE DATABASE {name}")
+    await migrate.migrate(named(servers.database_url, name), migrate.shipped())
+    yield name
+    await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+async def databases(servers: Servers, template: str) -> AsyncIterator["asyncio.Queue[str]"]:
+    """Copies of the template, made ahead: one takes as long as a whole test."""
+    made: asyncio.Queue[str] = asyncio.Queue(maxsize=2)
+
+    async def make() -> None:
+        while True:
+            name = f"nearhit_test_{secrets.token_hex(6)}"
+            await run_sql(servers.database_url, f"CREATE DATABASE {name} TEMPLATE {template}")
+            await made.put(name)
+
+    making = asyncio.create_task(make())
+    yield made
+    making.cancel()
+    await asyncio.wait([making])
+    while not made.empty():
+        await run_sql(servers.database_url, f"DROP DATABASE {made.get_nowait()} WITH (FORCE)")
+
+
+@pytest.fixture
+async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+    async with fresh_settings(servers, databases) as made:
+        yield made
+
+
+@asynccontextmanager
+async def fresh_settings(
+    servers: Servers, databases: "asyncio.Queue[str]"
+) -> AsyncIterator[Settings]:
+    """Settings with a database and a prefix of their own."""
+    name = await databases.get()
+    yield Settings(
+        database_url=SecretStr(named(servers.database_url, name)),
+        redis_url=SecretStr(servers.redis_url),
+        admin_key=SecretStr(ADMIN_KEY),
+        cache_prefix=f"nearhit-test-{secrets.token_hex(6)}:",
+        cache_budget_s=1.0,  # a busy test machine must not look like a broken Redis
+    )
+    await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def database_url(settings: Settings) -> str:
+    assert settings.database_url is not None
+    return settings.database_url.get_secret_value()
+
+
+async def run_sql(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+def named(url: str, database: str) -> str:
+    """The URL with another database's name."""
+    return urlunsplit(urlsplit(url)._replace(path=f"/{database}"))

@@ -1,0 +1,113 @@
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from index import document
+from index.document import Document, is_reader, normalise
+
+DOCUMENT = TypeAdapter(Document)
+FIELDS: dict[str, Any] = {
+    "document_id": "handbook/leave.md",
+    "title": "Leave",
+    "text": "Ask first.",
+    "source": "handbook",
+    "uri": "leave.md",
+    "language": "en",
+    "tags": (),
+    "metadata": {},
+    "owner": None,
+    "readers": (),
+}
+ids = st.text(st.characters(exclude_categories=("Cc", "Cs", "Z")), min_size=1, max_size=128).filter(
+    lambda text: not any(character.isspace() for character in text)
+)
+
+
+@pytest.mark.parametrize("token", ["tenant", "public", "user:ana", "group:hr/leads", "user:a:b"])
+def test_the_four_forms_are_readers(token: str) -> None:
+    assert is_reader(token)
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["", "user", "user:", "role:hr", "Tenant", "public ", "user:a b", "user:a\n", "group:\x07"],
+)
+def test_nothing_else_is_a_reader(token: str) -> None:
+    assert not is_reader(token)
+
+
+@given(ids)
+def test_any_id_of_up_to_128_characters_can_read(subject: str) -> None:
+    assert is_reader(f"user:{subject}")
+    assert not is_reader(f"user:{subject:x<129}")
+
+
+@given(st.text(st.characters() | st.sampled_from("\r\n\0")))
+def test_a_normalised_text_is_storable_and_stays_as_it_is(text: str) -> None:
+    normalised = normalise(text)
+
+    assert unicodedata.is_normalized("NFC", normalised)
+    assert not {"\r", "\0"} & set(normalised)
+    assert normalised.encode().decode() == normalised
+    assert normalise(normalised) == normalised
+
+
+def test_line_ends_of_any_system_become_newlines() -> None:
+    assert normalise("a\r\nb\rc\n\r") == "a\nb\nc\n\n"
+
+
+def test_the_text_of_a_document_is_normalised() -> None:
+    made = DOCUMENT.validate_python(FIELDS | {"text": "cafe\u0301\r\n"})
+
+    assert made.text == "café\n"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("document_id", "x" * (document.DOCUMENT_ID_CHARACTERS_MAX + 1)),
+        ("document_id", "a\nb"),
+        ("document_id", "\udcff"),
+        ("title", ""),
+        ("title", "two\nlines"),
+        ("title", 2024),
+        ("text", "x" * (document.TEXT_CHARACTERS_MAX + 1)),
+        ("source", ""),
+        ("uri", "x" * (document.URI_CHARACTERS_MAX + 1)),
+        ("language", "English"),
+        ("tags", "hr"),
+        ("tags", ["x"] * (document.TAGS_MAX + 1)),
+        ("tags", [""]),
+        ("metadata", {"seen": {"deep": 1}}),
+        ("metadata", {"seen": [[1]]}),
+        ("metadata", {"seen": float("nan")}),
+        ("metadata", {"seen": 2**53}),
+        ("metadata", {"seen": "\0"}),
+        ("metadata", {"seen": ["x"] * (document.METADATA_ITEMS_MAX + 1)}),
+        ("metadata", {str(key): 0 for key in range(document.METADATA_KEYS_MAX + 1)}),
+        ("metadata", {1: "x"}),
+        ("owner", "ana maria"),
+        ("readers", None),
+        ("readers", ["everyone"]),
+        ("readers", ["tenant"] * (document.READERS_MAX + 1)),
+    ],
+)
+def test_a_value_beyond_its_limits_is_refused_by_the_name_of_its_field(
+    field: str, value: object
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        DOCUMENT.validate_python(FIELDS | {field: value})
+
+    assert {error["loc"][0] for error in refused.value.errors()} == {field}
+
+
+def test_metadata_keeps_the_types_of_json() -> None:
+    metadata = {"draft": True, "year": 2024, "share": 0.5, "note": None, "names": ["a", 1, False]}
+
+    made = DOCUMENT.validate_python(FIELDS | {"metadata": metadata})
+
+    assert repr(made.metadata) == repr(metadata)

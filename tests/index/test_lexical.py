@@ -1,0 +1,167 @@
+import math
+import unicodedata
+from collections.abc import Collection
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index import lexical
+from index.errors import UnknownLanguage
+from index.lexical import DIMENSION, LANGUAGES, PASSAGE_TERMS_MAX, QUERY_TERMS_MAX
+
+TEXTS = st.text(st.sampled_from("aàáâãäbcçdeéêëiíîlmnñoóôõöprstuúüvwxyzß019 .-_@"))
+IDENTIFIERS = ["ERR_1042", "snake_case", "v2.3.1", "ana@exemplo.pt", "covid-19", "config.yaml"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _word_lists() -> None:
+    """Loaded ahead: Hypothesis allows an example 200 ms."""
+    lexical.load(LANGUAGES)
+
+
+def score(query: str, passage: str, language: str, also: Collection[str] = ()) -> float:
+    held = lexical.passage(passage, language)
+    asked = lexical.query(query, {language, *also})
+    return sum(weight * held[index] for index, weight in asked.items() if index in held)
+
+
+def test_a_passage_holds_saturated_frequencies() -> None:
+    vector = lexical.passage("lighthouse keeper of the lighthouse", "en")
+
+    norm = 1.2 * (1 - 0.75 + 0.75 * 5 / 200)
+    assert sorted(vector.values()) == pytest.approx([2.2 / (1 + norm), 2 * 2.2 / (2 + norm)])
+
+
+def test_a_query_holds_the_inverse_chance_that_a_text_holds_the_word() -> None:
+    (unheard_of,) = lexical.query("xqzwv", ["en"]).values()
+
+    assert unheard_of == pytest.approx(-math.log(1 - (1 - 1e-7) ** 150))
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    rare, common = "the lighthouse", "the house"
+
+    assert score(rare, rare, "en") > score(common, common, "en")
+
+
+@pytest.mark.parametrize(
+    ("words", "language"),
+    [("the of and to", "en"), ("de a o que e", "pt"), ("der die und", "de"), ("the de la", "und")],
+)
+def test_words_that_nearly_every_text_holds_score_nothing(words: str, language: str) -> None:
+    assert lexical.passage(words, language) == lexical.query(words, [language]) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language"),
+    [
+        ("searching", "searched", "en"),
+        ("educação", "educações", "pt"),
+        ("canciones", "canción", "es"),
+        ("Häuser", "Häusern", "de"),
+        ("nationales", "nationale", "fr"),
+        ("ragazzi", "ragazzo", "it"),
+    ],
+)
+def test_inflections_of_a_word_meet(one: str, other: str, language: str) -> None:
+    assert score(one, other, language) > 0
+
+
+def test_an_undetermined_language_knows_no_inflections() -> None:
+    assert score("searching", "searching", "und") > 0
+    assert score("searching", "searched", "und") == 0
+
+
+@given(TEXTS, st.sampled_from(sorted(LANGUAGES)))
+def test_accents_never_matter(text: str, language: str) -> None:
+    letters = unicodedata.normalize("NFD", text)
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+    assert lexical.passage(plain, language) == lexical.passage(text, language)
+    assert lexical.passage(letters, language) == lexical.passage(text, language)
+
+
+@given(TEXTS, st.sampled_from(sorted(LANGUAGES)))
+def test_case_never_matters(text: str, language: str) -> None:
+    assert lexical.passage(text.upper(), language) == lexical.passage(text, language)
+
+
+@pytest.mark.parametrize("identifier", IDENTIFIERS)
+def test_an_identifier_is_found_whole_before_it_is_found_in_parts(identifier: str) -> None:
+    parted = identifier.translate(str.maketrans("_.@-", "    "))
+
+    whole = score(identifier, f"see {identifier}", "en")
+    in_parts = score(identifier, f"see {parted}", "en")
+    assert whole > in_parts > 0
+    assert score(parted, f"see {identifier}", "en") > 0
+
+
+def test_a_hyphen_between_words_only_parts_them() -> None:
+    assert lexical.query("long-lived", ["en"]) == lexical.query("long lived", ["en"])
+
+
+def test_a_passage_meets_only_the_terms_of_its_own_language() -> None:
+    passage = "Notas sobre o die, peça que se usa em moldes."  # "die" is German's "the"
+
+    assert score("die", passage, "pt", also=["de"]) == score("die", passage, "pt") > 0
+    assert lexical.query("die", ["de"]) == {}
+
+
+@given(TEXTS, st.sets(st.sampled_from(sorted(LANGUAGES))))
+def test_a_query_in_several_languages_is_its_queries_in_each(
+    text: str, languages: set[str]
+) -> None:
+    together = lexical.query(text, languages)
+
+    alone = [lexical.query(text, [language]) for language in languages]
+    assert together == {index: weight for one in alone for index, weight in one.items()}
+    assert len(together) == sum(map(len, alone))
+
+
+@given(st.text(), st.sampled_from(sorted(LANGUAGES)))
+def test_any_text_gives_vectors_that_can_be_stored(text: str, language: str) -> None:
+    held, asked = lexical.passage(text, language), lexical.query(text, [language])
+
+    assert held.keys() == asked.keys()
+    assert all(0 <= index < DIMENSION for index in held)
+    assert all(0 < frequency < 2.2 for frequency in held.values())
+    assert all(0.1 < weight < 12 for weight in asked.values())
+
+
+def test_of_too_many_words_a_query_keeps_the_rarest() -> None:
+    rare = " ".join(f"xq{number}" for number in range(QUERY_TERMS_MAX))
+
+    assert lexical.query(f"lighthouse {rare} keeper", ["en"]) == lexical.query(rare, ["en"])
+
+
+def test_of_too_many_words_a_passage_keeps_the_most_frequent() -> None:
+    text = " ".join(f"xq{number}" for number in range(PASSAGE_TERMS_MAX)) + " lighthouse" * 2
+
+    vector = lexical.passage(text, "en")
+
+    assert len(vector) == PASSAGE_TERMS_MAX
+    assert vector.keys() >= lexical.query("lighthouse", ["en"]).keys()
+
+
+def test_of_a_blob_only_the_beginning_is_a_word() -> None:
+    blob = "deadbeef" * 1000
+
+    assert lexical.query(blob, ["en"]) == lexical.query(blob + "0", ["en"])
+
+
+def test_equal_words_have_equal_indexes_in_every_process() -> None:
+    assert lexical.passage("farol", "pt").keys() == {213_896_885}
+    assert lexical.passage("farol", "und").keys() == {212_906_940}
+
+
+@pytest.mark.parametrize("code", ["pt", "pt-BR", "pt_PT", "PT-br"])
+def test_a_regional_code_is_its_language(code: str) -> None:
+    assert lexical.base_language(code) == "pt"
+    assert lexical.passage("um farol", code) == lexical.passage("um farol", "pt")
+
+
+@pytest.mark.parametrize("code", ["xx", "", "english", "-pt"])
+def test_an_unknown_language_is_named(code: str) -> None:
+    with pytest.raises(UnknownLanguage, match=repr(code)):
+        lexical.base_language(code)

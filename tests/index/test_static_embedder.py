@@ -1,0 +1,77 @@
+from importlib.metadata import distribution
+from pathlib import Path
+
+import numpy as np
+import pytest
+import wordllama
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.static_embedder import BATCH_TEXTS, INLINE_LENGTH_MAX, TOKENS_MAX, StaticEmbedder
+
+pytestmark = pytest.mark.anyio
+
+EMBEDDER = StaticEmbedder()
+PASSAGES = [f"Passage {number} on leave, travel and pay. " * number for number in range(1, 150)]
+
+
+@given(st.lists(st.text(), max_size=5))
+async def test_any_text_has_a_vector_of_unit_length(texts: list[str]) -> None:
+    vectors = await EMBEDDER.embed(texts)
+
+    assert vectors.shape == (len(texts), EMBEDDER.dimensions)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
+
+
+@given(st.lists(st.text(), max_size=5))
+async def test_equal_texts_get_equal_bytes_whatever_else_is_in_the_batch(texts: list[str]) -> None:
+    together = await EMBEDDER.embed(texts)
+
+    assert [row.tobytes() for row in together] == [
+        (await EMBEDDER.embed([text])).tobytes() for text in texts
+    ]
+
+
+async def test_a_batch_that_threads_share_gives_the_bytes_of_its_texts_alone() -> None:
+    assert len(PASSAGES) > 2 * BATCH_TEXTS
+    assert len(PASSAGES[0]) < INLINE_LENGTH_MAX < len(PASSAGES[-1])
+
+    together = await EMBEDDER.embed(tuple(PASSAGES))
+
+    assert [row.tobytes() for row in together] == [
+        (await EMBEDDER.embed([text])).tobytes() for text in PASSAGES
+    ]
+
+
+async def test_an_empty_text_points_the_same_way_every_time() -> None:
+    first, second = await EMBEDDER.embed(["", ""])
+
+    assert first.tobytes() == second.tobytes()
+
+
+async def test_what_is_past_the_last_token_does_not_count() -> None:
+    longest, longer = await EMBEDDER.embed(["a " * TOKENS_MAX, "a " * TOKENS_MAX + "zebra"])
+
+    assert longest.tobytes() == longer.tobytes()
+
+
+async def test_the_vectors_are_those_of_the_package_itself() -> None:
+    folder = Path(str(distribution("wordllama").locate_file("wordllama")))
+    model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+
+    ours = await EMBEDDER.embed(PASSAGES)
+
+    np.testing.assert_allclose(ours, model.embed(PASSAGES, norm=True), atol=1e-6)
+
+
+async def test_a_question_is_nearer_to_its_answer_than_to_another() -> None:
+    question, answer, other = await EMBEDDER.embed(
+        [
+            "How many vacation days do employees get?",
+            "Staff receive 25 days of paid leave a year.",
+            "The printer on the second floor is out of toner.",
+        ]
+    )
+
+    assert question @ answer > question @ other
