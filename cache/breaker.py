@@ -1,0 +1,27 @@
+"""Stops asking a server that has just failed, and asks again a little later."""
+
+from collections.abc import Callable
+
+FIRST_PAUSE_S = 0.25  # starting values, not measured
+LONGEST_PAUSE_S = 5.0
+
+
+class Breaker:
+    """Open after any failure, for a pause that doubles while failures follow each other."""
+
+    def __init__(self, clock_s: Callable[[], float]) -> None:
+        self._clock_s = clock_s
+        self._pause_s = FIRST_PAUSE_S
+        self._closed_from_s = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        return self._clock_s() < self._closed_from_s
+
+    def succeeded(self) -> None:
+        self._pause_s = FIRST_PAUSE_S
+
+    def failed(self) -> None:
+        if not self.is_open:  # calls that were under way together fail together: they count once
+            self._closed_from_s = self._clock_s() + self._pause_s
+            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)

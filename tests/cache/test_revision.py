@@ -1,0 +1,121 @@
+import asyncio
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from cache.revision import RevisionReader
+
+pytestmark = pytest.mark.anyio
+
+
+class Truth:
+    """A truth whose statements begin when asked and end when told."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.statements: list[set[str]] = []
+        self.failure: Exception | None = None
+        self.may_end = asyncio.Event()
+        self.may_end.set()
+
+    async def revisions(self, tenants: Collection[str], /) -> Mapping[str, int]:
+        self.statements.append(set(tenants))
+        seen = self.revision  # of the snapshot that the statement begins with
+        await self.may_end.wait()
+        if self.failure is not None:
+            raise self.failure
+        return dict.fromkeys(tenants, seen)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+async def begun(truth: Truth, statements: int) -> None:
+    while len(truth.statements) < statements:
+        await asyncio.sleep(0)
+
+
+async def test_all_who_wait_share_one_statement_of_all_their_tenants() -> None:
+    truth = Truth()
+    reader = RevisionReader(truth, Clock())
+
+    await asyncio.gather(*(reader.read([name]) for name in "abcb"))
+
+    assert truth.statements == [{"a", "b", "c"}]
+
+
+async def test_who_comes_while_a_statement_runs_gets_one_that_began_afterwards() -> None:
+    truth = Truth()
+    reader = RevisionReader(truth, Clock())
+    truth.may_end.clear()
+    early = asyncio.create_task(reader.read(["a"]))
+    await begun(truth, 1)
+
+    truth.revision = 1  # committed after the first statement's snapshot
+    late = asyncio.create_task(reader.read(["a"]))
+    truth.may_end.set()
+
+    assert await early == {"a": 0}
+    assert await late == {"a": 1}
+
+
+async def test_nothing_is_remembered_for_who_wants_no_staleness() -> None:
+    truth = Truth()
+    reader = RevisionReader(truth, Clock())
+    await reader.read(["a"])
+
+    truth.revision = 1
+
+    assert await reader.read(["a"]) == {"a": 1}
+
+
+async def test_a_revision_is_remembered_just_as_long_as_the_caller_allows() -> None:
+    truth, clock = Truth(), Clock()
+    reader = RevisionReader(truth, clock)
+    await reader.read(["a"])
+    truth.revision = 1
+
+    clock.now_s += 0.5
+
+    assert await reader.read(["a"], max_staleness_s=0.6) == {"a": 0}
+    assert await reader.read(["a"], max_staleness_s=0.4) == {"a": 1}
+
+
+async def test_a_failure_reaches_all_who_wait_and_the_next_statement_is_tried() -> None:
+    truth = Truth()
+    reader = RevisionReader(truth, Clock())
+    truth.failure = ConnectionError("away")
+
+    outcomes = await asyncio.gather(*(reader.read(["a"]) for _ in range(3)), return_exceptions=True)
+    truth.failure = None
+
+    assert [type(outcome) for outcome in outcomes] == [ConnectionError] * 3
+    assert await reader.read(["a"]) == {"a": 0}
+
+
+async def test_a_remembered_revision_serves_while_the_truth_is_away() -> None:
+    truth, clock = Truth(), Clock()
+    reader = RevisionReader(truth, clock)
+    await reader.read(["a"])
+    truth.failure = ConnectionError("away")
+
+    assert await reader.read(["a"], max_staleness_s=1) == {"a": 0}
+
+
+async def test_a_waiter_that_gives_up_does_not_disturb_the_others() -> None:
+    truth = Truth()
+    reader = RevisionReader(truth, Clock())
+    truth.may_end.clear()
+    first, second = (asyncio.create_task(reader.read(["a"])) for _ in range(2))
+    await begun(truth, 1)
+
+    first.cancel()
+    await asyncio.wait([first])
+    truth.may_end.set()
+
+    assert await second == {"a": 0}
