@@ -1,0 +1,1 @@
+"""Ingestion: what changed since last time, and only that."""

@@ -1,0 +1,167 @@
+"""Markdown: the front matter of a text, its title, and the blocks that it is made of."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from typing import Any, Literal
+
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
+HEADING_CHARACTERS_MAX = 200  # it is embedded with every chunk of its section; not measured
+HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
+
+FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata"})
+OPENING = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
+CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
+DEPTH_MAX = 8  # a document takes 2
+
+FENCE = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
+
+# Every character shall stay in its place and in a block: `normalize` would rewrite line ends,
+# `reference` make definitions vanish. Inline markup costs most of the time and is not asked for.
+BLOCK_PARSER = (
+    MarkdownIt("commonmark")
+    .enable("table")
+    .disable(["normalize", "reference", "inline", "text_join"])
+)
+INLINE_PARSER = MarkdownIt("commonmark")
+
+
+class FrontMatterError(ValueError):
+    """The front matter of a text cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a text: text[start:end], with the blank lines that follow it.
+
+    kind: `code` is what is written in lines: code, indented or fenced, and raw HTML.
+    level, heading: a heading's level, 1 to 6, and its plain text.
+    """
+
+    start: int
+    end: int
+    kind: Literal["heading", "code", "prose"]
+    level: int = 0
+    heading: str = ""
+
+
+def front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Part a text into the fields of its front matter and the Markdown after it.
+
+    A text whose first line is `---` has front matter: YAML up to the next such line.
+    Keys that are no field of a document go into its metadata, dates become ISO 8601 text;
+    the values are otherwise as YAML gives them, for the document to check.
+
+    Raises FrontMatterError if it is never closed, too long, not YAML or not a mapping.
+    """
+    opening = FENCE.match(text)
+    if opening is None:
+        return {}, text
+    closing = FENCE.search(text, opening.end())
+    # Taken for Markdown, it would lose its readers and be shown to those of the folder.
+    if closing is None:
+        raise FrontMatterError("front matter: must be closed by a line of ---")
+    written = _mapping(text[opening.end() : closing.start()])
+    fields = {key: written.pop(key) for key in FIELDS & written.keys()}
+    metadata = fields.get("metadata", {})
+    if not isinstance(metadata, dict):
+        raise FrontMatterError("metadata: must be a mapping")
+    return fields | {"metadata": written | metadata}, text[closing.end() :]
+
+
+def title(text: str) -> str | None:
+    """The first heading of a text that has words, as plain text."""
+    return next((block.heading for block in blocks(text) if block.heading), None)
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of a Markdown text, in order: end to end they are the text, unless it is blank.
+
+    Paragraphs, list items, table rows and fences are blocks of their own, however deep they
+    stand in lists and quotes; a heading counts only where it stands in neither.
+    """
+    tokens = BLOCK_PARSER.parse(text)
+    # Containers open on the line of their first content; the innermost token says what it is.
+    opening = {
+        token.map[0]: index
+        for index, token in enumerate(tokens)
+        if token.map and token.type != "inline"
+    }
+    lines = [0, *(newline.end() for newline in re.finditer("\n", text))]
+    bounds = [0, *(lines[line] for line in list(opening)[1:]), len(text)]
+    return [
+        _block(tokens, index, start, end)
+        for index, (start, end) in zip(opening.values(), pairwise(bounds), strict=False)
+    ]
+
+
+def _block(tokens: Sequence[Token], index: int, start: int, end: int) -> Block:
+    token = tokens[index]
+    match token.type:
+        case "heading_open" if token.level == 0:
+            heading = _plain(tokens[index + 1].content)
+            return Block(start, end, "heading", int(token.tag.removeprefix("h")), heading)
+        case "fence" | "code_block" | "html_block":
+            return Block(start, end, "code")
+        case _:
+            return Block(start, end, "prose")
+
+
+def _plain(markup: str) -> str:
+    (inline,) = INLINE_PARSER.parseInline(markup[:HEADING_SOURCE_CHARACTERS_MAX])
+    words = "".join(
+        " " if token.type.endswith("break") else token.content
+        for token in inline.children or ()
+        if token.type != "html_inline"
+    )
+    return " ".join(words.split())[:HEADING_CHARACTERS_MAX]
+
+
+def _mapping(source: str) -> dict[Any, Any]:
+    if len(source) > FRONT_MATTER_CHARACTERS_MAX:
+        raise FrontMatterError(f"front matter: over {FRONT_MATTER_CHARACTERS_MAX} characters")
+    value = _yaml(source)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise FrontMatterError("front matter: must be a mapping of keys to values")
+    return {key: _dates_as_text(item) for key, item in value.items()}
+
+
+def _yaml(source: str) -> Any:
+    try:
+        _refuse_costly(source)
+        return yaml.safe_load(source)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 2 if error.problem_mark else 1
+        raise FrontMatterError(f"front matter, line {line}: {error.problem}") from error
+    except Exception as error:  # PyYAML lets KeyError, AttributeError and others of its own out
+        raise FrontMatterError(f"front matter: not YAML: {error}") from error
+
+
+def _refuse_costly(source: str) -> None:
+    """PyYAML's time doubles with each alias of merged aliases, and is square in the depth."""
+    depth = 0
+    for token in yaml.scan(source):
+        depth += isinstance(token, OPENING) - isinstance(token, CLOSING)
+        if isinstance(token, yaml.AliasToken) or depth > DEPTH_MAX:
+            problem = "aliases and deep nesting are refused"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=token.start_mark)
+
+
+def _dates_as_text(value: Any) -> Any:
+    match value:
+        case date():
+            return value.isoformat()
+        case list():
+            return [_dates_as_text(item) for item in value]
+        case dict():
+            return {key: _dates_as_text(item) for key, item in value.items()}
+        case _:
+            return value

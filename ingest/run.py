@@ -1,0 +1,78 @@
+"""One complete reading of a source into a tenant."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from index.document import Document
+from index.documents import Documents
+from ingest.folder import FolderSource, Refused
+from ingest.write import Writer, Written
+
+
+@dataclass(slots=True)
+class Report:
+    """What a reading came to; chunks are summed over the documents."""
+
+    documents: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    refused: list[Refused] = field(default_factory=list)
+    chunks_added: int = 0
+    chunks_kept: int = 0
+    chunks_removed: int = 0
+    embedded: int = 0
+
+    def count(self, written: Written) -> None:
+        self.documents += 1
+        self.unchanged += written.added == written.removed == 0
+        self.chunks_added += written.added
+        self.chunks_kept += written.kept
+        self.chunks_removed += written.removed
+        self.embedded += written.embedded
+
+
+async def read_source(
+    source: FolderSource,
+    tenant: str,
+    *,
+    writer: Writer,
+    documents: Documents,
+    prune: bool,
+    on_item: Callable[[Report], None],
+) -> Report:
+    """Write every document of the source; `on_item` is told after each one.
+
+    prune: remove the documents of the source that it no longer has. What it has but can't give is
+    kept as it was.
+    """
+    report, seen = Report(), set[str]()
+    items = source.documents()
+    while (item := await asyncio.to_thread(_next, items)) is not None:
+        if isinstance(item, Refused):
+            report.refused.append(item)
+        else:
+            seen.add(item.document_id)
+            report.count(await writer.put(tenant, item.document_id, _as_read(item)))
+        on_item(report)
+    if prune:
+        for document_id in await documents.of_source(tenant, source.name):
+            if document_id not in seen and not _refused(report, source, document_id):
+                await writer.remove(tenant, document_id, lambda stored: stored)
+                report.removed += 1
+    return report
+
+
+def _refused(report: Report, source: FolderSource, document_id: str) -> bool:
+    """Whether the document lies where the source could not look: it may still be there."""
+    path = PurePosixPath(document_id.removeprefix(f"{source.name}/"))
+    return any(path.is_relative_to(refused.path) for refused in report.refused)
+
+
+def _next(items: Iterator[Document | Refused]) -> Document | Refused | None:
+    return next(items, None)
+
+
+def _as_read(document: Document) -> Callable[[Document | None], Document]:
+    return lambda _stored: document

@@ -1,0 +1,211 @@
+"""The write path: chunk, plan, embed what is new, commit once, invalidate, acknowledge.
+
+A document is planned from what is stored, without a lock; the commit takes place only if that is
+still what is stored, else everything is planned again.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from index import lexical
+from index.document import Document
+from index.documents import Added, Committed, Documents, Kept, Stored, Write
+from ingest.chunk import Chunk, chunks
+from ingest.errors import DocumentContended
+from ingest.plan import Plan, plan
+from ingest.plan import Stored as StoredChunk
+
+_ATTEMPTS_MAX = 10  # a starting value: each lost attempt means that another writer got through
+_INLINE_CHARACTERS_MAX = 20_000  # about 10 ms of chunking and analysis; more goes to a thread
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors, one row each. Raises `EmbeddingUnavailable`."""
+
+    @property
+    def space(self) -> str: ...
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+class Invalidation(Protocol):
+    async def drain(self, partition: str, revision: int) -> None: ...
+
+
+Revise = Callable[[Document | None], Document]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The revision that a write made, and how many chunks it added, kept, removed and embedded."""
+
+    document_id: str
+    revision: int
+    added: int = 0
+    kept: int = 0
+    removed: int = 0
+    embedded: int = 0
+
+
+class Writer:
+    """Raises `DatabaseUnavailable`, `EmbeddingUnavailable` and `DocumentContended`."""
+
+    def __init__(
+        self, documents: Documents, embedder: Embedder, invalidation: Invalidation
+    ) -> None:
+        self._documents = documents
+        self._embedder = embedder
+        self._invalidation = invalidation
+
+    async def put(self, tenant: str, document_id: str, revise: Revise) -> Written:
+        """Store what `revise` makes of the stored document, or of None.
+
+        `revise` may be called several times, and may raise to refuse. A document that is already
+        so costs one look-up, and makes no revision.
+        """
+        for _ in range(_ATTEMPTS_MAX):
+            stored = await self._documents.stored(tenant, document_id)
+            document = revise(stored.document if stored else None)
+            if stored is not None and stored.document == document:
+                return Written(document_id, stored.revision, kept=len(stored.chunk_ids))
+            write, embedded = await self._prepare(tenant, stored, document)
+            committed = await self._documents.apply(tenant, write)
+            if committed is not None:
+                await self._invalidate(committed)
+                return Written(
+                    document_id,
+                    committed.revisions[tenant],
+                    added=len(write.added),
+                    kept=len(write.kept),
+                    removed=len(write.removed),
+                    embedded=embedded,
+                )
+        raise DocumentContended(document_id)
+
+    async def put_access(self, tenant: str, document_id: str, revise: Revise) -> Written:
+        """Change owner and readers to what `revise` says; embeds nothing, moves no vector."""
+        for _ in range(_ATTEMPTS_MAX):
+            stored = await self._documents.stored(tenant, document_id)
+            document = revise(stored.document if stored else None)
+            assert stored is not None, "revise refuses what is not there"
+            if stored.document == document:
+                return Written(document_id, stored.revision, kept=len(stored.chunk_ids))
+            committed = await self._documents.put_access(
+                tenant, stored, owner=document.owner, readers=document.readers
+            )
+            if committed is not None:
+                await self._invalidate(committed)
+                kept = len(stored.chunk_ids)
+                return Written(document_id, committed.revisions[tenant], kept=kept)
+        raise DocumentContended(document_id)
+
+    async def remove(
+        self, tenant: str, document_id: str, permit: Callable[[Document | None], object]
+    ) -> Written:
+        """Remove the document with its chunks; `permit` raises to refuse."""
+        for _ in range(_ATTEMPTS_MAX):
+            stored = await self._documents.stored(tenant, document_id)
+            permit(stored.document if stored else None)
+            assert stored is not None, "permit refuses what is not there"
+            committed = await self._documents.remove(tenant, stored)
+            if committed is not None:
+                await self._invalidate(committed)
+                removed = len(stored.chunk_ids)
+                return Written(document_id, committed.revisions[tenant], removed=removed)
+        raise DocumentContended(document_id)
+
+    async def _prepare(
+        self, tenant: str, stored: Stored | None, document: Document
+    ) -> tuple[Write, int]:
+        """The smallest write that makes the document so, and how many texts were embedded."""
+        await asyncio.to_thread(lexical.load, [document.language])
+        if len(document.text) > _INLINE_CHARACTERS_MAX:
+            draft = await asyncio.to_thread(_draft, stored, document)
+        else:
+            draft = _draft(stored, document)
+        vectors, embedded = await self._vectors(tenant, draft.added_chunks)
+        write = Write(
+            document=document,
+            version=stored.version if stored else 0,
+            added=[
+                Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
+                for new, words in zip(draft.added_chunks, draft.added_words, strict=True)
+            ],
+            kept=draft.kept,
+            removed=draft.removed,
+        )
+        return write, embedded
+
+    async def _vectors(
+        self, tenant: str, added: Sequence[Chunk]
+    ) -> tuple[Mapping[bytes, HalfVector], int]:
+        """A vector for each digest, embedding only what the tenant has never embedded."""
+        wanted = {chunk.digest: chunk.embedded_text for chunk in added}
+        if not wanted:
+            return {}, 0
+        space = self._embedder.space
+        known = await self._documents.known_embeddings(tenant, space, wanted)
+        missing = [digest for digest in wanted if digest not in known]
+        if not missing:
+            return known, 0
+        rows = await self._embedder.embed([wanted[digest] for digest in missing])
+        new = {digest: HalfVector(row) for digest, row in zip(missing, rows, strict=True)}
+        await self._documents.keep_embeddings(tenant, space, new)  # paid for, whatever comes next
+        return known | new, len(missing)
+
+    async def _invalidate(self, committed: Committed) -> None:
+        """Drain before the acknowledgement; should it fail, the next reader does it."""
+        await asyncio.gather(
+            *(
+                self._invalidation.drain(partition, revision)
+                for partition, revision in committed.revisions.items()
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    added_chunks: Sequence[Chunk]
+    added_words: Sequence[Mapping[int, float]]
+    kept: Sequence[Kept]
+    removed: Sequence[int]
+
+
+def _draft(stored: Stored | None, document: Document) -> _Draft:
+    """All of a write but the vectors; takes CPU time and nothing else."""
+    new = chunks(document.text)
+    planned = _plan(stored, new)
+    reweigh = stored is not None and (
+        stored.document.title != document.title or stored.document.language != document.language
+    )
+    added = [new[place] for place in planned.added]
+    return _Draft(
+        added_chunks=added,
+        added_words=[_words(document, chunk) for chunk in added],
+        kept=[
+            _kept(chunk_id, new[place], _words(document, new[place]) if reweigh else None)
+            for chunk_id, place in planned.kept
+        ],
+        removed=planned.removed,
+    )
+
+
+def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:
+    if stored is None:
+        return plan([], new)
+    pairs = zip(stored.chunk_ids, stored.digests, strict=True)
+    return plan([StoredChunk(chunk_id, digest) for chunk_id, digest in pairs], new)
+
+
+def _kept(chunk_id: int, chunk: Chunk, words: Mapping[int, float] | None) -> Kept:
+    return Kept(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
+
+
+def _words(document: Document, chunk: Chunk) -> Mapping[int, float]:
+    """The title counts as words of each chunk; it is not embedded, so a new title costs nothing."""
+    return lexical.passage(f"{document.title}\n{chunk.embedded_text}", document.language)

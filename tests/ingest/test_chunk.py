@@ -1,0 +1,198 @@
+from itertools import accumulate, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.chunk import WORD_CHARACTERS_MAX, WORDS_MAX, Chunk, chunks
+
+words = st.text("abcdé", min_size=1, max_size=8)
+sentences = st.lists(words, min_size=1, max_size=12).map(lambda row: " ".join(row).title() + ".")
+paragraphs = st.lists(sentences, min_size=1, max_size=5).map(" ".join)
+items = st.lists(sentences, min_size=1, max_size=5).map(lambda row: "- " + "\n- ".join(row))
+fences = st.lists(words, max_size=30).map(lambda row: "\n".join(["```", *row, "```"]))
+bodies = st.lists(paragraphs | items | fences, min_size=1, max_size=4).map("\n\n".join)
+headings = st.builds(lambda level, name: f"{'#' * level} {name}", st.integers(1, 6), words)
+sections = st.builds(lambda heading, body: f"{heading}\n\n{body}\n\n", headings, bodies)
+documents = st.lists(sections | headings.map(lambda heading: heading + "\n")).map("".join)
+anything = documents | st.text(
+    st.sampled_from("ab é\t\n#>-*+=|`~[]():.1<!&\\\r\0") | st.characters(exclude_categories=["Cs"])
+)
+limits = st.integers(1, 30)
+
+
+def texts(text: str, words_max: int = WORDS_MAX) -> list[str]:
+    return [chunk.text for chunk in chunks(text, words_max=words_max)]
+
+
+def check(text: str, found: list[Chunk], words_max: int = WORDS_MAX) -> None:
+    """Every character but whitespace is in one chunk, and no chunk is too large."""
+    end = 0
+    for chunk in found:
+        assert not text[end : chunk.start].strip()
+        assert end <= chunk.start < chunk.end
+        assert chunk.text == text[chunk.start : chunk.end] == chunk.text.strip()
+        assert len(chunk.text.split()) <= words_max
+        assert len(chunk.text) <= words_max * WORD_CHARACTERS_MAX
+        end = chunk.end
+    assert not text[end:].strip()
+
+
+@given(anything, limits)
+def test_nothing_is_lost_or_doubled_and_no_chunk_is_too_large(text: str, words_max: int) -> None:
+    check(text, chunks(text, words_max=words_max), words_max)
+
+
+@given(anything, limits)
+def test_equal_texts_have_equal_chunks(text: str, words_max: int) -> None:
+    assert chunks(text, words_max=words_max) == chunks(text, words_max=words_max)
+
+
+@given(documents, limits)
+def test_digests_are_equal_exactly_where_headings_and_text_are(text: str, words_max: int) -> None:
+    found = chunks(text, words_max=words_max)
+
+    by_parts = {(chunk.headings, chunk.text): chunk.digest for chunk in found}
+    assert len(set(by_parts.values())) == len(by_parts)
+    assert all(by_parts[chunk.headings, chunk.text] == chunk.digest for chunk in found)
+
+
+def test_digests_tell_headings_from_text() -> None:
+    one, other = (chunks(text, words_max=3)[-1] for text in ("# ab\n\nx\n\nc", "# a\n\nx\n\nbc"))
+
+    assert "".join((*one.headings, one.text)) == "".join((*other.headings, other.text))
+    assert one.digest != other.digest
+
+
+@given(st.lists(sections), sections, bodies, st.lists(sections), limits)
+def test_an_edit_in_one_section_leaves_the_digests_of_the_others(
+    before: list[str], section: str, body: str, after: list[str], words_max: int
+) -> None:
+    edited = section.partition("\n")[0] + f"\n\n{body}\n\n"
+
+    old, new = (digests([*before, middle, *after], words_max) for middle in (section, edited))
+
+    assert old[: len(before)] == new[: len(before)]
+    assert old[len(before) + 1 :] == new[len(before) + 1 :]
+
+
+def digests(parts: list[str], words_max: int) -> list[list[bytes]]:
+    found = chunks("".join(parts), words_max=words_max)
+    bounds = pairwise(accumulate(map(len, parts), initial=0))
+    return [[c.digest for c in found if start <= c.start < end] for start, end in bounds]
+
+
+@given(documents, limits)
+def test_headings_stand_only_at_the_beginning_of_a_chunk(text: str, words_max: int) -> None:
+    for chunk in chunks(text, words_max=words_max):
+        marked = [line.startswith("#") for line in chunk.text.split("\n") if line]
+        assert marked == sorted(marked, reverse=True)
+
+
+def test_neighbouring_blocks_share_a_chunk_while_they_fit() -> None:
+    text = "One two.\n\n- three\n- four\n\nFive six.\n"
+
+    assert texts(text) == [text.strip()]
+    assert texts(text, words_max=6) == ["One two.\n\n- three\n- four", "Five six."]
+
+
+def test_a_chunk_knows_the_headings_it_stands_under() -> None:
+    text = "Top.\n\n# A\n\none\n\n### *B*\n\ntwo\n\nthree\n\n## C\n\nfour\n"
+
+    found = [(chunk.headings, chunk.text) for chunk in chunks(text, words_max=3)]
+
+    assert found == [
+        ((), "Top."),
+        ((), "# A\n\none"),
+        (("A",), "### *B*\n\ntwo"),
+        (("A", "B"), "three"),
+        (("A",), "## C\n\nfour"),
+    ]
+
+
+def test_what_is_embedded_says_each_heading_once() -> None:
+    first, second = chunks("# A\n\none two\n\nthree four\n", words_max=4)
+
+    assert first.embedded_text == "# A\n\none two"
+    assert second.embedded_text == "A\nthree four"
+
+
+def test_a_heading_without_a_body_goes_with_the_deeper_one_below_it_or_stands_alone() -> None:
+    found = chunks("# A\n## B\n\none\n\n## C\n## D\n\ntwo\n# E\n")
+
+    assert [(chunk.headings, chunk.text) for chunk in found] == [
+        ((), "# A\n## B\n\none"),
+        (("A",), "## C"),
+        (("A",), "## D\n\ntwo"),
+        ((), "# E"),
+    ]
+
+
+def test_an_overlong_paragraph_is_cut_at_sentence_ends_and_keeps_its_heading() -> None:
+    assert texts("# A\n\nOne two. Three four! Five six.", words_max=6) == [
+        "# A\n\nOne two. Three four!",
+        "Five six.",
+    ]
+
+
+def test_an_overlong_sentence_is_cut_between_words() -> None:
+    assert texts("one two three four five", words_max=2) == ["one two", "three four", "five"]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Right.", "It measures 3.5 metres.", "Good."],
+        ["Right.", "Ask Dr. Silva now.", "Good."],
+        ["Right.", "The U.S. Army came.", "Good."],
+        ["Really?", "“Yes, it is.”", "Good!"],
+        ["Right…", "And then … he went.", "Good."],
+        ["Certo.", "Veja p. ex. Lisboa.", "É longe."],
+        ["Certo.", "A Sra. Ana sabe.", "Bom."],
+    ],
+)
+def test_sentences_end_where_a_reader_would_say_so(sentences: list[str]) -> None:
+    longest = max(len(sentence.split()) for sentence in sentences)
+
+    assert texts(" ".join(sentences), words_max=longest) == sentences
+
+
+def test_the_number_of_a_list_item_is_not_parted_from_it() -> None:
+    assert texts("1. One.\n2. Two three four. Five.", words_max=4) == [
+        "1. One.",
+        "2. Two three four.",
+        "Five.",
+    ]
+
+
+def test_overlong_code_is_cut_at_line_ends_only() -> None:
+    text = "```\nprint(1). Then\nprint(2). Then\nprint(3). Then\n"
+
+    assert texts(text, words_max=3) == [
+        "```\nprint(1). Then",
+        "print(2). Then",
+        "print(3). Then",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 1_000_000,
+        "." * 1_000_000,
+        "a. B " * 50_000,
+        "a\n" * 100_000,
+        "a" + " " * 1_000_000 + "b",
+        "- " * 50_000 + "a",
+        "".join("  " * depth + "- a\n" for depth in range(300)),
+        "> " * 5_000 + "a\n" + "b\n" * 5_000,
+        "```\n" + "x = 1\n" * 20_000,
+        "# " + "w " * 100_000 + "\n\nbody",
+        "# a\n" * 5_000,
+        "[a]: b\n" * 5_000,
+        "<!-- a\n" * 20_000,
+    ],
+    ids=lambda text: text[:8],
+)
+def test_texts_that_nobody_wrote_by_hand_are_cut_too(text: str) -> None:
+    check(text, chunks(text))

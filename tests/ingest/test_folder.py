@@ -1,0 +1,189 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from index.document import Document
+from ingest.folder import FolderSource, Refused
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "handbook"
+    root.mkdir()
+    return root
+
+
+def write(path: Path, content: str | bytes = "Some text.\n") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def read(root: Path) -> list[Document | Refused]:
+    source = FolderSource(root, owner="ana", readers=("tenant",), tags=("all",), file_bytes_max=999)
+    return list(source.documents())
+
+
+def refusal(root: Path) -> Refused:
+    (refused,) = read(root)
+    assert isinstance(refused, Refused)
+    return refused
+
+
+def uris(root: Path) -> list[str]:
+    return [item.uri if isinstance(item, Document) else f"!{item.path}" for item in read(root)]
+
+
+def test_a_file_becomes_a_document_of_the_folder(folder: Path) -> None:
+    write(folder / "hr" / "time-off.md", "\ufeffAsk first.\r\n")
+
+    assert read(folder) == [
+        Document(
+            document_id="handbook/hr/time-off.md",
+            title="time off",
+            text="Ask first.\n",
+            source="handbook",
+            uri="hr/time-off.md",
+            language="en",
+            tags=("all",),
+            metadata={},
+            owner="ana",
+            readers=("tenant",),
+        )
+    ]
+
+
+def test_a_source_can_have_a_name_of_its_own(folder: Path) -> None:
+    write(folder / "a.md")
+
+    source = FolderSource(folder, owner=None, readers=(), name="people")
+
+    (document,) = source.documents()
+    assert isinstance(document, Document)
+    assert (source.name, document.source, document.document_id) == (
+        "people",
+        "people",
+        "people/a.md",
+    )
+    assert FolderSource(folder, owner=None, readers=()).name == "handbook"
+
+
+def test_front_matter_wins_over_what_holds_for_the_folder(folder: Path) -> None:
+    write(
+        folder / "leave.md",
+        "---\ntitle: Férias\nlanguage: pt\ntags: [rh]\nowner: rui\nreaders: ['group:rh']\n"
+        "uri: https://example.org/ferias\nlayout: wide\n---\n# Leave\n",
+    )
+
+    (document,) = read(folder)
+
+    assert isinstance(document, Document)
+    assert (document.title, document.language, document.tags) == ("Férias", "pt", ("rh",))
+    assert (document.owner, document.readers) == ("rui", ("group:rh",))
+    assert (document.uri, document.metadata) == ("https://example.org/ferias", {"layout": "wide"})
+    assert (document.document_id, document.text) == ("handbook/leave.md", "# Leave\n")
+
+
+def test_front_matter_cannot_name_another_document(folder: Path) -> None:
+    write(folder / "a.md", "---\ndocument_id: other/b.md\nsource: other\n---\n")
+
+    (document,) = read(folder)
+
+    assert isinstance(document, Document)
+    assert (document.document_id, document.source) == ("handbook/a.md", "handbook")
+
+
+def test_the_first_heading_is_the_title_if_front_matter_has_none(folder: Path) -> None:
+    write(folder / "a.txt", "---\ntags: []\n---\n\n# Time *off*\n")
+
+    (document,) = read(folder)
+
+    assert isinstance(document, Document)
+    assert document.title == "Time off"
+
+
+def test_text_files_are_met_in_the_order_of_their_paths(folder: Path) -> None:
+    for name in ("b/z.md", "b.md", "a.TXT", "b/a.markdown", "c.html", "d.md.bak"):
+        write(folder / name)
+
+    assert uris(folder) == ["a.TXT", "b/a.markdown", "b/z.md", "b.md"]
+
+
+def test_hidden_files_and_folders_are_left_out(folder: Path) -> None:
+    for name in (".git/a.md", ".a.md", "b/.c/d.md"):
+        write(folder / name)
+
+    assert read(folder) == []
+
+
+def test_one_file_is_a_source_too(folder: Path) -> None:
+    write(folder / "a.md")
+    write(folder / "b.md")
+
+    (document,) = read(folder / "a.md")
+
+    assert isinstance(document, Document)
+    assert document.document_id == "handbook/a.md"
+
+
+def test_links_are_read_inside_the_folder_and_refused_when_they_leave_it(folder: Path) -> None:
+    write(folder / "hr" / "a.md")
+    write(folder.parent / "secret" / "b.md")
+    (folder / "again.md").symlink_to(folder / "hr" / "a.md")
+    (folder / "hr" / "round").symlink_to(folder)
+    (folder / "out").symlink_to(folder.parent / "secret")
+    (folder / "out.md").symlink_to(folder.parent / "secret" / "b.md")
+
+    assert uris(folder) == ["again.md", "hr/a.md", "!out", "!out.md"]
+
+
+def test_what_is_no_file_is_refused_without_waiting_for_it(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.md")
+    (folder / "gone.md").symlink_to(folder / "nothing")
+    (folder / "loop.md").symlink_to(folder / "loop.md")
+
+    assert uris(folder) == ["!gone.md", "!loop.md", "!pipe.md"]
+
+
+def test_a_folder_that_is_not_there_is_refused(folder: Path) -> None:
+    assert refusal(folder / "nowhere") == Refused("nowhere", "No such file or directory")
+
+
+def test_a_name_that_is_not_unicode_is_refused_and_can_be_printed(folder: Path) -> None:
+    write(Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")))
+
+    assert refusal(folder).path == "caf\\udce9.md"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"caf\xe9", "not UTF-8: unexpected end of data at byte 3"),
+        (b"x" * 1000, "over 999 bytes"),
+        ("---\ntitle: [\n---\n", "front matter, line 3"),
+        ("---\njust text\n---\n", "front matter: must be a mapping"),
+        ("---\ntitle: 2024\n---\n", "title: "),
+        ("---\ntags: hr\n---\n", "tags: "),
+        ("---\nreaders:\n---\n", "readers: "),
+        ("---\nreaders: [tenant, everyone]\n---\n", "readers.1: must be user:ID, group:ID"),
+        ("---\nowner: ana maria\n---\n", "owner: "),
+        ("---\nseo: {deep: 1}\n---\n", "metadata.seo: must be text, a number"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
+    folder: Path, content: str | bytes, reason: str
+) -> None:
+    write(folder / "a.md", content)
+
+    refused = refusal(folder)
+
+    assert refused.path == "a.md"
+    assert refused.reason.startswith(reason)
+
+
+def test_one_refused_file_does_not_stop_the_others(folder: Path) -> None:
+    write(folder / "a.md")
+    write(folder / "b.md", b"\xff")
+    write(folder / "c.md")
+
+    assert uris(folder) == ["a.md", "!b.md", "c.md"]

@@ -1,0 +1,137 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.markdown import (
+    FRONT_MATTER_CHARACTERS_MAX,
+    HEADING_CHARACTERS_MAX,
+    FrontMatterError,
+    blocks,
+    front_matter,
+    title,
+)
+
+markup = st.text(
+    st.sampled_from("ab é\t\n#>-*+=|`~[]():.1<!&\\\r\0") | st.characters(exclude_categories=["Cs"])
+)
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    return [(block.kind, text[block.start : block.end].strip()) for block in blocks(text)]
+
+
+def test_a_text_without_front_matter_is_all_body() -> None:
+    assert front_matter("# Leave\n\n---\n") == ({}, "# Leave\n\n---\n")
+
+
+def test_front_matter_is_parted_from_the_body() -> None:
+    fields, body = front_matter(
+        "---\ntitle: Leave\ntags: [hr]\nreaders:\n- group:hr\n---  \n# Ask\n"
+    )
+
+    assert fields == {"title": "Leave", "tags": ["hr"], "readers": ["group:hr"], "metadata": {}}
+    assert body == "# Ask\n"
+
+
+def test_empty_front_matter_says_nothing() -> None:
+    assert front_matter("---\n---\nbody") == ({"metadata": {}}, "body")
+
+
+def test_keys_of_others_go_into_metadata_where_metadata_itself_wins() -> None:
+    fields, _ = front_matter("---\nlayout: wide\ndraft: no\nmetadata: {layout: narrow}\n---\n")
+
+    assert fields == {"metadata": {"layout": "narrow", "draft": False}}
+
+
+def test_dates_become_iso_text() -> None:
+    fields, _ = front_matter("---\nday: 2024-01-31\ntimes: [2024-01-31 10:00:00]\n---\n")
+
+    assert fields["metadata"] == {"day": "2024-01-31", "times": ["2024-01-31T10:00:00"]}
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("---\nreaders: [group:hr]\n", "closed"),
+        ("---\n- hr\n---\n", "mapping"),
+        ("---\nHello\n---\n", "mapping"),
+        ("---\nmetadata: 1\n---\n", "metadata: must be a mapping"),
+        ("---\na: 1\ntitle: a: b\n---\n", "line 3"),
+        ("---\nday: 2024-13-45\n---\n", "month"),
+        ("---\nnumber: !!int ''\n---\n", "not YAML"),
+        ("---\nnote: !!python/object:os.system x\n---\n", "line 2"),
+        ("---\n" + "[" * 5_000 + "\n---\n", "line 2: aliases and deep nesting"),
+        ("---\ntitle: " + "x" * FRONT_MATTER_CHARACTERS_MAX + "\n---\n", "characters"),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_refused_with_the_reason(
+    written: str, reason: str
+) -> None:
+    with pytest.raises(FrontMatterError, match=reason):
+        front_matter(written)
+
+
+def test_aliases_that_would_take_forever_are_refused() -> None:
+    doubling = "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
+
+    with pytest.raises(FrontMatterError, match=r"line 3: aliases"):
+        front_matter(f"---\na0: &a0 {{x: 1}}\n{doubling}---\n")
+
+
+def test_the_title_is_the_first_heading_with_words() -> None:
+    assert title("Intro.\n\n#\n\n## Time *off*\n\n# Leave\n") == "Time off"
+    assert title("Intro.\n") is None
+
+
+@given(markup)
+def test_blocks_end_to_end_are_the_text(text: str) -> None:
+    spans = "".join(text[block.start : block.end] for block in blocks(text))
+
+    assert spans == (text if blocks(text) else "")
+    assert blocks(text) or not text.strip()
+
+
+def test_list_items_and_table_rows_and_paragraphs_are_blocks_of_their_own() -> None:
+    text = "One.\n\n- two\n  - three\n\n    four\n\n| a |\n|---|\n| b |\n\n> five\n>\n> six\n"
+
+    assert kinds(text) == [
+        ("prose", "One."),
+        ("prose", "- two"),
+        ("prose", "- three"),
+        ("prose", "four"),
+        ("prose", "| a |\n|---|"),
+        ("prose", "| b |"),
+        ("prose", "> five\n>"),
+        ("prose", "> six"),
+    ]
+
+
+def test_code_and_raw_html_are_blocks_of_lines() -> None:
+    text = "- one\n  ```\n  two\n  ```\n\n<div>\n</div>\n\n~~~\nthree"
+
+    assert kinds(text) == [
+        ("prose", "- one"),
+        ("code", "```\n  two\n  ```"),
+        ("code", "<div>\n</div>"),
+        ("code", "~~~\nthree"),
+    ]
+
+
+def test_a_heading_says_its_level_and_its_words_without_markup() -> None:
+    (atx,) = blocks('## The `nearhit` [command](x "y") <a id="c"></a> &amp; \\*friends\\* ##\n')
+    (setext,) = blocks("Two\n*lines*\n===\n")
+
+    assert (atx.level, atx.heading) == (2, "The nearhit command & *friends*")
+    assert (setext.level, setext.heading) == (1, "Two lines")
+
+
+def test_headings_in_lists_quotes_and_code_are_not_headings() -> None:
+    text = "- # one\n\n> # two\n\n```\n# three\n```\n"
+
+    assert not any(block.level for block in blocks(text))
+
+
+def test_an_endless_heading_is_cut_short() -> None:
+    (heading,) = blocks("# " + "word " * 100_000)
+
+    assert len(heading.heading) <= HEADING_CHARACTERS_MAX
