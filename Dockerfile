@@ -1,0 +1,16 @@
+# One image for the gateway, the worker and the command line.
+FROM python:3.13-slim AS build
+WORKDIR /build
+RUN apt-get update && apt-get install --yes --no-install-recommends gcc g++ && rm -rf /var/lib/apt/lists/*
+COPY . .
+RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --constraint constraints.txt .
+
+FROM python:3.13-slim
+COPY --from=build /venv /venv
+ENV PATH=/venv/bin:$PATH NEARHIT_HOST=0.0.0.0 PYTHONUNBUFFERED=1
+USER nobody
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s \
+    CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8080/readyz', timeout=2)"]
+ENTRYPOINT ["nearhit"]
+CMD ["serve"]

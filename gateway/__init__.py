@@ -1,0 +1,1 @@
+"""The gateway: who asks, what may they read, in what form do they want it."""

@@ -1,0 +1,59 @@
+"""The ASGI application: routes made of the table of calls, services opened for its lifetime."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypedDict
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway import logs, metrics, problems, supervision
+from gateway.calls import CALLS
+from gateway.exchange import Call, Exchange
+from gateway.services import Services, make_embedder, open_services
+from gateway.settings import Settings
+from gateway.telemetry import Telemetry
+from index.search import Embedder
+
+
+class State(TypedDict):
+    services: Services
+
+
+def create() -> Starlette:
+    """The application with the settings of the environment, as uvicorn's workers start it."""
+    settings = Settings()
+    logs.configure(settings.log_level)
+    supervision.follow()
+    return create_app(settings, make_embedder(settings))
+
+
+def create_app(settings: Settings, embedder: Embedder) -> Starlette:
+    counted = metrics.create()
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[State]:
+        async with open_services(settings, counted, embedder) as services:
+            yield {"services": services}
+
+    return Starlette(
+        routes=[_route(call) for call in CALLS],
+        middleware=[Middleware(Telemetry, metrics=counted)],
+        exception_handlers={HTTPException: problems.render},
+        lifespan=lifespan,
+    )
+
+
+def _route(call: Call) -> Route:
+    async def endpoint(request: Request) -> Response:
+        request.scope["trace"].route = call.path
+        try:
+            return await call.handle(Exchange(call, request, request.state.services))
+        except Exception as error:
+            return problems.from_exception(error).response()
+
+    return Route(call.path, endpoint, methods=[call.method])

@@ -1,0 +1,126 @@
+"""The API: each call with what it needs, who answers it, and what travels."""
+
+import orjson
+from starlette.responses import Response
+
+from gateway import administration, documents, openapi, operation, wire
+from gateway.exchange import Call, Exchange
+from gateway.search import search
+
+
+async def get_openapi(_: Exchange) -> Response:
+    return Response(orjson.dumps(openapi.document(CALLS)), media_type="application/json")
+
+
+CALLS = (
+    Call(
+        "POST",
+        "/v1/search",
+        search,
+        needs="reader",
+        summary="The chunks that answer a query best, among those that the caller may see",
+        body=wire.SearchBody,
+        answer=wire.SearchAnswer,
+    ),
+    Call(
+        "POST",
+        "/v1/documents/batch",
+        documents.put_batch,
+        needs="writer",
+        summary="Write many documents, one a line; one result a line",
+        body=wire.BatchLine,
+        answer=wire.WrittenAnswer,
+        media_type="application/x-ndjson",
+    ),
+    Call(
+        "PATCH",
+        "/v1/documents/{document_id:path}/access",
+        documents.patch_access,
+        needs="writer",
+        summary="Change a document's owner and readers, without embedding anything",
+        body=wire.AccessBody,
+        answer=wire.RevisionAnswer,
+    ),
+    Call(
+        "PUT",
+        "/v1/documents/{document_id:path}",
+        documents.put_document,
+        needs="writer",
+        summary="Write a document, or its next version",
+        body=wire.DocumentBody,
+        answer=wire.WrittenAnswer,
+    ),
+    Call(
+        "GET",
+        "/v1/documents/{document_id:path}",
+        documents.get_document,
+        needs="reader",
+        summary="A document that the caller may read",
+        answer=wire.DocumentAnswer,
+    ),
+    Call(
+        "DELETE",
+        "/v1/documents/{document_id:path}",
+        documents.delete_document,
+        needs="writer",
+        summary="Remove a document",
+        answer=wire.RevisionAnswer,
+    ),
+    Call(
+        "GET",
+        "/v1/documents",
+        documents.list_documents,
+        needs="reader",
+        summary="The documents that the caller may read, page by page, without their texts",
+        answer=wire.DocumentsAnswer,
+        parameters=("cursor", "limit", "source"),
+    ),
+    Call(
+        "POST",
+        "/v1/tenants",
+        administration.create_tenant,
+        needs="operator",
+        summary="Create a tenant",
+        body=wire.TenantBody,
+        answer=wire.TenantAnswer,
+        status=201,
+    ),
+    Call(
+        "POST",
+        "/v1/keys",
+        administration.create_key,
+        needs="admin",
+        summary="Create a key; the operator for any tenant, an admin for its own",
+        body=wire.KeyBody,
+        answer=wire.KeyAnswer,
+        status=201,
+    ),
+    Call(
+        "DELETE",
+        "/v1/keys/{key_id}",
+        administration.revoke_key,
+        needs="admin",
+        summary="Revoke a key, from the next request on",
+        status=204,
+    ),
+    Call(
+        "PUT",
+        "/v1/groups/{group}/members/{subject}",
+        administration.add_member,
+        needs="admin",
+        summary="Add a member to a group of the tenant",
+        status=204,
+    ),
+    Call(
+        "DELETE",
+        "/v1/groups/{group}/members/{subject}",
+        administration.remove_member,
+        needs="admin",
+        summary="Remove a member from a group of the tenant",
+        status=204,
+    ),
+    Call("GET", "/healthz", operation.healthz, needs="anyone", summary="Is the process alive"),
+    Call("GET", "/readyz", operation.readyz, needs="anyone", summary="Can it answer searches"),
+    Call("GET", "/metrics", operation.get_metrics, needs="anyone", summary="Prometheus metrics"),
+    Call("GET", "/openapi.json", get_openapi, needs="anyone", summary="This description"),
+)

@@ -1,0 +1,244 @@
+"""The `nearhit` command."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from pydantic import SecretStr, ValidationError
+from rich.console import Console
+from rich.markup import escape
+
+from gateway import embedded
+from gateway.embedded import EmbeddedError
+from gateway.errors import NotPossible
+from gateway.settings import Settings
+from index.errors import IndexFailure
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,  # they may hold a key
+    help="""Nearhit answers an AI agent's search in milliseconds, from exactly what it may read.
+
+    Settings come from the environment (NEARHIT_…; see the README). With no NEARHIT_DATABASE_URL and
+    no NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and Valkey in NEARHIT_DATA_DIR.""",
+)
+tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
+key_commands = typer.Typer(no_args_is_help=True, help="API keys.")
+app.add_typer(tenant_commands, name="tenant")
+app.add_typer(key_commands, name="key")
+
+Tenant = Annotated[str, typer.Option(help="The tenant.")]
+Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).")]
+Groups = Annotated[list[str] | None, typer.Option("--group", help="A group; repeat for more.")]
+
+console = Console(highlight=False)
+
+
+@app.command()
+def demo() -> None:
+    """Show it all in half a minute: ask, edit, ask again, revoke, ask again; leaves nothing."""
+    with _errors():
+        from gateway.demo import run
+
+        run(console)
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65_535)
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that serve requests.", min=1)
+    ] = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="Ingest the example handbook first.")
+    ] = False,
+) -> None:
+    """Serve the HTTP API until stopped; requests in flight are finished first.
+
+    On its own servers it also makes a tenant and a key to begin with, and prints a curl line.
+    """
+    named = {"host": host, "port": port, "workers": workers}
+    with _errors():
+        from gateway import server
+
+        settings = Settings().model_copy(
+            update={name: value for name, value in named.items() if value is not None}
+        )
+        with _servers(settings, own=True) as connected:
+            server.serve(connected, console, embedded=connected is not settings, example=example)
+
+
+@app.command()
+def worker(
+    every_s: Annotated[float, typer.Option(help="Seconds between two sweeps.", min=0.1)] = 10.0,
+) -> None:
+    """Finish, every few seconds, the invalidations that a writer did not live to end.
+
+    Answers are right without it: it saves readers the work.
+    """
+    with _errors(), _servers(Settings()) as settings:
+        from gateway import direct
+
+        asyncio.run(direct.sweep_forever(settings, every_s))
+
+
+@app.command()
+def ingest(
+    path: Annotated[Path, typer.Argument(exists=True, help="A folder, or one file.")],
+    tenant: Tenant = "default",
+    source: Annotated[
+        str | None, typer.Option(help="Name of the source; the folder's name if absent.")
+    ] = None,
+    owner: Annotated[str | None, typer.Option(help="Owner of documents that name none.")] = None,
+    reader: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Reader of documents that name none: user:ID, group:ID, tenant or public; repeat "
+            "for more. The whole tenant if absent."
+        ),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of documents that name none.")
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents that are no longer in the folder.")
+    ] = False,
+) -> None:
+    """Read a folder of Markdown and plain text into a tenant; only what changed is paid for.
+
+    Title, tags, readers, owner and language may stand in each file's front matter. Exits with 1 if
+    any file was refused.
+    """
+    with _errors(), _servers(Settings()) as settings:
+        from gateway import direct, ingestion
+        from ingest.folder import FolderSource
+
+        folder = FolderSource(
+            path,
+            owner=owner,
+            readers=tuple(reader or ("tenant",)),
+            language=language or settings.language,
+            name=source,
+        )
+        with ingestion.progress(console, folder) as on_item:
+            report = asyncio.run(
+                direct.ingest(settings, folder, tenant, prune=prune, on_item=on_item)
+            )
+        ingestion.show(console, report)
+    raise typer.Exit(1 if report.refused else 0)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="The question.")],
+    tenant: Tenant = "default",
+    subject: Subject = "operator",
+    group: Groups = None,
+    top_k: Annotated[int, typer.Option(help="How many hits at most.", min=1, max=100)] = 5,
+) -> None:
+    """Show what a principal would find, straight from the index."""
+    with _errors(), _servers(Settings()) as settings:
+        from gateway import direct
+
+        found = asyncio.run(direct.search(settings, tenant, subject, group or [], query, top_k))
+    for hit in found.hits:
+        console.print(f"[bold]{escape(hit.title)}[/] [dim]{escape(hit.document_id)}[/]", end=" ")
+        console.print(f"[dim]{hit.score:.3f}[/]")
+        console.print(hit.text.strip(), "", markup=False)
+
+
+@tenant_commands.command("create")
+def create_tenant(
+    tenant: Annotated[str, typer.Argument(help="Its identifier: a-z, 0-9, - and _.")],
+    name: Annotated[str, typer.Option(help="Its name, for people.")] = "",
+) -> None:
+    """Create a tenant."""
+    with _errors(), _servers(Settings()) as settings:
+        from gateway import direct
+
+        asyncio.run(direct.create_tenant(settings, tenant, name))
+    console.print(f"created tenant {tenant}", markup=False)
+
+
+@key_commands.command("create")
+def create_key(
+    tenant: Tenant = "default",
+    subject: Subject = "me",
+    group: Groups = None,
+    role: Annotated[
+        list[str] | None, typer.Option(help="reader, writer or admin; repeat for more.")
+    ] = None,
+) -> None:
+    """Create an API key and print it, this once."""
+    with _errors(), _servers(Settings()) as settings:
+        from gateway import direct
+        from gateway.wire import KeyBody
+
+        body = KeyBody.model_validate(
+            {
+                "tenant": tenant,
+                "subject": subject,
+                "groups": tuple(group or ()),
+                "roles": tuple(role or ("reader", "writer")),
+            }
+        )
+        key = asyncio.run(direct.create_key(settings, body))
+    print(key)
+
+
+@contextmanager
+def _servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
+    """The settings with both URLs set, starting what is not configured."""
+    if settings.database_url and settings.redis_url:
+        yield settings
+        return
+    if settings.database_url or settings.redis_url:
+        given, other = "DATABASE", "REDIS"
+        if settings.redis_url:
+            given, other = other, given
+        raise EmbeddedError(
+            f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both, or neither"
+        )
+    start = embedded.own if own else embedded.attach_or_own
+    with start(settings.data_dir) as servers:
+        yield settings.model_copy(
+            update={
+                "database_url": SecretStr(servers.database_url),
+                "redis_url": SecretStr(servers.redis_url),
+            }
+        )
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """What a person can mend is one line, without a stack trace.
+
+    Commands import what they need within: loading the model takes longer than `--help` should.
+    """
+    try:
+        yield
+    except (EmbeddedError, IndexFailure, NotPossible) as error:
+        _fail(str(error))
+    except ValidationError as error:
+        _fail("; ".join(_mistakes(error)))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _mistakes(error: ValidationError) -> Iterator[str]:
+    for mistake in error.errors():
+        name = ".".join(map(str, mistake["loc"]))
+        named = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name
+        yield f"{named}: {mistake['msg']}"
+
+
+def _fail(message: str) -> NoReturn:
+    Console(stderr=True, highlight=False).print(f"[red]nearhit:[/] {escape(message)}")
+    raise typer.Exit(1)

@@ -1,0 +1,98 @@
+"""What the command line does without a gateway: straight on the servers, as the operator."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from gateway import metrics
+from gateway.errors import NotPossible
+from gateway.principal import make_key
+from gateway.services import Services, make_embedder, open_services
+from gateway.settings import Settings
+from gateway.wire import KeyBody, TenantBody
+from index import database, migrate, scope
+from index.query import Query
+from index.search import Found
+from index.tenants import Tenants
+from ingest.folder import FolderSource
+from ingest.run import Report, read_source
+
+
+@asynccontextmanager
+async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
+    """Only what administration needs: no embedder is loaded."""
+    assert settings.database_url is not None
+    url = settings.database_url.get_secret_value()
+    await migrate.migrate(url, migrate.shipped())
+    async with database.connect(
+        url, connections_max=1, statement_timeout_s=30.0, observe=lambda _name, _seconds: None
+    ) as connected:
+        yield Tenants(connected)
+
+
+def _services(settings: Settings) -> AbstractAsyncContextManager[Services]:
+    return open_services(settings, metrics.create(), make_embedder(settings))
+
+
+async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
+    body = TenantBody(id=tenant, name=name)
+    async with tenants(settings) as opened:
+        if not await opened.create(body.id, body.name or body.id):
+            raise NotPossible(f"there is a tenant {tenant} already")
+
+
+async def create_key(settings: Settings, body: KeyBody) -> str:
+    """The key itself, which nobody can show again."""
+    key, kept = make_key(
+        subject=body.subject, groups=body.groups, roles=body.roles, expires_at=body.expires_at
+    )
+    assert body.tenant is not None
+    async with tenants(settings) as opened:
+        if not await opened.create_key(body.tenant, kept):
+            raise NotPossible(
+                f"there is no tenant {body.tenant}: `nearhit tenant create {body.tenant}`"
+            )
+    return key
+
+
+async def ingest(
+    settings: Settings,
+    source: FolderSource,
+    tenant: str,
+    *,
+    prune: bool,
+    on_item: Callable[[Report], None],
+) -> Report:
+    """Read a folder into a tenant, which is created if there is none."""
+    body = TenantBody(id=tenant)
+    async with _services(settings) as services:
+        await services.tenants.create(body.id, body.id)
+        return await read_source(
+            source,
+            tenant,
+            writer=services.writer,
+            documents=services.documents,
+            prune=prune,
+            on_item=on_item,
+        )
+
+
+async def search(
+    settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
+) -> Found:
+    """What a principal would find; not cached."""
+    seen = scope.everything(tenant, subject, groups)
+    async with _services(settings) as services:
+        if not await services.tenants.exists(tenant):
+            raise NotPossible(f"there is no tenant {tenant}")
+        query = Query(text, alpha=services.embedder.alpha, top_k=top_k)
+        return await services.searcher.search(seen, query)
+
+
+async def sweep_forever(settings: Settings, every_s: float) -> None:
+    """Finish every invalidation that was left unfinished, again and again until cancelled."""
+    async with _services(settings) as services:
+        while True:
+            for partition, revision in (await services.tenants.all_revisions()).items():
+                await services.answers.drain(partition, revision)
+            await asyncio.sleep(every_s)

@@ -1,0 +1,227 @@
+"""Documents over HTTP: written by their owners and the tenant's admins, read by their readers."""
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from gateway import problems, wire
+from gateway.exchange import Exchange, answer, everything
+from gateway.principal import Admitted
+from gateway.problems import Problem
+from gateway.wire import (
+    AccessBody,
+    BatchLine,
+    ChunksAnswer,
+    DocumentAnswer,
+    DocumentBody,
+    DocumentsAnswer,
+    RevisionAnswer,
+    WrittenAnswer,
+)
+from index.document import Document
+from ingest.write import Revise, Written
+
+_PAGE_MAX = 100
+
+
+async def put_document(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    document_id = _document_id(exchange)
+    body = await exchange.parse(DocumentBody, exchange.services.settings.document_bytes_max)
+    written = await _put(exchange, admitted, document_id, body)
+    return answer(_written(written))
+
+
+async def put_batch(exchange: Exchange) -> Response:
+    """One result line for each line of the body, in order; a bad line does not stop the others."""
+    admitted = await exchange.admit()
+    settings = exchange.services.settings
+    body = await exchange.read(settings.batch_bytes_max)
+    lines = [line for line in body.split(b"\n") if line.strip()]
+    if len(lines) > settings.batch_documents_max:
+        most = settings.batch_documents_max
+        raise problems.invalid_field("body", f"must have at most {most:,} lines")
+    return StreamingResponse(
+        _put_lines(exchange, admitted, lines), media_type="application/x-ndjson"
+    )
+
+
+async def _put_lines(
+    exchange: Exchange, admitted: Admitted, lines: list[bytes]
+) -> AsyncIterator[bytes]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            document = wire.parse(BatchLine, line)
+            written = await _put(exchange, admitted, document.document_id, document)
+            result = _written(written).model_dump()
+        except Exception as error:
+            result = {"line": number, **problems.from_exception(error).body()}
+        yield orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
+
+
+async def get_document(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    document = await exchange.services.documents.read(everything(admitted), _document_id(exchange))
+    if document is None:
+        raise _no_such_document()
+    return answer(_document(document, text=document.text))
+
+
+async def list_documents(exchange: Exchange) -> Response:
+    """In the order of their identifiers; `cursor` is the last one of the page before."""
+    admitted = await exchange.admit()
+    query = exchange.request.query_params
+    limit = query.get("limit", str(_PAGE_MAX))
+    if not re.fullmatch("[0-9]{1,9}", limit) or not 1 <= int(limit) <= _PAGE_MAX:
+        raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
+    page = await exchange.services.documents.page(
+        everything(admitted),
+        after=query.get("cursor", ""),
+        source=query.get("source"),
+        limit=int(limit) + 1,
+    )
+    shown = page[: int(limit)]
+    cursor = shown[-1].document_id if len(page) > len(shown) else None
+    return answer(
+        DocumentsAnswer(documents=tuple(_document(document) for document in shown), cursor=cursor)
+    )
+
+
+async def delete_document(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    written = await exchange.services.writer.remove(
+        admitted.holder.tenant,
+        _document_id(exchange),
+        lambda stored: _may_change(admitted, stored),
+    )
+    return answer(RevisionAnswer(document_id=written.document_id, revision=written.revision))
+
+
+async def patch_access(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    body = await exchange.parse(AccessBody, exchange.services.settings.search_bytes_max)
+    written = await exchange.services.writer.put_access(
+        admitted.holder.tenant,
+        _document_id(exchange),
+        lambda stored: _with_access(admitted, _may_change(admitted, stored), body),
+    )
+    return answer(RevisionAnswer(document_id=written.document_id, revision=written.revision))
+
+
+async def _put(
+    exchange: Exchange, admitted: Admitted, document_id: str, body: DocumentBody
+) -> Written:
+    revise = _revise(admitted, document_id, body, exchange.services.settings.language)
+    return await exchange.services.writer.put(admitted.holder.tenant, document_id, revise)
+
+
+def _revise(
+    admitted: Admitted, document_id: str, body: DocumentBody, default_language: str
+) -> Revise:
+    """What the body makes of the stored document, whose owner and readers stay unless named."""
+    access = AccessBody.model_validate(
+        body.model_dump(include={"owner", "readers"} & body.model_fields_set)
+    )
+
+    def revise(stored: Document | None) -> Document:
+        if stored is not None:
+            _may_replace(admitted, stored)
+        document = Document(
+            document_id=document_id,
+            title=body.title,
+            text=body.text,
+            source=body.source,
+            uri=body.uri,
+            language=body.language or default_language,
+            tags=body.tags,
+            metadata=body.metadata,
+            owner=stored.owner if stored else admitted.holder.subject,
+            readers=stored.readers if stored else (),
+        )
+        return _with_access(admitted, document, access)
+
+    return revise
+
+
+def _with_access(admitted: Admitted, document: Document, access: AccessBody) -> Document:
+    named = access.model_fields_set
+    if "owner" in named and access.owner not in (document.owner, admitted.holder.subject):
+        _must_be_admin(admitted, "Only an admin can make somebody else, or nobody, the owner.")
+    return replace(
+        document,
+        owner=access.owner if "owner" in named else document.owner,
+        readers=document.readers if access.readers is None else access.readers,
+    )
+
+
+def _may_replace(admitted: Admitted, stored: Document) -> None:
+    if _owns(admitted, stored):
+        return
+    if _reads(admitted, stored):
+        raise problems.forbidden("Only the owner or an admin can change this document.")
+    raise problems.conflict("document_id", "This identifier is taken; choose another one.")
+
+
+def _may_change(admitted: Admitted, stored: Document | None) -> Document:
+    """The stored document; what the caller can't read does not exist for it."""
+    if stored is None or not (_owns(admitted, stored) or _reads(admitted, stored)):
+        raise _no_such_document()
+    if not _owns(admitted, stored):
+        raise problems.forbidden("Only the owner or an admin can change this document.")
+    return stored
+
+
+def _owns(admitted: Admitted, document: Document) -> bool:
+    holder = admitted.holder
+    return document.owner == holder.subject or "admin" in holder.roles
+
+
+def _reads(admitted: Admitted, document: Document) -> bool:
+    return everything(admitted).admits(document.owner, document.readers)
+
+
+def _must_be_admin(admitted: Admitted, detail: str) -> None:
+    if "admin" not in admitted.holder.roles:
+        raise problems.forbidden(detail)
+
+
+def _no_such_document() -> Problem:
+    return problems.not_found("document_id", "There is no such document, or you may not read it.")
+
+
+def _document_id(exchange: Exchange) -> str:
+    """The path's identifier, judged like the one of a batch line."""
+    return wire.checked(
+        "document_id", wire.DOCUMENT_ID, exchange.request.path_params["document_id"]
+    )
+
+
+def _document(document: Document, text: str | None = None) -> DocumentAnswer:
+    return DocumentAnswer(
+        document_id=document.document_id,
+        title=document.title,
+        text=text,
+        source=document.source,
+        uri=document.uri,
+        language=document.language,
+        tags=document.tags,
+        metadata=dict(document.metadata),
+        owner=document.owner,
+        readers=document.readers,
+    )
+
+
+def _written(written: Written) -> WrittenAnswer:
+    return WrittenAnswer(
+        document_id=written.document_id,
+        revision=written.revision,
+        chunks=ChunksAnswer(
+            added=written.added,
+            kept=written.kept,
+            removed=written.removed,
+            embedded=written.embedded,
+        ),
+    )

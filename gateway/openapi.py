@@ -1,0 +1,97 @@
+"""The description of the API, made from the same table as its routes."""
+
+import re
+from collections.abc import Sequence
+from importlib import metadata
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+from gateway.exchange import Call
+
+_REF = "#/components/schemas/{model}"
+_PROBLEM = {
+    "type": "object",
+    "description": "RFC 9457",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["field", "detail"],
+                "properties": {"field": {"type": "string"}, "detail": {"type": "string"}},
+            },
+        },
+    },
+}
+
+
+def document(calls: Sequence[Call]) -> dict[str, Any]:
+    """An OpenAPI 3.1 document."""
+    paths: dict[str, dict[str, Any]] = {}
+    for call in calls:
+        paths.setdefault(_path(call), {})[call.method.lower()] = _operation(call)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Nearhit", "version": metadata.version("nearhit")},
+        "paths": paths,
+        "components": {
+            "schemas": _schemas(calls) | {"Problem": _PROBLEM},
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(call: Call) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": call.handle.__name__,
+        "summary": call.summary,
+        "security": [] if call.needs == "anyone" else [{"key": []}],
+        "parameters": [
+            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            for name in _names(call)
+        ]
+        + [
+            {"name": name, "in": "query", "required": False, "schema": {"type": "string"}}
+            for name in call.parameters
+        ],
+        "responses": {
+            str(call.status): _content(call.answer, call.media_type),
+            "default": _content(None, "application/problem+json", ref="Problem"),
+        },
+    }
+    if call.body is not None:
+        operation["requestBody"] = {"required": True, **_content(call.body, call.media_type)}
+    return operation
+
+
+def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> dict[str, Any]:
+    name = model.__name__ if model else ref
+    if not name:
+        return {"description": "no content"}
+    schema = {"$ref": _REF.format(model=name)}
+    return {"description": name, "content": {media_type: {"schema": schema}}}
+
+
+def _path(call: Call) -> str:
+    return re.sub(r"\{(\w+):\w+\}", r"{\1}", call.path)
+
+
+def _names(call: Call) -> list[str]:
+    return re.findall(r"\{(\w+)", call.path)
+
+
+def _schemas(calls: Sequence[Call]) -> dict[str, Any]:
+    wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = []
+    for call in calls:
+        wanted += [(call.body, "validation")] if call.body else []
+        wanted += [(call.answer, "serialization")] if call.answer else []
+    _, schema = models_json_schema(wanted, ref_template=_REF)
+    schemas: dict[str, Any] = schema["$defs"]
+    return schemas

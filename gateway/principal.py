@@ -1,0 +1,119 @@
+"""Who asks: an API key's principal, believed only at the access revision that it was read at."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, Protocol, TypeAlias, get_args
+
+from cachetools import LRUCache
+
+from cache.revision import RevisionReader
+from gateway import problems
+from index.scope import PUBLIC
+from index.tenants import KeyHolder, NewKey, Revisions
+
+Role: TypeAlias = Literal["reader", "writer", "admin"]
+
+ROLES: tuple[Role, ...] = get_args(Role)
+KEY_START = "nh_"
+_REMEMBERED_MAX = 10_000  # principals; about 10 MB
+_ATTEMPTS_MAX = 5  # each lost one means that the tenant's keys or groups changed meanwhile
+
+
+class Keys(Protocol):
+    async def key_holder(self, digest: bytes, /) -> KeyHolder | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A principal, and the revisions read after its request came in."""
+
+    holder: KeyHolder
+    revisions: Mapping[str, int]
+
+
+class Gate:
+    """Raises a 401 `Problem` for whoever holds no live key."""
+
+    def __init__(
+        self, keys: Keys, revisions: RevisionReader[Revisions], now: Callable[[], datetime]
+    ) -> None:
+        self._keys = keys
+        self._revisions = revisions
+        self._now = now
+        self._remembered: LRUCache[bytes, KeyHolder] = LRUCache(_REMEMBERED_MAX)
+
+    async def identify(self, authorization: str | None) -> bytes:
+        """The digest of a key that has, or had a moment ago, a holder."""
+        digest = bearer_digest(authorization)
+        if digest is None or await self._holder(digest) is None:
+            raise problems.unauthorized()
+        return digest
+
+    async def admit(self, digest: bytes, *, max_staleness_s: float = 0.0) -> Admitted:
+        """The key's holder and its tenant's revisions, both as of now or the staleness allowed.
+
+        A revocation and a change of groups raise the access revision, so that what is remembered
+        is dropped at the next request, on every worker.
+        """
+        for _ in range(_ATTEMPTS_MAX):
+            holder = await self._holder(digest)
+            if holder is None or self._expired(holder):
+                break
+            read = await self._revisions.read(
+                (holder.tenant, PUBLIC), max_staleness_s=max_staleness_s
+            )
+            tenant = read.get(holder.tenant)
+            if tenant is not None and tenant.access_revision == holder.access_revision:
+                return Admitted(holder, {name: truth.revision for name, truth in read.items()})
+            self._remembered.pop(digest, None)
+        raise problems.unauthorized()
+
+    async def _holder(self, digest: bytes) -> KeyHolder | None:
+        holder = self._remembered.get(digest)
+        if holder is None:
+            holder = await self._keys.key_holder(digest)
+            if holder is not None:
+                self._remembered[digest] = holder
+        return holder
+
+    def _expired(self, holder: KeyHolder) -> bool:
+        return holder.expires_at is not None and holder.expires_at <= self._now()
+
+
+def bearer_digest(authorization: str | None) -> bytes | None:
+    """The SHA-256 of the key in an Authorization header, None if it holds none."""
+    scheme, _, key = (authorization or "").partition(" ")
+    if scheme.lower() != "bearer" or not key:
+        return None
+    return key_digest(key.strip())
+
+
+def key_digest(key: str) -> bytes:
+    """What is kept of a key: it has 256 random bits, so that a plain hash can't be undone."""
+    return hashlib.sha256(key.encode()).digest()
+
+
+def is_operator(authorization: str | None, admin_key: str) -> bool:
+    digest = bearer_digest(authorization)
+    return digest is not None and hmac.compare_digest(digest, key_digest(admin_key))
+
+
+def make_key(
+    *,
+    subject: str,
+    groups: tuple[str, ...],
+    roles: tuple[Role, ...],
+    expires_at: datetime | None,
+) -> tuple[str, NewKey]:
+    """A key of 256 random bits, shown once, and what is kept of it."""
+    key = KEY_START + secrets.token_urlsafe(32)
+    key_id = f"key_{secrets.token_hex(8)}"
+    return key, NewKey(key_id, key_digest(key), subject, groups, roles, expires_at)
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,155 @@
+"""Everything that goes wrong, as the caller sees it: RFC 9457 problem documents, made here alone.
+
+Problem                 an answer that is not the one asked for, raised anywhere in the gateway
+exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable
+exceptions of `ingest`  DocumentContended
+TimeoutError            the request's deadline
+HTTPException           Starlette's own, for a path or a method that does not exist
+ClientDisconnect        Starlette's own, for a body that ended early
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+import structlog
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from ingest.errors import DocumentContended
+
+_ERRORS_MAX = 20  # of one body's mistakes: enough to mend it, too few to fill a context window
+_RETRY = {"Retry-After": "1"}
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field, by its path: `filter.tags_any.0`."""
+
+    field: str
+    detail: str
+
+
+@dataclass(eq=False)  # not frozen: Python sets the traceback of what is raised
+class Problem(Exception):
+    """kind names the problem for programs, detail says to a person what to do."""
+
+    status: int
+    kind: str
+    title: str
+    detail: str
+    errors: Sequence[FieldError] = ()
+    headers: Mapping[str, str] | None = None
+
+    def body(self) -> dict[str, object]:
+        document: dict[str, object] = {
+            "type": f"urn:nearhit:problem:{self.kind}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.errors:
+            document["errors"] = [
+                {"field": error.field, "detail": error.detail} for error in self.errors
+            ]
+        return document
+
+    def response(self) -> Response:
+        return Response(
+            orjson.dumps(self.body()),
+            self.status,
+            media_type="application/problem+json",
+            headers=self.headers,
+        )
+
+
+def invalid(errors: Sequence[FieldError]) -> Problem:
+    fields = ", ".join(error.field for error in errors)
+    return Problem(422, "invalid-field", "A field is not valid", f"Mend {fields}.", errors)
+
+
+def invalid_field(field: str, detail: str) -> Problem:
+    return invalid([FieldError(field, detail)])
+
+
+def malformed(detail: str) -> Problem:
+    return Problem(400, "malformed-body", "The body can't be read", detail)
+
+
+def too_large(bytes_max: int) -> Problem:
+    detail = f"The body may have at most {bytes_max:,} bytes."
+    errors = [FieldError("body", detail)]
+    return Problem(413, "body-too-large", "The body is too large", detail, errors)
+
+
+def unauthorized() -> Problem:
+    return Problem(
+        401,
+        "unauthorized",
+        "No valid key",
+        "Send a key that is neither revoked nor expired: `Authorization: Bearer KEY`.",
+        headers={"WWW-Authenticate": 'Bearer realm="nearhit"'},
+    )
+
+
+def forbidden(detail: str) -> Problem:
+    return Problem(403, "forbidden", "The key may not do this", detail)
+
+
+def not_found(field: str, detail: str) -> Problem:
+    return Problem(404, "not-found", "There is no such thing", detail, [FieldError(field, detail)])
+
+
+def conflict(field: str, detail: str) -> Problem:
+    return Problem(409, "conflict", "It can't be so", detail, [FieldError(field, detail)])
+
+
+def from_validation(error: ValidationError) -> Problem:
+    """The problem that names each field that pydantic refused; 400 if it was no JSON at all."""
+    mistakes = error.errors(include_url=False, include_context=False, include_input=False)
+    if mistakes[0]["type"] == "json_invalid":
+        return malformed(mistakes[0]["msg"])
+    return invalid(
+        [
+            FieldError(".".join(map(str, mistake["loc"])) or "body", mistake["msg"])
+            for mistake in mistakes[:_ERRORS_MAX]
+        ]
+    )
+
+
+def from_exception(error: Exception) -> Problem:
+    match error:
+        case Problem():
+            return error
+        case DatabaseUnavailable():
+            detail = "The database can't be reached. Try again in a moment."
+            return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
+        case EmbeddingUnavailable():
+            detail = "The embedding service can't be reached; nothing was stored. Try again."
+            return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
+        case DocumentContended():
+            detail = "Others kept changing this document; nothing was stored. Try again."
+            return Problem(503, "contended", "Not available now", detail, headers=_RETRY)
+        case TimeoutError():
+            detail = "The deadline has passed. Try again, or ask for less."
+            return Problem(504, "deadline", "Too late", detail, headers=_RETRY)
+        case ClientDisconnect():
+            return malformed("It ended early.")
+        case HTTPException(status_code=404):
+            return not_found("path", "No call has this path; see /openapi.json.")
+        case HTTPException(status_code=405, headers=headers):
+            detail = "This path has no such method; see /openapi.json."
+            return Problem(405, "method-not-allowed", "No such method", detail, headers=headers)
+        case _:
+            log.error("failed", exc_info=error)
+            detail = "This is a mistake of ours. The request id is in the header X-Request-Id."
+            return Problem(500, "internal", "Something broke", detail)
+
+
+async def render(_: Request, error: Exception) -> Response:
+    return from_exception(error).response()

@@ -1,0 +1,160 @@
+"""The composition root: the only place that builds things out of settings."""
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import structlog
+from numpy.typing import NDArray
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
+
+from cache.answers import Answers
+from cache.breaker import Breaker
+from cache.memory import Memory
+from cache.revision import RevisionReader
+from cache.store import Store
+from gateway.metrics import Metrics
+from gateway.principal import Gate, utc_now
+from gateway.settings import Settings
+from index import database, generation, migrate
+from index.database import Database
+from index.documents import Documents
+from index.generation import Generation
+from index.search import Embedder, Searcher
+from index.static_embedder import StaticEmbedder
+from index.tenants import Revisions, Tenants
+from ingest.write import Writer
+
+_REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
+_STATEMENT_TIMEOUT_S = 30.0  # past any deadline: it ends what a lost connection left running
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All that a request may use; one for each worker."""
+
+    settings: Settings
+    admin_key: str
+    metrics: Metrics
+    database: Database
+    tenants: Tenants
+    documents: Documents
+    embedder: Embedder
+    generation: Generation
+    gate: Gate
+    answers: Answers
+    searcher: Searcher
+    writer: Writer
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, metrics: Metrics, embedder: Embedder
+) -> AsyncIterator[Services]:
+    """Everything, connected and migrated; both URLs have to be set.
+
+    Raises `DatabaseUnavailable`, `MigrationRefused` and `GenerationMismatch`.
+    """
+    assert settings.database_url is not None, "the command sets it when it starts its own server"
+    assert settings.redis_url is not None, "the command sets it when it starts its own server"
+    url = settings.database_url.get_secret_value()
+    timed = _Timed(embedder, metrics)
+    await migrate.migrate(url, migrate.shipped())
+    redis = _redis(settings.redis_url.get_secret_value())
+    async with (
+        redis,
+        database.connect(
+            url,
+            connections_max=settings.database_connections,
+            statement_timeout_s=_STATEMENT_TIMEOUT_S,
+            observe=metrics.statement,
+        ) as connected,
+    ):
+        made_with = await generation.claim(connected, timed)
+        yield _wire(settings, metrics, connected, redis, timed, made_with)
+
+
+def _wire(
+    settings: Settings,
+    metrics: Metrics,
+    connected: Database,
+    redis: Redis,
+    embedder: Embedder,
+    made_with: Generation,
+) -> Services:
+    tenants, documents = Tenants(connected), Documents(connected)
+    revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
+    store = Store(
+        redis,
+        Breaker(time.monotonic),
+        prefix=settings.cache_prefix,
+        budget_s=settings.cache_budget_s,
+        lifetime_s=settings.cache_lifetime_s,
+    )
+    answers = Answers(Memory(settings.cache_memory_bytes), store, metrics.cache_event)
+    return Services(
+        settings=settings,
+        admin_key=settings.admin_key.get_secret_value() if settings.admin_key else "",
+        metrics=metrics,
+        database=connected,
+        tenants=tenants,
+        documents=documents,
+        embedder=embedder,
+        generation=made_with,
+        gate=Gate(tenants, revisions, utc_now),
+        answers=answers,
+        searcher=Searcher(connected, embedder),
+        writer=Writer(documents, embedder, answers),
+    )
+
+
+def _redis(url: str) -> Redis:
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=_REDIS_CONNECTIONS_MAX,
+        retry=Retry(NoBackoff(), 1),  # once more, for a connection that the server has closed
+        # Otherwise each new connection reads the package's version from disk, on the event loop.
+        driver_info=DriverInfo(name=None, lib_version=None),
+    )
+    return Redis.from_pool(pool)
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    if settings.embedder == "static":
+        return StaticEmbedder()
+    from openai import AsyncOpenAI  # takes a second to import: only for whom it serves
+
+    from index.openai_embedder import OpenAIEmbedder
+
+    client = AsyncOpenAI(
+        api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none",
+        base_url=settings.openai_base_url,
+    )
+    return OpenAIEmbedder(
+        client, model=settings.openai_model, dimensions=settings.openai_dimensions
+    )
+
+
+class _Timed:
+    """An embedder whose calls are measured."""
+
+    def __init__(self, embedder: Embedder, metrics: Metrics) -> None:
+        self._embedder = embedder
+        self._metrics = metrics
+        self.space = embedder.space
+        self.dimensions = embedder.dimensions
+        self.alpha = embedder.alpha
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        started_s = time.perf_counter()
+        try:
+            return await self._embedder.embed(texts)
+        finally:
+            self._metrics.embedded(len(texts), time.perf_counter() - started_s)

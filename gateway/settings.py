@@ -1,0 +1,69 @@
+"""All settings, in one place: from the environment, prefix `NEARHIT_`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from gateway.embedded import default_data_dir
+
+Port = Annotated[int, Field(ge=0, le=65_535)]
+
+
+class Settings(BaseSettings):
+    """Each field is `NEARHIT_` and its name in capitals."""
+
+    model_config = SettingsConfigDict(env_prefix="NEARHIT_", frozen=True)
+
+    database_url: SecretStr | None = Field(
+        None, description="PostgreSQL with pgvector ≥ 0.8; unset: Nearhit starts its own"
+    )
+    redis_url: SecretStr | None = Field(
+        None, description="Redis ≥ 7.0 or Valkey; unset: Nearhit starts its own"
+    )
+    data_dir: Path = Field(
+        default_factory=default_data_dir,
+        description="where the servers that Nearhit starts keep their data",
+    )
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: Port = Field(8080, description="port to listen on; 0 takes a free one")
+    workers: PositiveInt = Field(1, description="processes that serve requests")
+    admin_key: SecretStr | None = Field(
+        None, description="the operator's key; unset: made and printed at start"
+    )
+
+    embedder: Literal["static", "openai"] = Field(
+        "static", description="`static` is built in; `openai` is any compatible service"
+    )
+    openai_model: str = Field("text-embedding-3-small", description="model of the service")
+    openai_dimensions: PositiveInt = Field(1536, le=4000, description="width of its vectors")
+    openai_base_url: str | None = Field(None, description="URL of the service; unset: OpenAI's")
+    openai_api_key: SecretStr | None = Field(None, description="key of the service")
+    language: str = Field("en", description="language of documents that name none")
+
+    search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")
+    query_characters_max: PositiveInt = Field(2_000, description="longest query")
+    top_k_max: PositiveInt = Field(100, description="most hits in an answer")
+    document_bytes_max: PositiveInt = Field(4_194_304, description="longest body of a document")
+    batch_bytes_max: PositiveInt = Field(33_554_432, description="longest body of a batch")
+    batch_documents_max: PositiveInt = Field(1_000, description="most documents in a batch")
+    deadline_s: PositiveFloat = Field(10.0, description="longest time for a search")
+    shutdown_s: PositiveInt = Field(30, description="longest wait for requests in flight at stop")
+    database_connections: PositiveInt = Field(8, description="most connections of a worker")
+
+    cache_prefix: str = Field("nearhit:", description="start of every key in Redis")
+    cache_memory_bytes: PositiveInt = Field(
+        67_108_864, description="size of a worker's own answer cache"
+    )
+    cache_lifetime_s: PositiveFloat = Field(
+        86_400.0, description="how long Redis keeps an answer; a bound on memory, not on staleness"
+    )
+    cache_budget_s: PositiveFloat = Field(
+        0.02, description="how long to wait for Redis before going on without it"
+    )
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="least severe log lines written"
+    )
+    log_queries: bool = Field(False, description="whether log lines hold the text of queries")

@@ -1,0 +1,95 @@
+"""One request's story: its id, its times, its tier; told to the log, the metrics and the caller."""
+
+import re
+import secrets
+import time
+from dataclasses import dataclass, field
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.metrics import Metrics
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Trace:
+    """Filled in as the request goes along; `tier` and `tenant` stay empty where there is none."""
+
+    request_id: str
+    started_s: float
+    route: str = ""
+    tier: str = ""
+    tenant: str = ""
+    query: str | None = None
+    status: int = 0
+    _marks: list[tuple[str, float]] = field(default_factory=list)
+
+    def mark(self, name: str) -> None:
+        """The phase called `name` ends here."""
+        self._marks.append((name, time.perf_counter()))
+
+    def server_timing(self) -> str:
+        """The phases in milliseconds, as the header of that name wants them."""
+        parts, before_s = [], self.started_s
+        for name, at_s in self._marks:
+            parts.append(f"{name};dur={(at_s - before_s) * 1000:.2f}")
+            before_s = at_s
+        parts.append(f"total;dur={(before_s - self.started_s) * 1000:.2f}")
+        return ", ".join(parts)
+
+
+class Telemetry:
+    """The outermost layer: gives each request its trace, and tells its story when it is over."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        trace = Trace(_request_id(scope), time.perf_counter())
+        scope["trace"] = trace
+        header = (b"x-request-id", trace.request_id.encode())
+
+        async def observed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                trace.status = message["status"]
+                message["headers"] = [*message["headers"], header]
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=trace.request_id):
+            try:
+                await self._app(scope, receive, observed)
+            finally:
+                self._tell(scope["method"], trace)
+
+    def _tell(self, method: str, trace: Trace) -> None:
+        seconds = time.perf_counter() - trace.started_s
+        self._metrics.request(trace.route, trace.status, trace.tier, seconds)
+        extra = {} if trace.query is None else {"query": trace.query}
+        log.info(
+            "request",
+            method=method,
+            route=trace.route,
+            status=trace.status,
+            ms=round(seconds * 1000, 3),
+            tenant=trace.tenant,
+            tier=trace.tier,
+            **extra,
+        )
+
+
+def _request_id(scope: Scope) -> str:
+    """The caller's, if it is short and harmless; else a new one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            given: str = value.decode("latin-1")
+            if _REQUEST_ID.fullmatch(given):
+                return given
+    return secrets.token_hex(8)

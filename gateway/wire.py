@@ -1,0 +1,252 @@
+"""The bodies of requests and answers, as they travel; each refuses fields that it does not know."""
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
+
+from gateway import problems
+from gateway.principal import Role
+from index.document import (
+    DocumentId,
+    Language,
+    Line,
+    Metadata,
+    Owner,
+    Readers,
+    Source,
+    Tags,
+    Text,
+    Title,
+    Uri,
+)
+from index.query import Filter, FusionName, Query
+from index.scope import SCOPE_NAMES, ScopeName
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_FILTER_VALUES_MAX = 256
+_TENANT = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+
+TenantId = Annotated[str, StringConstraints(pattern=_TENANT)]
+DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(Annotated[DocumentId, Field(min_length=1)])
+NAME: TypeAdapter[str] = TypeAdapter(Owner)
+
+Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def parse(model: type[Model], body: bytes) -> Model:
+    """The body as a model, or a `Problem` that names each field that is wrong."""
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        raise problems.from_validation(error) from None
+
+
+def checked(field: str, kind: TypeAdapter[str], value: str) -> str:
+    """A name from a path, or a `Problem`."""
+    try:
+        return kind.validate_python(value)
+    except ValidationError as error:
+        raise problems.invalid_field(field, error.errors()[0]["msg"]) from None
+
+
+class FilterBody(Body):
+    """What a document must be to be searched; it only narrows."""
+
+    sources: Values | None = None
+    tags_any: Values | None = None
+    tags_all: Values | None = None
+    languages: Values | None = None
+    updated_after: AwareDatetime | None = Field(None, description="inclusive")
+    updated_before: AwareDatetime | None = Field(None, description="exclusive")
+    exclude_documents: Values | None = None
+    metadata: Metadata | None = Field(None, description="all of it must be in the document's")
+
+    def canonical(self) -> Filter:
+        return Filter(
+            sources=_sorted(self.sources),
+            tags_any=_sorted(self.tags_any),
+            tags_all=_sorted(self.tags_all),
+            languages=_sorted(self.languages),
+            updated_after=self.updated_after,
+            updated_before=self.updated_before,
+            exclude_documents=_sorted(self.exclude_documents),
+            metadata=dict(self.metadata) if self.metadata else None,
+        )
+
+
+class SearchBody(Body):
+    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    top_k: int = Field(5, ge=1, description="how many hits at most")
+    alpha: float | None = Field(
+        None, ge=0, le=1, description="0 = pure keywords, 1 = pure meaning; the embedder's default"
+    )
+    fusion: FusionName = "relative"
+    scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] = Field(
+        SCOPE_NAMES, description="it can only narrow what the key may see"
+    )
+    filter: FilterBody = FilterBody()
+    min_score: float | None = Field(None, ge=0, description="hits below it are left out")
+    max_staleness_ms: int = Field(
+        0, ge=0, le=3_600_000, description="how old the answer may be; 0 = never stale"
+    )
+    semantic: Literal["off", "bounded"] = Field(
+        "off", description="whether a similar question's answer will do; not served yet"
+    )
+    explain: bool = Field(False, description="show each hit's ranks and scores by leg")
+
+    @field_validator("query")
+    @classmethod
+    def _storable(cls, query: str) -> str:
+        if "\0" in query:
+            raise ValueError("must not hold the character U+0000")
+        return query
+
+    def canonical(self, default_alpha: float) -> Query:
+        """The same for all requests that must get the same answer."""
+        return Query(
+            text=" ".join(self.query.split()),
+            alpha=default_alpha if self.alpha is None else self.alpha,
+            top_k=self.top_k,
+            fusion=self.fusion,
+            filter=self.filter.canonical(),
+            min_score=self.min_score,
+            explain=self.explain,
+        )
+
+
+class LegAnswer(Body):
+    rank: int
+    score: float
+
+
+class ExplainAnswer(Body):
+    dense: LegAnswer | None
+    lexical: LegAnswer | None
+
+
+class HitAnswer(Body):
+    chunk_id: int
+    document_id: str
+    title: str
+    text: str
+    score: float
+    source: str
+    uri: str
+    language: str
+    tags: tuple[str, ...]
+    start: int = Field(description="of the hit in the document's text, in characters")
+    end: int
+    explain: ExplainAnswer | None = Field(None, description="only if asked for")
+
+
+class SearchAnswer(Body):
+    hits: tuple[HitAnswer, ...]
+
+
+class DocumentBody(Body):
+    """Owner and readers stay as they are when left out; a new document is its writer's alone."""
+
+    title: Title = ""
+    text: Text
+    source: Source = "api"
+    uri: Uri = ""
+    language: Language | None = None
+    tags: Tags = ()
+    metadata: Metadata = Field(default_factory=dict)
+    owner: Owner | None = None
+    readers: Readers | None = None
+
+    @field_validator("text")
+    @classmethod
+    def _not_blank(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("must not be blank")
+        return text
+
+
+class DocumentAnswer(Body):
+    document_id: str
+    title: str
+    text: str | None = Field(None, description="not in lists")
+    source: str
+    uri: str
+    language: str
+    tags: tuple[str, ...]
+    metadata: dict[str, Any]
+    owner: str | None
+    readers: tuple[str, ...]
+
+
+class DocumentsAnswer(Body):
+    documents: tuple[DocumentAnswer, ...]
+    cursor: str | None = Field(description="the next page's `cursor`; null on the last page")
+
+
+class BatchLine(DocumentBody):
+    document_id: Annotated[DocumentId, Field(min_length=1)]
+
+
+class ChunksAnswer(Body):
+    added: int
+    kept: int
+    removed: int
+    embedded: int = Field(description="how many texts went to the embedder")
+
+
+class WrittenAnswer(Body):
+    document_id: str
+    revision: int
+    chunks: ChunksAnswer
+
+
+class RevisionAnswer(Body):
+    document_id: str
+    revision: int
+
+
+class AccessBody(Body):
+    """What is left out stays as it is."""
+
+    owner: Owner | None = None
+    readers: Readers | None = None
+
+
+class TenantBody(Body):
+    id: TenantId
+    name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = ""
+
+
+class TenantAnswer(Body):
+    id: str
+    name: str
+
+
+class KeyBody(Body):
+    tenant: str | None = Field(None, description="the operator names it; an admin's own if absent")
+    subject: Owner
+    groups: Annotated[tuple[Owner, ...], Field(max_length=256)] = ()
+    roles: tuple[Role, ...] = ("reader", "writer")
+    expires_at: AwareDatetime | None = None
+
+
+class KeyAnswer(Body):
+    id: str
+    key: str = Field(description="shown this once; only its SHA-256 is kept")
+
+
+def _sorted(values: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(sorted(set(values)))

@@ -1,0 +1,172 @@
+"""Searches over HTTP: what is found, in what form, from which tier."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.gateway.gateways import Caller, Gateway
+
+pytestmark = pytest.mark.anyio
+
+LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
+TRAVEL = "# Travel\n\nBook trains with the travel desk, two weeks ahead."
+
+
+async def test_a_hit_shows_where_it_stands_in_its_document(ana: Caller) -> None:
+    await ana.put("leave", LEAVE, title="Annual leave", tags=["people"], uri="https://a.example/l")
+
+    (hit,) = (await ana.search("annual leave")).json()["hits"]
+    document = (await ana.call("GET", "/v1/documents/leave")).json()
+
+    assert document["text"][hit["start"] : hit["end"]] == hit["text"] == LEAVE
+    assert (hit["document_id"], hit["title"], hit["tags"]) == ("leave", "Annual leave", ["people"])
+    assert (hit["source"], hit["uri"], hit["language"]) == ("api", "https://a.example/l", "en")
+    assert "explain" not in hit
+
+
+async def test_an_answer_says_nothing_about_how_it_was_made(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    miss, hit = await ana.search("leave"), await ana.search("leave")
+
+    assert miss.content == hit.content
+    assert list(miss.json()) == ["hits"]
+    assert miss.headers["cache-status"] == "nearhit; fwd=miss; stored"
+    assert hit.headers["cache-status"] == "nearhit; hit; detail=memory"
+
+
+async def test_the_headers_tell_tier_revision_timings_and_request(ana: Caller) -> None:
+    written = await ana.put("leave", LEAVE)
+
+    answer = await ana.search("leave")
+
+    assert answer.headers["nearhit-revision"] == f"{written['revision']};public=0"
+    assert "total;dur=" in answer.headers["server-timing"]
+    assert len(answer.headers["x-request-id"]) == 16
+    assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_a_cached_answer_is_byte_for_byte_a_fresh_one(
+    gateway: Gateway, other_worker: Gateway, ana: Caller
+) -> None:
+    for number in range(20):
+        await ana.put(f"d{number}", f"# Topic {number}\n\nLeave and travel, part {number}.")
+    fresh = await ana.search("travel part 7", top_k=20)
+
+    from_redis = await other_worker.as_(ana).search("travel part 7", top_k=20)
+    from_memory = await ana.search("travel part 7", top_k=20)
+
+    assert from_redis.headers["cache-status"] == "nearhit; hit; detail=redis"
+    assert from_memory.headers["cache-status"] == "nearhit; hit; detail=memory"
+    assert fresh.content == from_redis.content == from_memory.content
+
+
+async def test_requests_that_mean_the_same_share_an_answer(gateway: Gateway, ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    await ana.search(
+        "annual  leave ", scopes=["tenant", "private"], filter={"tags_any": ["b", "a"]}
+    )
+    await ana.search("annual leave", scopes=["private", "tenant"], filter={"tags_any": ["a", "b"]})
+
+    assert await gateway.fills() == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"top_k": 3},
+        {"alpha": 0.9},
+        {"fusion": "rrf"},
+        {"scopes": ["private"]},
+        {"min_score": 0.5},
+        {"explain": True},
+        {"filter": {"tags_any": ["a"]}},
+        {"filter": {"metadata": {"team": "sales"}}},
+    ],
+)
+async def test_requests_that_differ_do_not_share_an_answer(
+    gateway: Gateway, ana: Caller, fields: dict[str, object]
+) -> None:
+    await ana.search("annual leave")
+    await ana.search("annual leave", **fields)
+
+    assert await gateway.fills() == 2
+
+
+async def test_each_filter_narrows(ana: Caller) -> None:
+    before = datetime.now(UTC) - timedelta(minutes=1)
+    await ana.put("a", "leave", tags=["x", "y"], source="wiki", metadata={"team": "sales", "n": 1})
+    await ana.put("b", "leave too", tags=["y"], source="mail", language="pt")
+
+    async def found(**wanted: object) -> set[str]:
+        return set(await ana.found("leave", filter=wanted))
+
+    assert await found(sources=["wiki"]) == {"a"}
+    assert await found(tags_any=["x", "y"]) == {"a", "b"}
+    assert await found(tags_all=["x", "y"]) == {"a"}
+    assert await found(languages=["pt"]) == {"b"}
+    assert await found(exclude_documents=["a"]) == {"b"}
+    assert await found(metadata={"team": "sales"}) == {"a"}
+    assert await found(metadata={"team": "sales", "n": 2}) == set()
+    assert await found(updated_after=before.isoformat()) == {"a", "b"}
+    assert await found(updated_before=before.isoformat()) == set()
+
+
+async def test_alpha_goes_from_pure_keywords_to_pure_meaning(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    await ana.put("travel", TRAVEL)
+
+    words = (await ana.search("leave", alpha=0, explain=True)).json()["hits"]
+    meaning = (await ana.search("leave", alpha=1, explain=True)).json()["hits"]
+
+    assert [hit["document_id"] for hit in words] == ["leave"]
+    assert {hit["document_id"] for hit in meaning} == {"leave", "travel"}
+    assert words[0]["explain"]["lexical"]["rank"] == 1
+
+
+async def test_nothing_above_min_score_is_an_empty_answer(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    assert await ana.found("leave", min_score=1.1) == []
+
+
+async def test_equal_chunks_are_one_hit(ana: Caller) -> None:
+    await ana.put("one", LEAVE)
+    await ana.put("two", LEAVE)
+
+    assert await ana.found("leave") == ["one"]
+
+
+async def test_a_question_is_understood_in_each_language_that_the_tenant_has(ana: Caller) -> None:
+    await ana.put("ferias", "Cada pessoa tem 22 dias de férias por ano.", language="pt-BR")
+    await ana.put("leave", LEAVE)
+
+    assert (await ana.found("ferias", alpha=0)) == ["ferias"]
+    assert (await ana.found("leaves", alpha=0)) == ["leave"]
+
+
+async def test_a_document_in_a_language_without_analyser_is_found_by_its_words(ana: Caller) -> None:
+    await ana.put("loma", "Vuosiloma on 30 päivää.", language="fi")
+
+    assert await ana.found("vuosiloma", alpha=0) == ["loma"]
+
+
+async def test_max_staleness_buys_an_older_answer_and_never_an_older_one_than_asked(
+    ana: Caller,
+) -> None:
+    await ana.put("leave", LEAVE)
+    await ana.search("leave")
+
+    await ana.put("leave", LEAVE.replace("25", "27"))
+    stale = await ana.search("leave", max_staleness_ms=3_600_000)
+    fresh = await ana.search("leave")
+
+    assert "25 days" in stale.text
+    assert "27 days" in fresh.text
+
+
+async def test_an_unknown_filter_value_finds_nothing_and_says_nothing(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    assert await ana.found("leave", filter={"sources": ["of another tenant"]}) == []

@@ -1,0 +1,104 @@
+"""An embedding service on a loopback port, that misbehaves as it is told."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+WIDTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """retry-after-ms spares the tests the client's waits."""
+
+    body: bytes
+    status: int = 200
+
+    def __bytes__(self) -> bytes:
+        head = f"HTTP/1.1 {self.status} Stub\r\nContent-Type: application/json\r\n"
+        head += (
+            f"Content-Length: {len(self.body)}\r\nConnection: close\r\nRetry-After-Ms: 1\r\n\r\n"
+        )
+        return head.encode() + self.body
+
+
+class Mischief(Enum):
+    HANG_UP = "closes the connection without a word"
+    BREAK_OFF = "closes it in the middle of the body"
+    SILENCE = "never answers"
+
+
+Answer: TypeAlias = Callable[[Sequence[str]], Reply | Mischief]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    authorization: str
+    body: dict[str, Any]
+
+
+@dataclass(slots=True)
+class StubOpenAI:
+    """`first` are given once each, in order; `answer` ever after."""
+
+    url: str
+    answer: Answer = field(default=lambda texts: embeddings([vector(text) for text in texts]))
+    first: deque[Answer] = field(default_factory=deque)
+    asked: list[Asked] = field(default_factory=list)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await _read(reader)
+        self.asked.append(asked)
+        answer = self.first.popleft() if self.first else self.answer
+        match answer(asked.body["input"]):
+            case Reply() as reply:
+                writer.write(bytes(reply))
+            case Mischief.BREAK_OFF:
+                writer.write(bytes(Reply(b"{" * 100))[:-50])
+            case Mischief.SILENCE:
+                await reader.read()  # until the client gives up
+            case Mischief.HANG_UP:
+                pass
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@asynccontextmanager
+async def stub_openai() -> AsyncIterator[StubOpenAI]:
+    stub = StubOpenAI(url="")
+    server = await asyncio.start_server(stub.serve, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    stub.url = f"http://{host}:{port}/v1"
+    async with server:
+        yield stub
+
+
+async def _read(reader: asyncio.StreamReader) -> Asked:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    headers = {
+        name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])
+    }
+    body = await reader.readexactly(int(headers["content-length"]))
+    return Asked(headers["authorization"], json.loads(body))
+
+
+def vector(text: str) -> list[float]:
+    """The text's own vector, of WIDTH, which is not of unit length."""
+    digest = blake2b(text.encode(), digest_size=WIDTH).digest()
+    return [byte + 1.0 for byte in digest]
+
+
+def embeddings(vectors: Sequence[Sequence[float]]) -> Reply:
+    """A well-formed reply; NaN and infinity as Python writes them."""
+    data = [
+        {"object": "embedding", "index": index, "embedding": vector}
+        for index, vector in enumerate(vectors)
+    ]
+    return Reply(json.dumps({"object": "list", "data": data, "model": "stub"}).encode())
