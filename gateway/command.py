@@ -1,6 +1,8 @@
 """The `nearhit` command."""
 
 import asyncio
+import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +73,7 @@ def serve(
         settings = Settings().model_copy(
             update={name: value for name, value in named.items() if value is not None}
         )
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until uvicorn takes it over
         with _servers(settings, own=True) as connected:
             server.serve(connected, console, embedded=connected is not settings, example=example)
 

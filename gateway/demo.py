@@ -4,6 +4,7 @@ Everything goes over HTTP to a separate process, as it would for an agent.
 """
 
 import asyncio
+import os
 import re
 import secrets
 import subprocess
@@ -30,8 +31,7 @@ from ingest.folder import FolderSource
 
 _TENANT = "ostrelume"
 _START_S_MAX = 60.0
-_LINE_CHARACTERS_MAX = 120
-_ADMIN, _ENGINEER, _LEADER = "ada", "ines", "marit"
+_ADMIN, _ENGINEER, _LEADER = "ada", "ines", "sofia"
 _DAYS = "how many days of annual leave do I get?"
 _CODE = "what does ERR_1042 mean?"
 _LICENCE = "quantos dias dura a licença parental em Recife?"
@@ -80,7 +80,7 @@ class Gateway:
         ms = (time.perf_counter() - started_s) * 1000
         hits = answer.json()["hits"]
         best = hits[0] if hits else {"document_id": "nothing", "text": ""}
-        tier = "exact" if "hit;" in answer.headers["Cache-Status"] else "miss"
+        tier = "exact" if "; hit" in answer.headers["Cache-Status"] else "miss"
         line = _best_line(best["text"], question)
         return Asked(who, question, best["document_id"], line, tier, ms)
 
@@ -126,23 +126,19 @@ def _ingest(console: Console, settings: Settings) -> None:
 @contextmanager
 def _serving(settings: Settings) -> Iterator[Gateway]:
     """A gateway in a process of its own, on a free port."""
-    assert settings.admin_key is not None
-    admin_key = settings.admin_key.get_secret_value()
-    with server.listen(settings) as listener, server.environment(settings):
-        listening = ["--fd", str(listener.fileno()), "--log-level", "critical"]
-        process = subprocess.Popen(  # noqa: S603  our own application
-            [sys.executable, "-m", "uvicorn", "--factory", "gateway.app:create", *listening],
-            pass_fds=[listener.fileno()],
-            stdout=subprocess.DEVNULL,
-        )
-        url = server.url_of(listener)
+    command = [sys.executable, "-m", "gateway", "serve", "--port", "0"]
+    environment = os.environ | server.environment(settings) | {"NEARHIT_LOG_LEVEL": "error"}
+    with subprocess.Popen(  # noqa: S603  our own command
+        command, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
+            assert process.stdout is not None
+            url = process.stdout.readline().removeprefix("listening on ").strip()
             with httpx2.Client(base_url=url, timeout=_START_S_MAX) as client:
                 client.get("/readyz").raise_for_status()
-                yield Gateway(client, admin_key)
+                yield Gateway(client, server.admin_key(settings))
         finally:
             process.terminate()
-            process.wait()
 
 
 def _tell(console: Console, gateway: Gateway) -> None:
@@ -192,20 +188,24 @@ def _check(holds: bool, otherwise: str) -> None:  # noqa: FBT001  reads as a sen
 
 
 def _show(console: Console, title: str, asked: Sequence[Asked]) -> None:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for name in ("who", "question", "best hit", "tier"):
-        table.add_column(name)
+    table = Table(title=title, title_justify="left", title_style="bold", expand=True)
+    table.add_column("who")
+    table.add_column("question, and best hit", no_wrap=True, ratio=1)
+    table.add_column("tier")
     table.add_column("ms", justify="right")
     for row in asked:
-        best = f"[dim]{escape(row.document)}[/]\n{escape(row.line)}"
-        table.add_row(row.who, row.question, best, row.tier, f"{row.ms:.1f}")
+        document = escape(row.document.removeprefix("handbook/"))
+        shown = f"{row.question}\n[dim]→[/] [cyan]{document}[/] {escape(row.line)}"
+        table.add_row(row.who, shown, row.tier, f"{row.ms:.1f}")
     console.print(table, "")
 
 
 def _best_line(text: str, question: str) -> str:
-    """The line of a hit that shares the most words with the question."""
-    wanted = set(re.findall(r"\w+", question.lower()))
-    lines = [line.strip("#*|- ") for line in text.splitlines()]
-    return max(
-        lines, key=lambda line: len(wanted & set(re.findall(r"\w+", line.lower()))), default=""
-    )[:_LINE_CHARACTERS_MAX]
+    """The sentence or line of a hit that shares the most with the question, by letters of words."""
+    wanted = _words(question)
+    lines = [line.strip(" #*|-") for line in re.split(r"\n|(?<=[.!?]) ", text)]
+    return max(lines, key=lambda line: sum(map(len, wanted & _words(line))), default="")
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))

@@ -39,19 +39,20 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     """Serve until told to stop. The socket listens before anything slow begins, so that nobody who
     calls as soon as the address is known is turned away.
     """
-    with listen(settings) as listener:
-        url = url_of(listener)
+    with _listen(settings) as listener:
+        url = _url(listener)
         if embedded:
             settings = _begin(settings, console, url, example=example)
         elif settings.admin_key is None:
             settings = _with_admin_key(settings, KEY_START + secrets.token_urlsafe(32))
-            console.print(f"operator's key of this start: {_admin_key(settings)}", soft_wrap=True)
+            console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         console.print(f"listening on {url}", soft_wrap=True)
-        with environment(settings):
+        os.environ |= environment(settings)
+        with _counting_together(settings):
             _run(settings, listener)
 
 
-def listen(settings: Settings) -> socket.socket:
+def _listen(settings: Settings) -> socket.socket:
     """A socket that callers can connect to from now on."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
@@ -63,7 +64,7 @@ def listen(settings: Settings) -> socket.socket:
         ) from None
 
 
-def url_of(listener: socket.socket) -> str:
+def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
@@ -87,16 +88,25 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         uvicorn.Server(config).run(sockets=[listener])
 
 
-@contextmanager
-def environment(settings: Settings) -> Iterator[None]:
-    """What workers read when they start: the settings, and where they count together."""
+def environment(settings: Settings) -> dict[str, str]:
+    """What tells another process of ours the same servers and the same operator's key."""
     assert settings.database_url is not None
     assert settings.redis_url is not None
-    os.environ |= {
+    return {
         "NEARHIT_DATABASE_URL": settings.database_url.get_secret_value(),
         "NEARHIT_REDIS_URL": settings.redis_url.get_secret_value(),
-        "NEARHIT_ADMIN_KEY": _admin_key(settings),
+        "NEARHIT_ADMIN_KEY": admin_key(settings),
     }
+
+
+def admin_key(settings: Settings) -> str:
+    assert settings.admin_key is not None
+    return settings.admin_key.get_secret_value()
+
+
+@contextmanager
+def _counting_together(settings: Settings) -> Iterator[None]:
+    """Where several workers keep their counts, so that each can tell the sum."""
     if settings.workers == 1:
         yield
         return
@@ -157,11 +167,6 @@ def example_handbook() -> Path:
     package = Path(str(resources.files("gateway")))
     installed = package / "handbook"
     return installed if installed.exists() else package.parent / "examples" / "handbook"
-
-
-def _admin_key(settings: Settings) -> str:
-    assert settings.admin_key is not None
-    return settings.admin_key.get_secret_value()
 
 
 def _with_admin_key(settings: Settings, key: str) -> Settings:

@@ -1,5 +1,6 @@
 """The composition root: the only place that builds things out of settings."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -21,7 +22,7 @@ from cache.store import Store
 from gateway.metrics import Metrics
 from gateway.principal import Gate, utc_now
 from gateway.settings import Settings
-from index import database, generation, migrate
+from index import database, generation, lexical, migrate
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
@@ -78,6 +79,7 @@ async def open_services(
         ) as connected,
     ):
         made_with = await generation.claim(connected, timed)
+        await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
         yield _wire(settings, metrics, connected, redis, timed, made_with)
 
 

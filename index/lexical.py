@@ -88,7 +88,7 @@ def query(text: str, languages: Collection[str]) -> dict[int, float]:
 
 
 def load(languages: Collection[str]) -> None:
-    """Read the languages' word lists now: about half a second and 20 MB each."""
+    """Read the languages' word lists now: up to a second and 30 MB each."""
     for code in languages:
         _lexicon(base_language(code))
 

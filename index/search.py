@@ -137,7 +137,8 @@ def _fuse(query: Query, rows: Mapping[int, Row]) -> Sequence[Fused]:
     dense, words = _leg(rows, "dense"), _leg(rows, "lexical")
     if query.fusion == "rrf":
         return fusion.reciprocal_rank(dense, words)
-    return fusion.relative(dense, words, alpha=query.alpha)
+    # Without the embedder words alone decide, on the whole scale.
+    return fusion.relative(dense, words, alpha=query.alpha if dense else 0)
 
 
 def _leg(rows: Mapping[int, Row], name: str) -> list[Candidate]:

@@ -54,6 +54,11 @@ class Tenants:
         rows = await self._database.rows("tenants.revisions", list(tenants))
         return {row["tenant"]: Revisions(row["revision"], row["access_revision"]) for row in rows}
 
+    async def languages(self) -> list[str]:
+        """All that any tenant has documents in."""
+        rows = await self._database.rows("tenants.all_languages")
+        return [row["language"] for row in rows]
+
     async def all_revisions(self) -> dict[str, int]:
         rows = await self._database.rows("tenants.all_revisions")
         return {row["tenant"]: row["revision"] for row in rows}

@@ -1,0 +1,1 @@
+"""Load tests and benchmarks: a black box over HTTP, importing nothing of the service."""

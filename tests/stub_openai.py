@@ -15,17 +15,19 @@ WIDTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """retry-after-ms spares the tests the client's waits."""
-
     body: bytes
     status: int = 200
 
     def __bytes__(self) -> bytes:
-        head = f"HTTP/1.1 {self.status} Stub\r\nContent-Type: application/json\r\n"
-        head += (
-            f"Content-Length: {len(self.body)}\r\nConnection: close\r\nRetry-After-Ms: 1\r\n\r\n"
+        lines = (
+            f"HTTP/1.1 {self.status} Stub",
+            "Content-Type: application/json",
+            f"Content-Length: {len(self.body)}",
+            "Connection: close",
+            "Retry-After-Ms: 1",  # spares the tests the client's own waits
+            "\r\n",
         )
-        return head.encode() + self.body
+        return "\r\n".join(lines).encode() + self.body
 
 
 class Mischief(Enum):

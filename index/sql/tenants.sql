@@ -5,6 +5,9 @@ SELECT tenant, revision, access_revision FROM tenants WHERE tenant = ANY ($1::te
 -- name: all_revisions
 SELECT tenant, revision FROM tenants ORDER BY tenant;
 
+-- name: all_languages
+SELECT DISTINCT unnest(languages) AS language FROM tenants ORDER BY 1;
+
 -- name: create
 INSERT INTO tenants (tenant, name) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING tenant;
 
