@@ -56,12 +56,19 @@ class Answers:
         self._count = count
         self._flights: Singleflight[Served] = Singleflight()
 
+    def known(self, key: str, revisions: Mapping[str, int]) -> Served | None:
+        """The answer that `get` would give at once, from memory."""
+        known = self._memory.get(key, revisions)
+        if known is None:
+            return None
+        self._count("memory")
+        return Served(known.body, known.good, "memory")
+
     async def get(self, key: str, revisions: Mapping[str, int], compute: Compute) -> Served:
         """An answer that is right at `revisions`, one of each partition, the tenant's own first."""
-        known = self._memory.get(key, revisions)
-        if known is not None:
-            self._count("memory")
-            return Served(known.body, known.good, "memory")
+        served = self.known(key, revisions)
+        if served is not None:
+            return served
         # Revisions are part of the key: who knows of a newer change must not join an older flight.
         flight = (key, *revisions.values())
         return await self._flights.do(flight, lambda: self._load(key, revisions, compute))

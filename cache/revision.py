@@ -41,11 +41,10 @@ class RevisionReader(Generic[T]):
                 return remembered
         if self._next is None:
             self._next = _Batch()
-        batch = self._next
-        batch.tenants.update(tenants)
+        waiter = self._next.join(tenants)
         if self._runner is None:
             self._runner = asyncio.create_task(self._run())
-        return await asyncio.shield(batch.outcome)
+        return await waiter
 
     def _young(self, tenants: Collection[str], age_max_s: float) -> Mapping[str, T] | None:
         begun_after_s = self._clock_s() - age_max_s
@@ -68,15 +67,27 @@ class RevisionReader(Generic[T]):
         try:
             found = await self._truth.revisions(batch.tenants)
         except Exception as error:
-            batch.outcome.set_exception(error)
-            batch.outcome.exception()  # seen, even if every waiter has given up
+            for waiter in batch.waiting():
+                waiter.set_exception(error)
             return
         for tenant, truth in found.items():
             self._remembered[tenant] = (begun_at_s, truth)
-        batch.outcome.set_result(found)
+        for waiter in batch.waiting():
+            waiter.set_result(found)
 
 
 class _Batch(Generic[T]):
+    """Those who wait for one statement; each has a future of its own to give up on."""
+
     def __init__(self) -> None:
         self.tenants: set[str] = set()
-        self.outcome: asyncio.Future[Mapping[str, T]] = asyncio.get_running_loop().create_future()
+        self._waiters: list[asyncio.Future[Mapping[str, T]]] = []
+
+    def join(self, tenants: Collection[str]) -> "asyncio.Future[Mapping[str, T]]":
+        self.tenants.update(tenants)
+        waiter: asyncio.Future[Mapping[str, T]] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        return waiter
+
+    def waiting(self) -> "list[asyncio.Future[Mapping[str, T]]]":
+        return [waiter for waiter in self._waiters if not waiter.done()]

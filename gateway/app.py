@@ -1,5 +1,6 @@
 """The ASGI application: routes made of the table of calls, services opened for its lifetime."""
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypedDict
@@ -11,9 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway import logs, metrics, problems, supervision
+from gateway import logs, problems, supervision
 from gateway.calls import CALLS
 from gateway.exchange import Call, Exchange
+from gateway.metrics import Metrics
 from gateway.services import Services, make_embedder, open_services
 from gateway.settings import Settings
 from gateway.telemetry import Telemetry
@@ -33,16 +35,20 @@ def create() -> Starlette:
 
 
 def create_app(settings: Settings, embedder: Embedder) -> Starlette:
-    counted = metrics.create()
+    counted = Metrics()
+    log = logs.RequestLog() if settings.log_level in ("debug", "info") else None
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[State]:
         async with open_services(settings, counted, embedder) as services:
+            gc.freeze()  # what lives as long as the process need not be looked at again and again
             yield {"services": services}
+        if log is not None:
+            log.flush()
 
     return Starlette(
         routes=[_route(call) for call in CALLS],
-        middleware=[Middleware(Telemetry, metrics=counted)],
+        middleware=[Middleware(Telemetry, metrics=counted, log=log)],
         exception_handlers={HTTPException: problems.render},
         lifespan=lifespan,
     )
@@ -54,6 +60,6 @@ def _route(call: Call) -> Route:
         try:
             return await call.handle(Exchange(call, request, request.state.services))
         except Exception as error:
-            return problems.from_exception(error).response()
+            return await problems.render(request, error)
 
     return Route(call.path, endpoint, methods=[call.method])

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from gateway import metrics
 from gateway.errors import NotPossible
+from gateway.metrics import Metrics
 from gateway.principal import make_key
 from gateway.services import Services, make_embedder, open_services
 from gateway.settings import Settings
@@ -31,7 +31,7 @@ async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
 
 
 def _services(settings: Settings) -> AbstractAsyncContextManager[Services]:
-    return open_services(settings, metrics.create(), make_embedder(settings))
+    return open_services(settings, Metrics(), make_embedder(settings))
 
 
 async def create_tenant(settings: Settings, tenant: str, name: str) -> None:

@@ -52,13 +52,14 @@ async def put_batch(exchange: Exchange) -> Response:
 async def _put_lines(
     exchange: Exchange, admitted: Admitted, lines: list[bytes]
 ) -> AsyncIterator[bytes]:
+    request_id = exchange.trace.request_id
     for number, line in enumerate(lines, start=1):
         try:
             document = wire.parse(BatchLine, line)
             written = await _put(exchange, admitted, document.document_id, document)
             result = _written(written).model_dump()
         except Exception as error:
-            result = {"line": number, **problems.from_exception(error).body()}
+            result = {"line": number, **problems.from_exception(error, request_id).body()}
         yield orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
 
 

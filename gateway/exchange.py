@@ -1,19 +1,21 @@
 """One call of the API and one exchange of it: what it needs, who came, what they sent."""
 
+import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from gateway import problems, wire
-from gateway.principal import Admitted, is_operator
+from gateway.principal import Admitted, bearer_digest, key_digest
 from gateway.services import Services
 from gateway.telemetry import Trace
 from index import scope
 from index.scope import Scope
+from index.tenants import KeyHolder
 
 Needs: TypeAlias = Literal["anyone", "reader", "writer", "admin", "operator"]
 Model = TypeVar("Model", bound=BaseModel)
@@ -54,24 +56,40 @@ class Exchange:
         return trace
 
     @property
-    def is_operator(self) -> bool:
-        return is_operator(self._authorization, self.services.admin_key)
+    def sender(self) -> bytes | None:
+        """The digest of the key that came with the request; nobody has looked whose it is."""
+        for name, value in self.request.scope["headers"]:
+            if name == b"authorization":
+                return bearer_digest(value)
+        return None
 
     @property
-    def _authorization(self) -> str | None:
-        return self.request.headers.get("authorization")
+    def is_operator(self) -> bool:
+        sender = self.sender
+        return sender is not None and hmac.compare_digest(
+            sender, key_digest(self.services.admin_key)
+        )
 
-    async def admit(self, *, max_staleness_s: float = 0.0) -> Admitted:
-        """Whoever came, as of now; a 401 or 403 `Problem` if that does not suffice for the call."""
-        if self.is_operator:
-            raise problems.forbidden("The operator's key administers; use a key of the tenant.")
+    async def admit(
+        self, holder: KeyHolder | None = None, *, max_staleness_s: float = 0.0
+    ) -> Admitted:
+        """Whoever came, as of now; a 401 or 403 `Problem` if that does not suffice for the call.
+
+        holder: who it was when somebody last looked, if that is at hand.
+        """
         gate = self.services.gate
-        digest = await gate.identify(self._authorization)
-        admitted = await gate.admit(digest, max_staleness_s=max_staleness_s)
+        if holder is None:
+            holder = await self.identify()
+        admitted = await gate.admit(holder, max_staleness_s=max_staleness_s)
         self.trace.tenant = admitted.holder.tenant
         if _SUFFICIENT[self.call.needs].isdisjoint(admitted.holder.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
         return admitted
+
+    async def identify(self) -> KeyHolder:
+        if self.is_operator:
+            raise problems.forbidden("The operator's key administers; use a key of the tenant.")
+        return await self.services.gate.identify(self.sender)
 
     def require_operator(self) -> None:
         if not self.is_operator:
@@ -79,14 +97,16 @@ class Exchange:
 
     async def read(self, bytes_max: int) -> bytes:
         """The body, refused as soon as it is known to be too large."""
-        if int(self.request.headers.get("content-length", "0")) > bytes_max:
-            raise problems.too_large(bytes_max)
-        received = bytearray()
-        async for piece in self.request.stream():
-            received += piece
+        received, more = b"", True
+        while more:
+            message = await self.request.receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            received += message.get("body", b"")
+            more = message.get("more_body", False)
             if len(received) > bytes_max:
                 raise problems.too_large(bytes_max)
-        return bytes(received)
+        return received
 
     async def parse(self, model: type[Model], bytes_max: int) -> Model:
         return wire.parse(model, await self.read(bytes_max))

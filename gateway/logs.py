@@ -1,17 +1,19 @@
 """Log lines: one JSON object each, with the request's id, never with a key."""
 
+import asyncio
 import logging
 import sys
 
 import orjson
 import structlog
 
+FLUSH_S = 0.1
+
 
 def configure(level: str) -> None:
     """Our own lines and those of the libraries, in one form on standard output."""
     minimum = logging.getLevelNamesMapping()[level.upper()]
     shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
@@ -35,3 +37,21 @@ def configure(level: str) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=max(minimum, logging.WARNING), force=True)
+
+
+class RequestLog:
+    """One line a request, on standard output in batches: a system call for each costs a tenth."""
+
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
+
+    def write(self, line: dict[str, object]) -> None:
+        """The line is out within FLUSH_S."""
+        if not self._lines:
+            asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
+        self._lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+    def flush(self) -> None:
+        lines, self._lines = self._lines, []
+        sys.stdout.buffer.write(b"".join(lines))
+        sys.stdout.buffer.flush()

@@ -5,7 +5,7 @@ searches that reached the cache.
 """
 
 import os
-from dataclasses import dataclass
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -14,77 +14,51 @@ _BUCKETS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2
 _TIERS = ("memory", "redis", "miss")
 
 
-@dataclass(frozen=True, slots=True)
 class Metrics:
-    registry: CollectorRegistry
-    requests: Counter
-    latency: Histogram
-    answers: Counter
-    cache: Counter
-    embedding: Histogram
-    statements: Histogram
+    """One worker's counters, kept by their labels: looking one up costs more than counting."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        requests = self._histogram(
+            "request_seconds", "Time of one request.", "route", "status", "tier"
+        )
+        answers = self._counter("answers", "Answers by where they came from.", "tier")
+        events = self._counter(
+            "cache_events", "Fills stored and refused, drains, resets, Redis being away.", "event"
+        )
+        embedding = self._histogram("embedding_seconds", "Time of one embedder call.", "kind")
+        statements = self._histogram("statement_seconds", "Time of one statement.", "statement")
+        self._requests = cache(requests.labels)
+        self._answers = cache(answers.labels)
+        self._events = cache(events.labels)
+        self._embedding = cache(embedding.labels)
+        self._statements = cache(statements.labels)
 
     def request(self, route: str, status: int, tier: str, seconds: float) -> None:
-        self.requests.labels(route, status, tier).inc()
-        self.latency.labels(route, tier).observe(seconds)
+        self._requests(route, status, tier).observe(seconds)
 
     def cache_event(self, event: str) -> None:
-        if event in _TIERS:
-            self.answers.labels(event).inc()
-        else:
-            self.cache.labels(event).inc()
+        counter = self._answers if event in _TIERS else self._events
+        counter(event).inc()
 
     def statement(self, name: str, seconds: float) -> None:
-        self.statements.labels(name).observe(seconds)
+        self._statements(name).observe(seconds)
 
     def embedded(self, texts: int, seconds: float) -> None:
-        self.embedding.labels("query" if texts == 1 else "batch").observe(seconds)
+        self._embedding("query" if texts == 1 else "batch").observe(seconds)
 
+    def exposition(self) -> bytes:
+        """All workers' counts, where the command that started them has set up a folder for it."""
+        if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # the package types it so
+        return generate_latest(registry)
 
-def create() -> Metrics:
-    registry = CollectorRegistry()
-    return Metrics(
-        registry=registry,
-        requests=Counter(
-            "nearhit_requests", "Requests.", ("route", "status", "tier"), registry=registry
-        ),
-        latency=Histogram(
-            "nearhit_request_seconds",
-            "Time from the first byte of a request to the last of its answer.",
-            ("route", "tier"),
-            buckets=_BUCKETS_S,
-            registry=registry,
-        ),
-        answers=Counter(
-            "nearhit_answers", "Answers by where they came from.", ("tier",), registry=registry
-        ),
-        cache=Counter(
-            "nearhit_cache_events",
-            "Fills stored and refused, drains, resets, and Redis being away.",
-            ("event",),
-            registry=registry,
-        ),
-        embedding=Histogram(
-            "nearhit_embedding_seconds",
-            "Time of one call to the embedder.",
-            ("kind",),
-            buckets=_BUCKETS_S,
-            registry=registry,
-        ),
-        statements=Histogram(
-            "nearhit_statement_seconds",
-            "Time of one SQL statement.",
-            ("statement",),
-            buckets=_BUCKETS_S,
-            registry=registry,
-        ),
-    )
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"nearhit_{name}", help_text, labels, registry=self._registry)
 
-
-def exposition(metrics: Metrics) -> bytes:
-    """All workers' counts, where the command that started them has set up a folder for it."""
-    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-        return generate_latest(metrics.registry)
-    registry = CollectorRegistry()
-    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # the package types it so
-    return generate_latest(registry)
+    def _histogram(self, name: str, help_text: str, *labels: str) -> Histogram:
+        return Histogram(
+            f"nearhit_{name}", help_text, labels, buckets=_BUCKETS_S, registry=self._registry
+        )

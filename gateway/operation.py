@@ -2,7 +2,6 @@
 
 from starlette.responses import Response
 
-from gateway import metrics
 from gateway.exchange import Exchange
 
 
@@ -18,5 +17,7 @@ async def readyz(exchange: Exchange) -> Response:
 
 
 async def get_metrics(exchange: Exchange) -> Response:
-    body = metrics.exposition(exchange.services.metrics)
-    return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(
+        exchange.services.metrics.exposition(),
+        media_type="text/plain; version=0.0.4; charset=utf-8",
+    )

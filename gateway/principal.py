@@ -1,7 +1,6 @@
 """Who asks: an API key's principal, believed only at the access revision that it was read at."""
 
 import hashlib
-import hmac
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -46,60 +45,50 @@ class Gate:
         self._now = now
         self._remembered: LRUCache[bytes, KeyHolder] = LRUCache(_REMEMBERED_MAX)
 
-    async def identify(self, authorization: str | None) -> bytes:
-        """The digest of a key that has, or had a moment ago, a holder."""
-        digest = bearer_digest(authorization)
-        if digest is None or await self._holder(digest) is None:
+    async def identify(self, digest: bytes | None) -> KeyHolder:
+        """Who holds the key, or held it a moment ago: only `admit` tells which."""
+        holder = None if digest is None else self._remembered.get(digest)
+        if holder is None and digest is not None:
+            holder = await self._keys.key_holder(digest)
+            if holder is not None:
+                self._remembered[digest] = holder
+        if holder is None:
             raise problems.unauthorized()
-        return digest
+        return holder
 
-    async def admit(self, digest: bytes, *, max_staleness_s: float = 0.0) -> Admitted:
-        """The key's holder and its tenant's revisions, both as of now or the staleness allowed.
+    async def admit(self, holder: KeyHolder, *, max_staleness_s: float = 0.0) -> Admitted:
+        """The same holder, or what it is now, with its tenant's revisions as of the same instant.
 
         A revocation and a change of groups raise the access revision, so that what is remembered
         is dropped at the next request, on every worker.
         """
         for _ in range(_ATTEMPTS_MAX):
-            holder = await self._holder(digest)
-            if holder is None or self._expired(holder):
+            if holder.expires_at is not None and holder.expires_at <= self._now():
                 break
             read = await self._revisions.read(
                 (holder.tenant, PUBLIC), max_staleness_s=max_staleness_s
             )
             tenant = read.get(holder.tenant)
             if tenant is not None and tenant.access_revision == holder.access_revision:
-                return Admitted(holder, {name: truth.revision for name, truth in read.items()})
-            self._remembered.pop(digest, None)
+                return Admitted(
+                    holder, {holder.tenant: tenant.revision, PUBLIC: read[PUBLIC].revision}
+                )
+            self._remembered.pop(holder.digest, None)
+            holder = await self.identify(holder.digest)
         raise problems.unauthorized()
 
-    async def _holder(self, digest: bytes) -> KeyHolder | None:
-        holder = self._remembered.get(digest)
-        if holder is None:
-            holder = await self._keys.key_holder(digest)
-            if holder is not None:
-                self._remembered[digest] = holder
-        return holder
 
-    def _expired(self, holder: KeyHolder) -> bool:
-        return holder.expires_at is not None and holder.expires_at <= self._now()
-
-
-def bearer_digest(authorization: str | None) -> bytes | None:
-    """The SHA-256 of the key in an Authorization header, None if it holds none."""
-    scheme, _, key = (authorization or "").partition(" ")
-    if scheme.lower() != "bearer" or not key:
+def bearer_digest(authorization: bytes) -> bytes | None:
+    """The digest of the key in an Authorization header, None if it holds none."""
+    scheme, _, key = authorization.partition(b" ")
+    if scheme.lower() != b"bearer" or not key:
         return None
-    return key_digest(key.strip())
+    return hashlib.sha256(key.strip()).digest()
 
 
 def key_digest(key: str) -> bytes:
     """What is kept of a key: it has 256 random bits, so that a plain hash can't be undone."""
     return hashlib.sha256(key.encode()).digest()
-
-
-def is_operator(authorization: str | None, admin_key: str) -> bool:
-    digest = bearer_digest(authorization)
-    return digest is not None and hmac.compare_digest(digest, key_digest(admin_key))
 
 
 def make_key(

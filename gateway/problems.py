@@ -122,7 +122,7 @@ def from_validation(error: ValidationError) -> Problem:
     )
 
 
-def from_exception(error: Exception) -> Problem:
+def from_exception(error: Exception, request_id: str) -> Problem:
     match error:
         case Problem():
             return error
@@ -146,10 +146,10 @@ def from_exception(error: Exception) -> Problem:
             detail = "This path has no such method; see /openapi.json."
             return Problem(405, "method-not-allowed", "No such method", detail, headers=headers)
         case _:
-            log.error("failed", exc_info=error)
+            log.error("failed", request_id=request_id, exc_info=error)
             detail = "This is a mistake of ours. The request id is in the header X-Request-Id."
             return Problem(500, "internal", "Something broke", detail)
 
 
-async def render(_: Request, error: Exception) -> Response:
-    return from_exception(error).response()
+async def render(request: Request, error: Exception) -> Response:
+    return from_exception(error, request.scope["trace"].request_id).response()

@@ -11,42 +11,64 @@ from starlette.responses import Response
 
 from cache.answers import Computed, Served
 from cache.keys import answer_key
-from gateway import problems
+from gateway import problems, wire
 from gateway.exchange import Exchange
-from gateway.principal import Admitted
-from gateway.services import Services
+from gateway.services import Services, Wanted
 from gateway.settings import Settings
 from gateway.wire import SearchBody
 from index import scope
 from index.query import Query
 from index.scope import PUBLIC, Scope
 from index.search import Found, Hit
+from index.tenants import KeyHolder
 
 
 async def search(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
-    body = await exchange.parse(SearchBody, services.settings.search_bytes_max)
-    _within_limits(body, services.settings)
+    body = await exchange.read(services.settings.search_bytes_max)
+    wanted = await _understand(exchange, body)
     trace.mark("parse")
-    admitted = await exchange.admit(max_staleness_s=body.max_staleness_ms / 1000)
+    admitted = await exchange.admit(wanted.holder, max_staleness_s=wanted.max_staleness_s)
+    if admitted.holder is not wanted.holder:  # keys or groups have changed since
+        wanted = _wanted(services, admitted.holder, body)
     trace.mark("revision")
     if services.settings.log_queries:
-        trace.query = body.query
+        trace.query = wanted.query.text
 
-    seen = _scope(admitted, body)
-    query = body.canonical(services.embedder.alpha)
-    revisions = {name: admitted.revisions[name] for name in seen.partitions}
+    revisions = {name: admitted.revisions[name] for name in wanted.scope.partitions}
+    served = services.answers.known(wanted.key, revisions)
+    if served is None:
+        async with asyncio.timeout(services.settings.deadline_s):
+            served = await services.answers.get(
+                wanted.key, revisions, lambda: _compute(services, wanted.scope, wanted.query)
+            )
+    trace.tier = served.tier
+    trace.mark("cache" if served.tier != "miss" else "search")
+    return _respond(served, wanted.scope, trace.server_timing())
+
+
+async def _understand(exchange: Exchange, body: bytes) -> Wanted:
+    """What the body asks for, remembered: agents repeat themselves, letter by letter."""
+    services, sender = exchange.services, exchange.sender
+    wanted = services.understood.get((sender, body))
+    if wanted is None:
+        wanted = _wanted(services, await exchange.identify(), body)
+        services.understood[sender, body] = wanted
+    return wanted
+
+
+def _wanted(services: Services, holder: KeyHolder, body: bytes) -> Wanted:
+    asked = wire.parse(SearchBody, body)
+    _within_limits(asked, services.settings)
+    seen = scope.resolve(holder.tenant, holder.subject, holder.groups, asked.scopes)
+    query = asked.canonical(services.embedder.alpha)
     key = answer_key(
         tenant=seen.tenant,
         scope=seen.fingerprint,
         query=query.digest,
         generation=services.generation.name,
     )
-    async with asyncio.timeout(services.settings.deadline_s):
-        served = await services.answers.get(key, revisions, lambda: _compute(services, seen, query))
-    trace.tier = served.tier
-    trace.mark("cache" if served.tier != "miss" else "search")
-    return _respond(served, seen, trace.server_timing())
+    return Wanted(holder, seen, query, key, asked.max_staleness_ms / 1000)
 
 
 def _within_limits(body: SearchBody, settings: Settings) -> None:
@@ -55,11 +77,6 @@ def _within_limits(body: SearchBody, settings: Settings) -> None:
         raise problems.invalid_field("query", f"must have at most {most:,} characters")
     if body.top_k > settings.top_k_max:
         raise problems.invalid_field("top_k", f"must be at most {settings.top_k_max:,}")
-
-
-def _scope(admitted: Admitted, body: SearchBody) -> Scope:
-    holder = admitted.holder
-    return scope.resolve(holder.tenant, holder.subject, holder.groups, body.scopes)
 
 
 async def _compute(services: Services, seen: Scope, query: Query) -> Computed:
@@ -96,23 +113,33 @@ def _respond(served: Served, seen: Scope, timing: str) -> Response:
     revision = str(served.good[seen.tenant])
     if seen.public:
         revision += f";public={served.good[PUBLIC]}"
-    return Response(
-        served.body,
-        media_type="application/json",
-        headers={
-            "Cache-Status": _CACHE_STATUS[served.tier, served.stored],
-            "Nearhit-Revision": revision,
-            "Server-Timing": timing,
-            "Cache-Control": "no-store",  # a cache of the caller's could not know of a revocation
-            **({} if served.whole else {"Nearhit-Degraded": "lexical-only"}),
-        },
-    )
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(served.body)).encode()),
+        (b"cache-status", _CACHE_STATUS[served.tier, served.stored]),
+        (b"nearhit-revision", revision.encode()),
+        (b"server-timing", timing.encode()),
+        (b"cache-control", b"no-store"),  # a cache of the caller's knows of no revocation
+    ]
+    if not served.whole:
+        headers.append((b"nearhit-degraded", b"lexical-only"))
+    return _Ready(served.body, headers)
+
+
+class _Ready(Response):
+    """A response whose bytes and headers are ready: nothing is encoded once more."""
+
+    def __init__(self, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+        self.status_code = 200
+        self.background = None
+        self.body = body
+        self.raw_headers = headers
 
 
 # RFC 9211
 _CACHE_STATUS = {
-    ("memory", False): "nearhit; hit; detail=memory",
-    ("redis", False): "nearhit; hit; detail=redis",
-    ("miss", True): "nearhit; fwd=miss; stored",
-    ("miss", False): "nearhit; fwd=miss",
+    ("memory", False): b"nearhit; hit; detail=memory",
+    ("redis", False): b"nearhit; hit; detail=redis",
+    ("miss", True): b"nearhit; fwd=miss; stored",
+    ("miss", False): b"nearhit; fwd=miss",
 }

@@ -79,6 +79,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         ws="none",
         log_config=None,
         access_log=False,
+        proxy_headers=False,  # nothing here asks for the peer's address
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_s,
     )

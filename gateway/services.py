@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import structlog
+from cachetools import LRUCache
 from numpy.typing import NDArray
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -26,15 +27,29 @@ from index import database, generation, lexical, migrate
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
+from index.query import Query
+from index.scope import Scope
 from index.search import Embedder, Searcher
 from index.static_embedder import StaticEmbedder
-from index.tenants import Revisions, Tenants
+from index.tenants import KeyHolder, Revisions, Tenants
 from ingest.write import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
+_UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
 _STATEMENT_TIMEOUT_S = 30.0  # past any deadline: it ends what a lost connection left running
 
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a search's body asks for, coming from this holder of a key."""
+
+    holder: KeyHolder
+    scope: Scope
+    query: Query
+    key: str
+    max_staleness_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,7 @@ class Services:
     embedder: Embedder
     generation: Generation
     gate: Gate
+    understood: LRUCache[tuple[bytes | None, bytes], Wanted]
     answers: Answers
     searcher: Searcher
     writer: Writer
@@ -111,6 +127,7 @@ def _wire(
         embedder=embedder,
         generation=made_with,
         gate=Gate(tenants, revisions, utc_now),
+        understood=LRUCache(_UNDERSTOOD_MAX),
         answers=answers,
         searcher=Searcher(connected, embedder),
         writer=Writer(documents, embedder, answers),

@@ -1,18 +1,21 @@
 """One request's story: its id, its times, its tier; told to the log, the metrics and the caller."""
 
+import itertools
 import re
 import secrets
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateway.logs import RequestLog
 from gateway.metrics import Metrics
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
-log = structlog.get_logger()
+_PROCESS = secrets.token_hex(4)
+_numbers = itertools.count(1)
 
 
 @dataclass(slots=True)
@@ -45,9 +48,10 @@ class Trace:
 class Telemetry:
     """The outermost layer: gives each request its trace, and tells its story when it is over."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, log: RequestLog | None) -> None:
         self._app = app
         self._metrics = metrics
+        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -60,29 +64,33 @@ class Telemetry:
         async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 trace.status = message["status"]
-                message["headers"] = [*message["headers"], header]
+                message["headers"].append(header)
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=trace.request_id):
-            try:
-                await self._app(scope, receive, observed)
-            finally:
-                self._tell(scope["method"], trace)
+        try:
+            await self._app(scope, receive, observed)
+        finally:
+            self._tell(scope["method"], trace)
 
     def _tell(self, method: str, trace: Trace) -> None:
         seconds = time.perf_counter() - trace.started_s
         self._metrics.request(trace.route, trace.status, trace.tier, seconds)
-        extra = {} if trace.query is None else {"query": trace.query}
-        log.info(
-            "request",
-            method=method,
-            route=trace.route,
-            status=trace.status,
-            ms=round(seconds * 1000, 3),
-            tenant=trace.tenant,
-            tier=trace.tier,
-            **extra,
-        )
+        if self._log is not None:
+            line = {
+                "event": "request",
+                "request_id": trace.request_id,
+                "level": "info",
+                "timestamp": datetime.now(UTC),
+                "method": method,
+                "route": trace.route,
+                "status": trace.status,
+                "ms": round(seconds * 1000, 3),
+                "tenant": trace.tenant,
+                "tier": trace.tier,
+            }
+            if trace.query is not None:
+                line["query"] = trace.query
+            self._log.write(line)
 
 
 def _request_id(scope: Scope) -> str:
@@ -92,4 +100,4 @@ def _request_id(scope: Scope) -> str:
             given: str = value.decode("latin-1")
             if _REQUEST_ID.fullmatch(given):
                 return given
-    return secrets.token_hex(8)
+    return f"{_PROCESS}{next(_numbers):08x}"

@@ -4,8 +4,7 @@ IndexFailure
 ├── DatabaseUnavailable    PostgreSQL can't answer now
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
 ├── GenerationMismatch     the index was made with another embedder or analyser
-├── MigrationRefused       the schema is not one that this version can bring up to date
-└── UnknownLanguage        no analyser for that language; a ValueError too
+└── MigrationRefused       the schema is not one that this version can bring up to date
 """
 
 
@@ -27,7 +26,3 @@ class GenerationMismatch(IndexFailure):
 
 class MigrationRefused(IndexFailure):
     """The schema is not one that this version can bring up to date."""
-
-
-class UnknownLanguage(IndexFailure, ValueError):
-    """No analyser for that language."""

@@ -17,18 +17,15 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from heapq import nlargest
-from importlib.metadata import version
 from math import log
 from operator import itemgetter
 
 import Stemmer
 import wordfreq
 
-from index.errors import UnknownLanguage
-
-# Vectors of two analysers must never meet: raise the first number when the same text gives another
-# vector. Other stems or word lists give one too.
-ANALYSER = f"bm25-1/stemmer-{version('PyStemmer')}/wordfreq-{version('wordfreq')}"
+# Vectors of two analysers must never meet: raise it when the same text gives another vector, be it
+# through a new release of the stemmer or of the word lists.
+ANALYSER = "bm25-1"
 DIMENSION = 1_000_000_000  # what pgvector's sparsevec can hold
 
 _SNOWBALL = {
@@ -60,7 +57,7 @@ _PART = re.compile(r"[^\W_]+")
 def passage(text: str, language: str) -> dict[int, float]:
     """Map each term's index to its saturated frequency: tf·(k1+1) / (tf + k1·(1-b + b·len/L)).
 
-    Of more than PASSAGE_TERMS_MAX terms the most frequent are kept. Raises `UnknownLanguage`.
+    Of more than PASSAGE_TERMS_MAX terms the most frequent are kept.
 
     Source: Robertson, Zaragoza, The Probabilistic Relevance Framework, 2009; L fixed.
     """
@@ -77,7 +74,7 @@ def passage(text: str, language: str) -> dict[int, float]:
 def query(text: str, languages: Collection[str]) -> dict[int, float]:
     """Map each term's index, in each of the languages, to its inverse frequency there.
 
-    Of more than QUERY_TERMS_MAX terms in a language the rarest are kept. Raises `UnknownLanguage`.
+    Of more than QUERY_TERMS_MAX terms in a language the rarest are kept.
     """
     tokens = _tokens(text)
     vector: dict[int, float] = {}
@@ -94,11 +91,9 @@ def load(languages: Collection[str]) -> None:
 
 
 def base_language(code: str) -> str:
-    """The one of LANGUAGES that a BCP 47 code is of: pt for pt-BR. Raises `UnknownLanguage`."""
+    """The one of LANGUAGES that a BCP 47 code is analysed as: pt for pt-BR, und for fi."""
     base = re.split("[-_]", code, maxsplit=1)[0].lower()
-    if base not in LANGUAGES:
-        raise UnknownLanguage(f"no analyser for language {code!r}: {', '.join(sorted(LANGUAGES))}")
-    return base
+    return base if base in LANGUAGES else UNDETERMINED
 
 
 def _tokens(text: str) -> list[str]:

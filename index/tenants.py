@@ -19,6 +19,7 @@ class Revisions:
 class KeyHolder:
     """Who holds a key, in which groups, as of which access revision of the tenant."""
 
+    digest: bytes
     key_id: str
     tenant: str
     subject: str
@@ -87,6 +88,7 @@ class Tenants:
         if row is None:
             return None
         return KeyHolder(
+            digest=digest,
             key_id=row["key_id"],
             tenant=row["tenant"],
             subject=row["subject"],

@@ -29,7 +29,14 @@ def main() -> None:
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     config = uvicorn.Config(
-        create(), loop="uvloop", http="httptools", ws="none", log_config=None, access_log=False
+        create(),
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
     )
     uvicorn.Server(config).run(sockets=[listener])
 

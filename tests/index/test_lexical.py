@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index import lexical
-from index.errors import UnknownLanguage
 from index.lexical import DIMENSION, LANGUAGES, PASSAGE_TERMS_MAX, QUERY_TERMS_MAX
 
 TEXTS = st.text(st.sampled_from("aàáâãäbcçdeéêëiíîlmnñoóôõöprstuúüvwxyzß019 .-_@"))
@@ -161,7 +160,6 @@ def test_a_regional_code_is_its_language(code: str) -> None:
     assert lexical.passage("um farol", code) == lexical.passage("um farol", "pt")
 
 
-@pytest.mark.parametrize("code", ["xx", "", "english", "-pt"])
-def test_an_unknown_language_is_named(code: str) -> None:
-    with pytest.raises(UnknownLanguage, match=repr(code)):
-        lexical.base_language(code)
+@pytest.mark.parametrize("code", ["fi", "xx", "", "english", "-pt"])
+def test_a_language_without_analyser_is_analysed_as_undetermined(code: str) -> None:
+    assert lexical.base_language(code) == lexical.UNDETERMINED
