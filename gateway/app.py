@@ -9,8 +9,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from gateway import logs, problems, supervision
 from gateway.calls import CALLS
@@ -55,11 +55,21 @@ def create_app(settings: Settings, embedder: Embedder) -> Starlette:
 
 
 def _route(call: Call) -> Route:
-    async def endpoint(request: Request) -> Response:
-        request.scope["trace"].route = call.path
-        try:
-            return await call.handle(Exchange(call, request, request.state.services))
-        except Exception as error:
-            return await problems.render(request, error)
+    return Route(call.path, _Endpoint(call), methods=[call.method])
 
-    return Route(call.path, endpoint, methods=[call.method])
+
+class _Endpoint:
+    """A call as an ASGI application of its own, which saves each request two layers of wrapping."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["trace"].route = self._call.path
+        request = Request(scope, receive)
+        try:
+            exchange = Exchange(self._call, request, scope["state"]["services"])
+            response = await self._call.handle(exchange)
+        except Exception as error:
+            response = await problems.render(request, error)
+        await response(scope, receive, send)

@@ -51,8 +51,8 @@ class Tenants:
         return await self._database.row("tenants.exists", tenant) is not None
 
     async def revisions(self, tenants: Collection[str]) -> dict[str, Revisions]:
-        """The counters of those that exist, from one snapshot."""
-        rows = await self._database.rows("tenants.revisions", list(tenants))
+        """The counters of those that exist, from one snapshot; one call at a time."""
+        rows = await self._database.standing_rows("tenants.revisions", list(tenants))
         return {row["tenant"]: Revisions(row["revision"], row["access_revision"]) for row in rows}
 
     async def languages(self) -> list[str]:
