@@ -26,11 +26,13 @@ from index.tenants import KeyHolder
 async def search(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
     body = await exchange.read(services.settings.search_bytes_max)
-    wanted = await _understand(exchange, body)
+    wanted = services.understood.get((exchange.sender, body))
+    if wanted is None:
+        wanted = _understand(exchange, await exchange.identify(), body)
     trace.mark("parse")
     admitted = await exchange.admit(wanted.holder, max_staleness_s=wanted.max_staleness_s)
     if admitted.holder is not wanted.holder:  # keys or groups have changed since
-        wanted = _wanted(services, admitted.holder, body)
+        wanted = _understand(exchange, admitted.holder, body)
     trace.mark("revision")
     if services.settings.log_queries:
         trace.query = wanted.query.text
@@ -47,17 +49,9 @@ async def search(exchange: Exchange) -> Response:
     return _respond(served, wanted.scope, trace.server_timing())
 
 
-async def _understand(exchange: Exchange, body: bytes) -> Wanted:
+def _understand(exchange: Exchange, holder: KeyHolder, body: bytes) -> Wanted:
     """What the body asks for, remembered: agents repeat themselves, letter by letter."""
-    services, sender = exchange.services, exchange.sender
-    wanted = services.understood.get((sender, body))
-    if wanted is None:
-        wanted = _wanted(services, await exchange.identify(), body)
-        services.understood[sender, body] = wanted
-    return wanted
-
-
-def _wanted(services: Services, holder: KeyHolder, body: bytes) -> Wanted:
+    services = exchange.services
     asked = wire.parse(SearchBody, body)
     _within_limits(asked, services.settings)
     seen = scope.resolve(holder.tenant, holder.subject, holder.groups, asked.scopes)
@@ -68,7 +62,9 @@ def _wanted(services: Services, holder: KeyHolder, body: bytes) -> Wanted:
         query=query.digest,
         generation=services.generation.name,
     )
-    return Wanted(holder, seen, query, key, asked.max_staleness_ms / 1000)
+    wanted = Wanted(holder, seen, query, key, asked.max_staleness_ms / 1000)
+    services.understood[exchange.sender, body] = wanted
+    return wanted
 
 
 def _within_limits(body: SearchBody, settings: Settings) -> None:
