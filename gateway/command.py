@@ -151,10 +151,12 @@ def search(
         from gateway import direct
 
         found = asyncio.run(direct.search(settings, tenant, subject, group or [], query, top_k))
-    for hit in found.hits:
-        console.print(f"[bold]{escape(hit.title)}[/] [dim]{escape(hit.document_id)}[/]", end=" ")
-        console.print(f"[dim]{hit.score:.3f}[/]")
-        console.print(hit.text.strip(), "", markup=False)
+    for place, hit in enumerate(found.hits, start=1):
+        console.print(f"[bold]{place}. {escape(hit.title)}[/]  {hit.score:.3f}")
+        console.print(f"[dim]{escape(hit.document_id)}[/]", soft_wrap=True)
+        console.print(hit.text, "", markup=False)
+    if not found.hits:
+        console.print("nothing found that this principal may read")
 
 
 @tenant_commands.command("create")

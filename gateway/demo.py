@@ -41,9 +41,9 @@ _SALARY_DOCUMENT = "handbook/finance/salary-bands.md"
 
 _HOW_TO_GO_ON = """
 Go on with
-  [bold]make run[/]                      serve it on port 8080, with a key and a curl line to paste
-  [bold]nearhit ingest FOLDER[/]         put your own Markdown in
-  [bold]nearhit search "QUESTION"[/]     ask from the command line
+  [bold]make run[/]                    serve on port 8080, with a curl line to paste
+  [bold]nearhit ingest FOLDER[/]       put your own Markdown in
+  [bold]nearhit search "QUESTION"[/]   ask from the command line
 """
 
 
@@ -194,7 +194,7 @@ def _show(console: Console, title: str, asked: Sequence[Asked]) -> None:
     table.add_column("tier")
     table.add_column("ms", justify="right")
     for row in asked:
-        document = escape(row.document.removeprefix("handbook/"))
+        document = escape(row.document.rpartition("/")[2])
         shown = f"{row.question}\n[dim]→[/] [cyan]{document}[/] {escape(row.line)}"
         table.add_row(row.who, shown, row.tier, f"{row.ms:.1f}")
     console.print(table, "")

@@ -44,7 +44,8 @@ def show(console: Console, report: Report) -> None:
     console.print(
         f"{report.documents} documents ({report.unchanged} unchanged), {report.removed} removed; "
         f"chunks: {report.chunks_added} added, {report.chunks_kept} kept, "
-        f"{report.chunks_removed} removed, {report.embedded} embedded"
+        f"{report.chunks_removed} removed, {report.embedded} embedded",
+        soft_wrap=True,
     )
     for refused in report.refused[:_REFUSED_SHOWN_MAX]:
         console.print(f"[yellow]refused[/] {escape(refused.path)}: {escape(refused.reason)}")

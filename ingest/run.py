@@ -26,7 +26,7 @@ class Report:
 
     def count(self, written: Written) -> None:
         self.documents += 1
-        self.unchanged += written.added == written.removed == 0
+        self.unchanged += not written.changed
         self.chunks_added += written.added
         self.chunks_kept += written.kept
         self.chunks_removed += written.removed

@@ -42,10 +42,14 @@ Revise = Callable[[Document | None], Document]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The revision that a write made, and how many chunks it added, kept, removed and embedded."""
+    """The revision that a write made, and how many chunks it added, kept, removed and embedded.
+
+    changed: False if everything was so already, and the revision is an older one.
+    """
 
     document_id: str
     revision: int
+    changed: bool = True
     added: int = 0
     kept: int = 0
     removed: int = 0
@@ -72,7 +76,7 @@ class Writer:
             stored = await self._documents.stored(tenant, document_id)
             document = revise(stored.document if stored else None)
             if stored is not None and stored.document == document:
-                return Written(document_id, stored.revision, kept=len(stored.chunk_ids))
+                return _unchanged(stored)
             write, embedded = await self._prepare(tenant, stored, document)
             committed = await self._documents.apply(tenant, write)
             if committed is not None:
@@ -94,7 +98,7 @@ class Writer:
             document = revise(stored.document if stored else None)
             assert stored is not None, "revise refuses what is not there"
             if stored.document == document:
-                return Written(document_id, stored.revision, kept=len(stored.chunk_ids))
+                return _unchanged(stored)
             committed = await self._documents.put_access(
                 tenant, stored, owner=document.owner, readers=document.readers
             )
@@ -166,6 +170,11 @@ class Writer:
                 for partition, revision in committed.revisions.items()
             )
         )
+
+
+def _unchanged(stored: Stored) -> Written:
+    document_id, kept = stored.document.document_id, len(stored.chunk_ids)
+    return Written(document_id, stored.revision, changed=False, kept=kept)
 
 
 @dataclass(frozen=True, slots=True)
