@@ -30,7 +30,7 @@ async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
         yield Tenants(connected)
 
 
-def _services(settings: Settings) -> AbstractAsyncContextManager[Services]:
+def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
     return open_services(settings, Metrics(), make_embedder(settings))
 
 
@@ -65,13 +65,13 @@ async def ingest(
 ) -> Report:
     """Read a folder into a tenant, which is created if there is none."""
     body = TenantBody(id=tenant)
-    async with _services(settings) as services:
-        await services.tenants.create(body.id, body.id)
+    async with services(settings) as opened:
+        await opened.tenants.create(body.id, body.id)
         return await read_source(
             source,
             tenant,
-            writer=services.writer,
-            documents=services.documents,
+            writer=opened.writer,
+            documents=opened.documents,
             prune=prune,
             on_item=on_item,
         )
@@ -82,17 +82,17 @@ async def search(
 ) -> Found:
     """What a principal would find; not cached."""
     seen = scope.everything(tenant, subject, groups)
-    async with _services(settings) as services:
-        if not await services.tenants.exists(tenant):
+    async with services(settings) as opened:
+        if not await opened.tenants.exists(tenant):
             raise NotPossible(f"there is no tenant {tenant}")
-        query = Query(text, alpha=services.embedder.alpha, top_k=top_k)
-        return await services.searcher.search(seen, query)
+        query = Query(text, alpha=opened.embedder.alpha, top_k=top_k)
+        return await opened.searcher.search(seen, query)
 
 
 async def sweep_forever(settings: Settings, every_s: float) -> None:
     """Finish every invalidation that was left unfinished, again and again until cancelled."""
-    async with _services(settings) as services:
+    async with services(settings) as opened:
         while True:
-            for partition, revision in (await services.tenants.all_revisions()).items():
-                await services.answers.drain(partition, revision)
+            for partition, revision in (await opened.tenants.all_revisions()).items():
+                await opened.answers.drain(partition, revision)
             await asyncio.sleep(every_s)

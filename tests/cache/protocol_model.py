@@ -178,13 +178,10 @@ class Model:
         """Nothing is cached, every partition has a state, and every replica is up to date."""
         first = self._rules.reset("name 0", "nonce 0", 0)
         server = Server(first.run, first, None, frozenset([first.nonce]))
-        other = None
-        names = 1
-        if "failover" in self._scene.faults:
-            other = server._replace(name="" if self._rules.promotion_renames else "name 1")
-            names += not self._rules.promotion_renames
+        replica = server._replace(name="" if self._rules.promotion_renames else "its own")
+        other = replica if "failover" in self._scene.faults else None
         nodes = (Node(server, other),) * self._scene.partitions
-        return World(((0,) * self._scene.partitions,), nodes, names=names)
+        return World(((0,) * self._scene.partitions,), nodes)
 
     def steps(self, world: World) -> Steps:
         yield from self._commits(world)
