@@ -107,6 +107,11 @@ class Store:
             return None
         return [name.removeprefix(start) for name in named]
 
+    async def eviction_policy(self) -> str:
+        """Redis's `maxmemory-policy`."""
+        found = await self._ask(lambda: self._client.config_get("maxmemory-policy"))
+        return str(found["maxmemory-policy"])
+
     def name(self, partition: str, name: str) -> str:
         """The key in Redis of one thing of a partition: its state, its entries, or one of them."""
         return f"{self._prefix}{{{partition}}}:{name}"

@@ -245,5 +245,7 @@ def _mistakes(error: ValidationError) -> Iterator[str]:
 
 
 def _fail(message: str) -> NoReturn:
-    Console(stderr=True, highlight=False).print(f"[red]nearhit:[/] {escape(message)}")
+    Console(stderr=True, highlight=False).print(
+        f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
+    )
     raise typer.Exit(1)

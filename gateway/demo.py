@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gateway import direct, embedded, server
+from gateway import beginning, direct, embedded, server
 from gateway.errors import NotPossible
 from gateway.principal import KEY_START
 from gateway.settings import Settings
@@ -111,7 +111,7 @@ def _settings(folder: Path, servers: embedded.Servers) -> Settings:
 
 def _ingest(console: Console, settings: Settings) -> None:
     source = FolderSource(
-        server.example_handbook(), owner=None, readers=("tenant",), name="handbook"
+        beginning.example_handbook(), owner=None, readers=("tenant",), name="handbook"
     )
     started_s = time.perf_counter()
     report = asyncio.run(

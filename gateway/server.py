@@ -1,38 +1,20 @@
-"""`nearhit serve`: a listening socket, what a newcomer needs to begin, and the workers."""
+"""`nearhit serve`: a listening socket, and the workers that answer on it."""
 
-import asyncio
-import json
 import os
 import secrets
 import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
 
 import uvicorn
-from pydantic import SecretStr
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import direct, supervision
+from gateway import beginning, supervision
 from gateway.errors import NotPossible
-from gateway.principal import KEY_START, key_digest
+from gateway.principal import KEY_START
 from gateway.settings import Settings
-from gateway.wire import KeyBody
-from ingest.folder import FolderSource
-
-TENANT = "default"
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """Keys made for whoever starts Nearhit on its own servers; kept in its data folder."""
-
-    admin_key: str
-    key: str
 
 
 def serve(settings: Settings, console: Console, *, embedded: bool, example: bool) -> None:
@@ -42,9 +24,9 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     with _listen(settings) as listener:
         url = _url(listener)
         if embedded:
-            settings = _begin(settings, console, url, example=example)
+            settings = beginning.begin(settings, console, url, example=example)
         elif settings.admin_key is None:
-            settings = _with_admin_key(settings, KEY_START + secrets.token_urlsafe(32))
+            settings = beginning.with_admin_key(settings, KEY_START + secrets.token_urlsafe(32))
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         console.print(f"listening on {url}", soft_wrap=True)
         os.environ |= environment(settings)
@@ -115,60 +97,3 @@ def _counting_together(settings: Settings) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="nearhit-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         yield
-
-
-def _begin(settings: Settings, console: Console, url: str, *, example: bool) -> Settings:
-    """A tenant and a key to begin with, and a line to paste."""
-    credentials = asyncio.run(_credentials(settings))
-    if example:
-        _fill(settings, console)
-    console.print(
-        f"operator's key: {credentials.admin_key}\n"
-        f"a key of the tenant {TENANT}: {credentials.key}\n\n"
-        f"curl -s {url}/v1/search \\\n"
-        f"  -H 'Authorization: Bearer {credentials.key}' \\\n"
-        '  -d \'{"query": "how many days of annual leave do I get?"}\'\n',
-        soft_wrap=True,
-        markup=False,
-    )
-    if settings.admin_key is not None:
-        return settings
-    return _with_admin_key(settings, credentials.admin_key)
-
-
-async def _credentials(settings: Settings) -> Credentials:
-    """Those of the last start if the key still works, else new ones."""
-    path = settings.data_dir / "credentials.json"
-    async with direct.tenants(settings) as tenants:
-        if path.exists():
-            kept = Credentials(**json.loads(path.read_text()))
-            if await tenants.key_holder(key_digest(kept.key)) is not None:
-                return kept
-        await tenants.create(TENANT, "The tenant to begin with")
-    body = KeyBody(tenant=TENANT, subject="me", roles=("reader", "writer", "admin"))
-    made = Credentials(
-        admin_key=KEY_START + secrets.token_urlsafe(32),
-        key=await direct.create_key(settings, body),
-    )
-    path.touch(mode=0o600)
-    path.write_text(json.dumps({"admin_key": made.admin_key, "key": made.key}))
-    return made
-
-
-def _fill(settings: Settings, console: Console) -> None:
-    source = FolderSource(example_handbook(), owner=None, readers=("tenant",), name="handbook")
-    report = asyncio.run(
-        direct.ingest(settings, source, TENANT, prune=False, on_item=lambda _report: None)
-    )
-    console.print(f"example handbook: {report.documents} documents, {report.embedded} embeddings")
-
-
-def example_handbook() -> Path:
-    """The folder of the example, in the package or beside it in a checkout."""
-    package = Path(str(resources.files("gateway")))
-    installed = package / "handbook"
-    return installed if installed.exists() else package.parent / "examples" / "handbook"
-
-
-def _with_admin_key(settings: Settings, key: str) -> Settings:
-    return settings.model_copy(update={"admin_key": SecretStr(key)})

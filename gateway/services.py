@@ -17,6 +17,7 @@ from redis.driver_info import DriverInfo
 
 from cache.answers import Answers
 from cache.breaker import Breaker
+from cache.errors import CacheUnavailable
 from cache.memory import Memory
 from cache.revision import RevisionReader
 from cache.store import Store
@@ -64,6 +65,7 @@ class Services:
     documents: Documents
     embedder: Embedder
     generation: Generation
+    store: Store
     gate: Gate
     understood: LRUCache[tuple[bytes | None, bytes], Wanted]
     answers: Answers
@@ -96,7 +98,9 @@ async def open_services(
     ):
         made_with = await generation.claim(connected, timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        yield _wire(settings, metrics, connected, redis, timed, made_with)
+        services = _wire(settings, metrics, connected, redis, timed, made_with)
+        await _say_what_eviction_does(services.store)
+        yield services
 
 
 def _wire(
@@ -126,12 +130,26 @@ def _wire(
         documents=documents,
         embedder=embedder,
         generation=made_with,
+        store=store,
         gate=Gate(tenants, revisions, utc_now),
         understood=LRUCache(_UNDERSTOOD_MAX),
         answers=answers,
         searcher=Searcher(connected, embedder),
         writer=Writer(documents, embedder, answers),
     )
+
+
+async def _say_what_eviction_does(store: Store) -> None:
+    """No policy makes an answer stale; some forget more than they need to."""
+    try:
+        policy = await store.eviction_policy()
+    except CacheUnavailable as away:
+        log.warning("redis", state="away", detail=str(away))
+        return
+    if policy == "noeviction":
+        log.warning("redis", policy=policy, detail="once it is full, no answer is stored")
+    elif policy.startswith("allkeys"):
+        log.warning("redis", policy=policy, detail="a tenant's state may go before its answers do")
 
 
 def _redis(url: str) -> Redis:

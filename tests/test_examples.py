@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from gateway import direct
-from gateway.server import example_handbook
+from gateway.beginning import example_handbook
 from gateway.settings import Settings
 from index.document import Document
 from index.query import Query
@@ -46,7 +46,7 @@ async def test_questions_find_their_documents(settings: Settings) -> None:
         for question in QUESTIONS:
             document = f"handbook/{question['document']}"
             owner = re.search(
-                r"^owner: (\w+)$", (HANDBOOK / question["document"]).read_text(), re.M
+                r"^owner: (\w+)$", (HANDBOOK / question["document"]).read_text(), re.MULTILINE
             )
             seen = everything("acme", owner[1] if owner else "ines", GROUPS)
             query = Query(question["question"], alpha=services.embedder.alpha, top_k=3)

@@ -82,8 +82,25 @@ class Gateway:
         line = re.search(rf"^{name}{{{re.escape(named)}}} (\S+)$", text, re.MULTILINE)
         return float(line.group(1)) if line else 0.0
 
+    async def answers(self) -> dict[str, float]:
+        """How many answers came from each tier."""
+        tiers = ("memory", "redis", "miss")
+        return {tier: await self.counted("nearhit_answers_total", tier=tier) for tier in tiers}
+
     async def fills(self) -> float:
         return await self.counted("nearhit_answers_total", tier="miss")
+
+
+def problem(answer: httpx2.Response, status: int) -> dict[str, Any]:
+    """The problem that an answer is; a test fails if it is none, or one of another status."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    document: dict[str, Any] = answer.json()
+    assert document["status"] == status
+    assert document["type"].startswith("urn:nearhit:problem:")
+    assert document["title"]
+    assert document["detail"]
+    return document
 
 
 @asynccontextmanager

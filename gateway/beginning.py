@@ -1,0 +1,94 @@
+"""What whoever starts Nearhit on its own servers needs to begin: keys, an example, a line to paste."""
+
+import asyncio
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+
+from pydantic import SecretStr
+from rich.console import Console
+
+from gateway import direct
+from gateway.principal import KEY_START, key_digest
+from gateway.settings import Settings
+from gateway.wire import KeyBody
+from ingest.folder import FolderSource
+
+TENANT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The operator's key and a key of the first tenant; kept in the data folder, for its owner."""
+
+    admin_key: str
+    key: str
+
+
+def begin(settings: Settings, console: Console, url: str, *, example: bool) -> Settings:
+    """Make what is missing and print how to go on; returns the settings with an operator's key."""
+    path = settings.data_dir / "credentials.json"
+    credentials = asyncio.run(_kept(settings, path))
+    if credentials is None:
+        credentials = asyncio.run(_made(settings, path))
+        if settings.admin_key is None:
+            console.print(
+                f"operator's key, shown this once: {credentials.admin_key}", soft_wrap=True
+            )
+    if example:
+        _fill(settings, console)
+    console.print(
+        f"a key of the tenant {TENANT}, with a line to paste (both keys are kept in {path}):\n\n"
+        f"curl -s {url}/v1/search \\\n"
+        f"  -H 'Authorization: Bearer {credentials.key}' \\\n"
+        '  -d \'{"query": "how many days of annual leave do I get?"}\'\n',
+        soft_wrap=True,
+        markup=False,
+    )
+    if settings.admin_key is not None:
+        return settings
+    return with_admin_key(settings, credentials.admin_key)
+
+
+def with_admin_key(settings: Settings, key: str) -> Settings:
+    return settings.model_copy(update={"admin_key": SecretStr(key)})
+
+
+def example_handbook() -> Path:
+    """The folder of the example, in the package or beside it in a checkout."""
+    package = Path(str(resources.files("gateway")))
+    installed = package / "handbook"
+    return installed if installed.exists() else package.parent / "examples" / "handbook"
+
+
+async def _kept(settings: Settings, path: Path) -> Credentials | None:
+    """Those of the last start, if the key still works."""
+    if not path.exists():
+        return None
+    kept = Credentials(**json.loads(path.read_text()))
+    async with direct.tenants(settings) as tenants:
+        works = await tenants.key_holder(key_digest(kept.key)) is not None
+    return kept if works else None
+
+
+async def _made(settings: Settings, path: Path) -> Credentials:
+    async with direct.tenants(settings) as tenants:
+        await tenants.create(TENANT, "The tenant to begin with")
+    body = KeyBody(tenant=TENANT, subject="me", roles=("reader", "writer", "admin"))
+    made = Credentials(
+        admin_key=KEY_START + secrets.token_urlsafe(32),
+        key=await direct.create_key(settings, body),
+    )
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(asdict(made)))
+    return made
+
+
+def _fill(settings: Settings, console: Console) -> None:
+    source = FolderSource(example_handbook(), owner=None, readers=("tenant",), name="handbook")
+    report = asyncio.run(
+        direct.ingest(settings, source, TENANT, prune=False, on_item=lambda _report: None)
+    )
+    console.print(f"example handbook: {report.documents} documents, {report.unchanged} unchanged")

@@ -1,0 +1,486 @@
+"""What callers see while Redis, PostgreSQL or the embedding service is away, and once it is back.
+
+Redis: the same answers, slower. PostgreSQL: a problem that says when to try again, or what the
+caller said would do. The embedding service: words alone, and saying so.
+"""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+
+from gateway.embedded import Servers
+from gateway.settings import Settings
+from index.search import Embedder
+from tests.conftest import fresh_settings
+from tests.gateway.database_proxy import DatabaseProxy, database_proxy
+from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.gateway.moody_embedder import MoodyEmbedder
+from tests.gateway.own_redis import OwnRedis, own_redis
+
+pytestmark = pytest.mark.anyio
+
+QUESTION = "annual leave"
+RECOVERY_S_MAX = 15.0  # past the breaker's longest pause
+
+
+def leave(days: int) -> str:
+    return f"# Leave\n\nEverybody gets {days} days of annual leave a year."
+
+
+@pytest.fixture(scope="module")
+async def module_settings(
+    servers: Servers, databases: "asyncio.Queue[str]"
+) -> AsyncIterator[Settings]:
+    async with fresh_settings(servers, databases) as made:
+        yield made
+
+
+@pytest.fixture
+def settings(module_settings: Settings) -> Settings:
+    """One database for all tests here, each with a tenant and a prefix of its own."""
+    return with_(module_settings, cache_prefix=f"nearhit-test-{secrets.token_hex(6)}:")
+
+
+def with_(settings: Settings, **fields: object) -> Settings:
+    return settings.model_copy(update=fields)
+
+
+@asynccontextmanager
+async def workers(
+    settings: Settings, embedder: Embedder, count: int = 2
+) -> AsyncIterator[list[Gateway]]:
+    async with AsyncExitStack() as stack:
+        yield [
+            await stack.enter_async_context(running(settings, embedder)) for _ in range(count)
+        ]
+
+
+async def writer_of_a_new_tenant(gateway: Gateway) -> Caller:
+    tenant = f"t-{secrets.token_hex(6)}"
+    await gateway.tenant(tenant)
+    return await gateway.caller("ana", tenant=tenant)
+
+
+async def at_each(caller: Caller, gateways: list[Gateway], query: str = QUESTION) -> list[str]:
+    """What the caller gets from each worker, as text."""
+    return [(await gateway.as_(caller).search(query)).text for gateway in gateways]
+
+
+async def until_redis_serves(caller: Caller, *, filled_by: Gateway, read_by: Gateway) -> None:
+    """Ask new questions until what one worker fills is what the other finds in Redis."""
+    async with asyncio.timeout(RECOVERY_S_MAX):
+        while True:
+            query = f"{QUESTION} {secrets.token_hex(6)}"
+            await filled_by.as_(caller).search(query)
+            answer = await read_by.as_(caller).search(query)
+            if answer.headers["cache-status"] == "nearhit; hit; detail=redis":
+                return
+            await asyncio.sleep(0.02)
+
+
+class TestRedis:
+    """However Redis goes and comes back, answers are right, and no request fails."""
+
+    @pytest.fixture
+    async def redis(self) -> AsyncIterator[OwnRedis]:
+        async with own_redis() as made:
+            yield made
+
+    @pytest.fixture
+    async def gateways(
+        self, settings: Settings, redis: OwnRedis, embedder: Embedder
+    ) -> AsyncIterator[list[Gateway]]:
+        """Two workers, on a Redis that is about to fail them."""
+        own = with_(settings, redis_url=SecretStr(redis.url), cache_budget_s=0.1)
+        async with workers(own, embedder) as made:
+            yield made
+
+    async def test_never_there_costs_speed_and_nothing_else(
+        self, settings: Settings, embedder: Embedder
+    ) -> None:
+        with socket.socket() as closed:  # bound, so that nobody else listens on its port
+            closed.bind(("127.0.0.1", 0))
+            url = SecretStr(f"redis://127.0.0.1:{closed.getsockname()[1]}/0")
+            async with workers(with_(settings, redis_url=url), embedder) as gateways:
+                first, second = gateways
+                ana = await writer_of_a_new_tenant(first)
+                await ana.put("leave", leave(25))
+
+                assert all("25 days" in text for text in await at_each(ana, gateways))
+                again = await ana.search(QUESTION)
+                await second.as_(ana).put("leave", leave(27))
+                assert all("27 days" in text for text in await at_each(ana, gateways))
+                await ana.call("DELETE", "/v1/documents/leave")
+                assert await second.as_(ana).found(QUESTION) == []
+
+                assert again.headers["cache-status"] == "nearhit; hit; detail=memory"
+                assert (await first.client.get("/readyz")).status_code == 200
+                assert await first.counted("nearhit_cache_events_total", event="away") > 0
+
+    async def test_killed_and_started_empty_serves_nothing_from_before(
+        self, redis: OwnRedis, gateways: list[Gateway]
+    ) -> None:
+        first, second = gateways
+        ana = await writer_of_a_new_tenant(first)
+        await ana.put("leave", leave(25))
+        await at_each(ana, gateways)
+
+        await redis.kill()
+        assert all("25 days" in text for text in await at_each(ana, gateways))
+        await ana.put("leave", leave(27))
+        assert all("27 days" in text for text in await at_each(ana, gateways))
+        await redis.start()
+
+        assert all("27 days" in text for text in await at_each(ana, gateways))
+        await until_redis_serves(ana, filled_by=first, read_by=second)
+        await ana.put("leave", leave(29))
+        assert all("29 days" in text for text in await at_each(ana, gateways))
+
+    async def test_back_with_an_old_memory_is_not_believed(
+        self, redis: OwnRedis, gateways: list[Gateway], settings: Settings, embedder: Embedder
+    ) -> None:
+        first, second = gateways
+        ana = await writer_of_a_new_tenant(first)
+        await ana.put("leave", leave(25))
+        await at_each(ana, gateways)
+        await redis.save()
+
+        await redis.kill()
+        await ana.put("leave", leave(27))
+        await redis.start()
+
+        assert await redis.size() >= 3  # the state, the registry and the answer of 25 days
+        own = with_(settings, redis_url=SecretStr(redis.url), cache_budget_s=1.0)
+        async with running(own, embedder) as newcomer:  # has no breaker that keeps it from asking
+            answer = await newcomer.as_(ana).search(QUESTION)
+            assert "27 days" in answer.text
+            assert answer.headers["cache-status"] == "nearhit; fwd=miss; stored"
+        await until_redis_serves(ana, filled_by=first, read_by=second)
+        assert all("27 days" in text for text in await at_each(ana, gateways))
+
+    async def test_a_write_that_could_not_invalidate_is_seen_by_who_still_reaches_redis(
+        self, redis: OwnRedis, gateways: list[Gateway], settings: Settings, embedder: Embedder
+    ) -> None:
+        first, second = gateways
+        ana = await writer_of_a_new_tenant(first)
+        await ana.put("leave", leave(25))
+        await at_each(ana, gateways)
+
+        unreachable = SecretStr(f"unix://{redis.folder}/nobody.sock?db=0")
+        async with running(with_(settings, redis_url=unreachable), embedder) as cut_off:
+            await cut_off.as_(ana).put("leave", leave(27))
+
+        assert all("27 days" in text for text in await at_each(ana, gateways))
+        await until_redis_serves(ana, filled_by=second, read_by=first)
+
+    async def test_hanging_and_going_on_leaves_no_answer_to_another_question(
+        self, redis: OwnRedis, gateways: list[Gateway]
+    ) -> None:
+        first, second = gateways
+        ana = await writer_of_a_new_tenant(first)
+        for topic in ("leave", "travel", "salary", "parking"):
+            await ana.put(topic, f"# About {topic}\n\nAll that there is to know about {topic}.")
+
+        async def ask_all() -> None:
+            async def ask(gateway: Gateway, topic: str) -> None:
+                found = await gateway.as_(ana).found(topic, top_k=1, alpha=0)
+                assert found == [topic]
+
+            topics = ("leave", "travel", "salary", "parking")
+            await asyncio.gather(*(ask(each, topic) for each in gateways for topic in topics))
+
+        await ask_all()
+        redis.hang()
+        await ask_all()
+        await ana.put("notes", "# Notes\n\nA change, so that every answer has to be made anew.")
+        await ask_all()
+        redis.go_on()
+        await ask_all()
+
+        await until_redis_serves(ana, filled_by=first, read_by=second)
+        await ask_all()
+
+    async def test_an_edit_while_it_hangs_is_seen_when_it_goes_on(
+        self, redis: OwnRedis, gateways: list[Gateway]
+    ) -> None:
+        first, second = gateways
+        ana = await writer_of_a_new_tenant(first)
+        await ana.put("leave", leave(25))
+        await at_each(ana, gateways)
+
+        redis.hang()
+        await ana.put("leave", leave(27))
+        while_away = await at_each(ana, gateways)
+        redis.go_on()
+        await until_redis_serves(ana, filled_by=first, read_by=second)
+        afterwards = await at_each(ana, gateways)
+
+        assert all("27 days" in text for text in while_away + afterwards)
+
+    async def test_hanging_is_found_out_by_few_requests_and_not_asked_by_the_others(
+        self, settings: Settings, embedder: Embedder
+    ) -> None:
+        """Each that asks waits for the budget, so it is their number that bounds the delay."""
+        asked = 0
+
+        async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal asked
+            while await reader.read(65_536):
+                asked += 1
+            writer.close()
+
+        server = await asyncio.start_server(never_answer, "127.0.0.1", 0)
+        url = SecretStr(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0")
+        own = with_(settings, redis_url=url, cache_budget_s=0.02)
+        async with server, running(own, embedder) as gateway:
+            ana = await writer_of_a_new_tenant(gateway)
+            for number in range(100):
+                await ana.search(f"question {number}")
+
+            assert await gateway.fills() == 100
+            assert 1 <= asked <= 20
+
+    @pytest.mark.parametrize("seed", range(2))
+    async def test_whatever_happens_to_it_no_edit_is_ever_unseen(
+        self, redis: OwnRedis, gateways: list[Gateway], seed: int
+    ) -> None:
+        """Edits, searches and mishaps in random order; what is shown is the last edit, always."""
+        random = secrets.SystemRandom() if seed is None else __import__("random").Random(seed)
+        ana = await writer_of_a_new_tenant(gateways[0])
+        await ana.put("leave", leave(1))
+        edit = 1
+        mishaps: list[Callable[[], object]] = []
+
+        for _ in range(60):
+            match random.choice(["edit", "search", "search", "search", "mishap"]):
+                case "edit":
+                    edit += 1
+                    await random.choice(gateways).as_(ana).put("leave", leave(edit))
+                case "search":
+                    answer = await random.choice(gateways).as_(ana).search(QUESTION)
+                    assert f"{edit} days" in answer.text
+                case "mishap":
+                    mishaps.append(redis.hang)
+
+
+@pytest.fixture
+async def proxy(settings: Settings) -> AsyncIterator[DatabaseProxy]:
+    assert settings.database_url is not None
+    async with database_proxy(settings.database_url.get_secret_value()) as made:
+        yield made
+
+
+@pytest.fixture
+async def gateway(
+    settings: Settings, proxy: DatabaseProxy, embedder: Embedder
+) -> AsyncIterator[Gateway]:
+    """A worker behind a wire to its database."""
+    own = with_(settings, database_url=SecretStr(proxy.url), deadline_s=1.0)
+    async with running(own, embedder) as made:
+        yield made
+
+
+@pytest.fixture
+async def ana(gateway: Gateway) -> Caller:
+    return await writer_of_a_new_tenant(gateway)
+
+
+class TestPostgres:
+    """Without the truth there is no answer, but one that the caller said is young enough."""
+
+    async def test_away_is_a_problem_that_says_when_to_try_again(
+        self, gateway: Gateway, proxy: DatabaseProxy, ana: Caller
+    ) -> None:
+        await ana.put("leave", leave(25))
+        await ana.search(QUESTION)
+
+        proxy.cut()
+        answers = [
+            await ana.call("POST", "/v1/search", json={"query": QUESTION}),
+            await ana.call("POST", "/v1/search", json={"query": "never asked before"}),
+            await ana.call("GET", "/v1/documents/leave"),
+            await ana.call("GET", "/v1/documents"),
+            await ana.call("PUT", "/v1/documents/more", json={"text": "more"}),
+            await ana.call("DELETE", "/v1/documents/leave"),
+            await Caller(gateway.client, "nh_unknown").call("GET", "/v1/documents"),
+            await gateway.client.get("/readyz"),
+        ]
+
+        for answer in answers:
+            problem(answer, 503)
+            assert int(answer.headers["retry-after"]) > 0
+        assert (await gateway.client.get("/healthz")).status_code == 200
+        assert (await gateway.client.get("/metrics")).status_code == 200
+        assert (await gateway.stranger.call("GET", "/v1/documents")).status_code == 401
+
+    async def test_back_again_it_is_found_by_itself(
+        self, gateway: Gateway, proxy: DatabaseProxy, ana: Caller
+    ) -> None:
+        await ana.put("leave", leave(25))
+        proxy.cut()
+        problem(await ana.call("POST", "/v1/search", json={"query": QUESTION}), 503)
+
+        proxy.mend()
+
+        assert await ana.found(QUESTION) == ["leave"]
+        await ana.put("leave", leave(27))
+        assert "27 days" in (await ana.search(QUESTION)).text
+        assert (await gateway.client.get("/readyz")).status_code == 200
+
+    async def test_connections_that_broke_unnoticed_are_replaced(
+        self, proxy: DatabaseProxy, ana: Caller
+    ) -> None:
+        await ana.put("leave", leave(25))
+        await asyncio.gather(*(ana.search(f"question {number}") for number in range(20)))
+
+        proxy.cut()
+        proxy.mend()
+
+        assert await ana.found(QUESTION) == ["leave"]
+        answers = [ana.found(f"leave {number}") for number in range(20)]
+        assert await asyncio.gather(*answers) == [["leave"]] * 20
+
+    async def test_max_staleness_gets_an_answer_that_is_known_within_that_age(
+        self, proxy: DatabaseProxy, ana: Caller
+    ) -> None:
+        await ana.put("leave", leave(25))
+        fresh = await ana.search(QUESTION)
+
+        proxy.cut()
+        within_an_hour = await ana.search(QUESTION, max_staleness_ms=3_600_000)
+        within_no_time = await ana.call(
+            "POST", "/v1/search", json={"query": QUESTION, "max_staleness_ms": 1}
+        )
+        never_asked = await ana.call(
+            "POST", "/v1/search", json={"query": "another", "max_staleness_ms": 3_600_000}
+        )
+
+        assert within_an_hour.content == fresh.content
+        assert within_an_hour.headers["nearhit-revision"] == fresh.headers["nearhit-revision"]
+        problem(within_no_time, 503)
+        problem(never_asked, 503)
+
+    async def test_cut_while_a_search_waits_for_it_is_a_503(
+        self, gateway: Gateway, proxy: DatabaseProxy, ana: Caller
+    ) -> None:
+        await ana.put("leave", leave(25))
+        proxy.hold()
+        searching = asyncio.create_task(ana.call("POST", "/v1/search", json={"query": QUESTION}))
+        while not proxy.held:
+            await asyncio.sleep(0.001)
+
+        proxy.cut()
+
+        problem(await searching, 503)
+
+    async def test_silent_is_a_problem_within_the_deadline(
+        self, proxy: DatabaseProxy, ana: Caller
+    ) -> None:
+        await ana.put("leave", leave(25))
+        proxy.hold()
+
+        async with asyncio.timeout(5):  # the deadline is one second
+            answer = await ana.call("POST", "/v1/search", json={"query": QUESTION})
+
+        assert answer.status_code in (503, 504)
+        proxy.mend()
+        assert await ana.found(QUESTION) == ["leave"]
+
+
+class TestEmbedder:
+    """Words still find what words can find; it is said, and not kept."""
+
+    @pytest.fixture
+    def moody(self, embedder: Embedder) -> MoodyEmbedder:
+        return MoodyEmbedder(embedder)
+
+    @pytest.fixture
+    async def gateway(
+        self, settings: Settings, moody: MoodyEmbedder
+    ) -> AsyncIterator[Gateway]:
+        async with running(settings, moody) as made:
+            yield made
+
+    async def test_away_leaves_the_words_which_is_said_and_not_cached(
+        self, gateway: Gateway, ana: Caller, moody: MoodyEmbedder
+    ) -> None:
+        await ana.put("leave", leave(25))
+        await ana.put("travel", "# Travel\n\nBook trains with the travel desk.")
+
+        moody.away = True
+        degraded = [await ana.search("leave") for _ in range(2)]
+        moody.away = False
+        whole = await ana.search("leave")
+
+        for answer in degraded:
+            assert answer.headers["nearhit-degraded"] == "lexical-only"
+            assert answer.headers["cache-status"] == "nearhit; fwd=miss"
+            assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
+        assert "nearhit-degraded" not in whole.headers
+        assert whole.headers["cache-status"] == "nearhit; fwd=miss; stored"
+        assert {hit["document_id"] for hit in whole.json()["hits"]} == {"leave", "travel"}
+
+    @pytest.mark.parametrize("fields", [{"alpha": 1}, {"fusion": "rrf"}, {"min_score": 0.1}])
+    async def test_away_leaves_words_to_every_kind_of_search(
+        self, ana: Caller, moody: MoodyEmbedder, fields: dict[str, object]
+    ) -> None:
+        await ana.put("leave", leave(25))
+        moody.away = True
+
+        answer = await ana.search("leave", **(fields if "rrf" not in fields.values() else fields))
+
+        assert answer.headers["nearhit-degraded"] == "lexical-only"
+
+    async def test_away_leaves_whole_answers_from_before_as_they_are(
+        self, ana: Caller, moody: MoodyEmbedder
+    ) -> None:
+        await ana.put("leave", leave(25))
+        whole = await ana.search(QUESTION)
+
+        moody.away = True
+        cached = await ana.search(QUESTION)
+
+        assert cached.content == whole.content
+        assert "nearhit-degraded" not in cached.headers
+
+    async def test_away_stores_nothing_that_needs_it(
+        self, gateway: Gateway, ana: Caller, moody: MoodyEmbedder
+    ) -> None:
+        before = await ana.put("leave", leave(25))
+        moody.away = True
+
+        new = await ana.call("PUT", "/v1/documents/travel", json={"text": "Trains."})
+        edit = await ana.call("PUT", "/v1/documents/leave", json={"text": leave(27)})
+        batch = await ana.call(
+            "POST", "/v1/documents/batch", content=b'{"document_id": "a", "text": "Another."}'
+        )
+
+        assert int(new.headers["retry-after"]) > 0
+        problem(new, 503)
+        problem(edit, 503)
+        assert httpx2.Response(200, content=batch.content.strip()).json()["status"] == 503
+        for document_id in ("travel", "a"):
+            assert (await ana.call("GET", f"/v1/documents/{document_id}")).status_code == 404
+        assert "25 days" in (await ana.call("GET", "/v1/documents/leave")).text
+        moody.away = False
+        assert (await ana.put("leave", leave(27)))["revision"] == before["revision"] + 1
+
+    async def test_away_stops_no_write_that_embeds_nothing(
+        self, gateway: Gateway, ana: Caller, moody: MoodyEmbedder
+    ) -> None:
+        await ana.put("leave", leave(25))
+        moody.away = True
+
+        renamed = await ana.put("leave", leave(25), title="Another title")
+        copied = await ana.put("copy", leave(25))
+        await ana.share("leave", "tenant")
+        deleted = await ana.call("DELETE", "/v1/documents/copy")
+
+        assert renamed["chunks"]["embedded"] == copied["chunks"]["embedded"] == 0
+        assert deleted.status_code == 200
