@@ -1,4 +1,4 @@
-"""What whoever starts Nearhit on its own servers needs to begin: keys, an example, a line to paste."""
+"""What whoever starts Nearhit on its own servers begins with: keys, an example, a line to paste."""
 
 import asyncio
 import json
@@ -30,23 +30,18 @@ class Credentials:
 def begin(settings: Settings, console: Console, url: str, *, example: bool) -> Settings:
     """Make what is missing and print how to go on; returns the settings with an operator's key."""
     path = settings.data_dir / "credentials.json"
-    credentials = asyncio.run(_kept(settings, path))
-    if credentials is None:
-        credentials = asyncio.run(_made(settings, path))
+    kept = Credentials(**json.loads(path.read_text())) if path.exists() else None
+    credentials = asyncio.run(_working(settings, kept))
+    if credentials is not kept:
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(asdict(credentials)))
         if settings.admin_key is None:
             console.print(
                 f"operator's key, shown this once: {credentials.admin_key}", soft_wrap=True
             )
     if example:
         _fill(settings, console)
-    console.print(
-        f"a key of the tenant {TENANT}, with a line to paste (both keys are kept in {path}):\n\n"
-        f"curl -s {url}/v1/search \\\n"
-        f"  -H 'Authorization: Bearer {credentials.key}' \\\n"
-        '  -d \'{"query": "how many days of annual leave do I get?"}\'\n',
-        soft_wrap=True,
-        markup=False,
-    )
+    console.print(_line_to_paste(url, credentials.key, path), soft_wrap=True, markup=False)
     if settings.admin_key is not None:
         return settings
     return with_admin_key(settings, credentials.admin_key)
@@ -63,27 +58,26 @@ def example_handbook() -> Path:
     return installed if installed.exists() else package.parent / "examples" / "handbook"
 
 
-async def _kept(settings: Settings, path: Path) -> Credentials | None:
-    """Those of the last start, if the key still works."""
-    if not path.exists():
-        return None
-    kept = Credentials(**json.loads(path.read_text()))
+async def _working(settings: Settings, kept: Credentials | None) -> Credentials:
+    """Those of the last start if their key still works, else new ones."""
     async with direct.tenants(settings) as tenants:
-        works = await tenants.key_holder(key_digest(kept.key)) is not None
-    return kept if works else None
-
-
-async def _made(settings: Settings, path: Path) -> Credentials:
-    async with direct.tenants(settings) as tenants:
+        if kept is not None and await tenants.key_holder(key_digest(kept.key)) is not None:
+            return kept
         await tenants.create(TENANT, "The tenant to begin with")
     body = KeyBody(tenant=TENANT, subject="me", roles=("reader", "writer", "admin"))
-    made = Credentials(
-        admin_key=KEY_START + secrets.token_urlsafe(32),
+    return Credentials(
+        admin_key=kept.admin_key if kept else KEY_START + secrets.token_urlsafe(32),
         key=await direct.create_key(settings, body),
     )
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(asdict(made)))
-    return made
+
+
+def _line_to_paste(url: str, key: str, path: Path) -> str:
+    return (
+        f"a key of the tenant {TENANT}, in a line to paste (it is kept in {path}):\n\n"
+        f"curl -s {url}/v1/search \\\n"
+        f"  -H 'Authorization: Bearer {key}' \\\n"
+        '  -d \'{"query": "how many days of annual leave do I get?"}\'\n'
+    )
 
 
 def _fill(settings: Settings, console: Console) -> None:
