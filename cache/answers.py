@@ -184,7 +184,7 @@ class Answers:
         swap = await self._store.swap(sight, begun)
         if not swap.done:
             return swap.sight
-        doomed = await self._store.registered(sight.partition, begun.nonce)
+        doomed = await self._store.registered(swap.sight, begun.nonce)
         if doomed is None or len(doomed) > _DROPS_MAX:
             return await self._reset(swap.sight, revision)
         for _ in range(_ATTEMPTS_MAX):

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 class State:
     """Of one partition, on one Redis process.
 
-    run:     the `run_id` of the process that it was made on.
+    run:     the name of the server that it was made on, another one after each promotion.
     nonce:   drawn anew whenever the state is made; entries carry it.
     fence:   the revision whose invalidation has begun.
     applied: the revision up to which invalidation is complete; never above fence.
@@ -49,7 +49,7 @@ class Mark:
 
 
 def believed(state: State | None, run: str) -> State | None:
-    """The state, unless another process made it: then what it says may have been lost since."""
+    """The state, unless it was made on another server: what it says may have been lost since."""
     return state if state is not None and state.run == run else None
 
 

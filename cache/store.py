@@ -5,7 +5,6 @@ Every call may raise `CacheUnavailable`.
 """
 
 import asyncio
-import math
 import random
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -63,6 +62,7 @@ class Store:
         self._lifetime_s = lifetime_s
         self._look = client.register_script(_script("look"))
         self._swap = client.register_script(_script("swap"))
+        self._scan = client.register_script(_script("scan"))
 
     async def look(self, partition: str, key: str) -> Sight:
         """The partition's state and the entry under `key`, in one atomic step."""
@@ -98,14 +98,19 @@ class Store:
         done, run, found = await self._ask(lambda: self._swap(keys=keys, args=arguments))
         return Swap(bool(done), Sight(sight.partition, run.decode(), found, None))
 
-    async def registered(self, partition: str, nonce: str) -> list[str] | None:
-        """The keys of all entries filled under this nonce; None if the registry was lost."""
-        start, registry = self.name(partition, ""), self.name(partition, "entries")
-        members = await self._ask(lambda: self._client.zrange(registry, 0, -1, withscores=True))
-        named = {member.decode(): score for member, score in members}
-        if named.pop(nonce, None) != math.inf:
+    async def registered(self, sight: Sight, nonce: str) -> list[str] | None:
+        """The keys of all entries filled under this nonce; None if the registry was lost.
+
+        Only the server of the sight may say: another one's registry may lack the newest records.
+        """
+        start, registry = self.name(sight.partition, ""), self.name(sight.partition, "entries")
+        run, members = await self._ask(lambda: self._scan(keys=[registry]))
+        if run.decode() != sight.run:
+            raise CacheUnavailable("another server answered")
+        names = {member.decode() for member in members}
+        if nonce not in names:
             return None
-        return [name.removeprefix(start) for name in named]
+        return [name.removeprefix(start) for name in names - {nonce}]
 
     async def eviction_policy(self) -> str:
         """Redis's `maxmemory-policy`."""
@@ -134,4 +139,6 @@ class Store:
 
 
 def _script(name: str) -> str:
-    return (resources.files("cache") / "scripts" / f"{name}.lua").read_text(encoding="utf-8")
+    """The script, which may use what `run.lua` says before it."""
+    folder = resources.files("cache") / "scripts"
+    return "".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("run", name))

@@ -5,7 +5,6 @@
 -- ARGV: expected run, expected state ('' for none), new state, the registry's new nonce ('' to keep
 --       the registry), lifetime in ms, number of entries to store, then their values.
 -- Returns whether it was done, and the run and the state found.
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 local found = redis.call('GET', KEYS[1]) or ''
 if run ~= ARGV[1] or found ~= ARGV[2] then
     return { 0, run, found }
@@ -29,7 +28,8 @@ for i = 1, stored do
     redis.call('ZADD', KEYS[2], now + lifetime, KEYS[2 + i])
 end
 if stored > 0 then
-    redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+    -- Long after the entries have expired: a record must never go before its entry.
+    redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - lifetime)
 end
 -- State and registry outlive every entry; if one of them is evicted, the nonce tells.
 redis.call('SET', KEYS[1], ARGV[3], 'PX', 4 * lifetime)

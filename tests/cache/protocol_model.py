@@ -195,8 +195,6 @@ class Model:
         yield from self._fills(world)
         yield from self._reads(world)
 
-    # PostgreSQL
-
     def _commits(self, world: World) -> Steps:
         if len(world.history) > self._scene.commits:
             return
@@ -204,8 +202,6 @@ class Model:
         for partition, revision in enumerate(now):
             after = _with(now, partition, revision + 1)
             yield f"commit {after}", world._replace(history=(*world.history, after))
-
-    # Faults of Redis
 
     def _losses(self, world: World, partition: int) -> Steps:
         """Eviction, and expiry of an entry, whose record is cleaned up later."""
@@ -246,8 +242,6 @@ class Model:
             after = world.linked(partition, Node(promoted, reached))
             yield f"promotion of {promoted.name}", after._replace(names=world.names + 1)
 
-    # Resets
-
     def _first_resets(self, world: World, partition: int) -> Steps:
         """Who looks and finds no state makes one, having read any revision that there has been."""
         if self._state(world, partition) is None:
@@ -261,8 +255,6 @@ class Model:
             after = world.reaching(partition, server.renewed(state))
             yield f"reset at {revision}", after._replace(nonces=world.nonces + 1)
 
-    # Drains: begin, scan, finish
-
     def _begins(self, world: World, partition: int) -> Steps:
         state = self._state(world, partition)
         if state is None or len(world.drains) == self._scene.drains:
@@ -275,6 +267,7 @@ class Model:
             yield f"drain to {revision} begins", after._replace(drains=drains)
 
     def _drains(self, world: World) -> Steps:
+        """After its begin: the scan, then the finish."""
         for drain, others in _each(world.drains):
             ended = world._replace(drains=others)
             yield "a drain ends early", ended
@@ -311,9 +304,8 @@ class Model:
             server = server.dropped()
         yield f"drain to {drain.revision} finishes", world.reaching(drain.partition, server)
 
-    # Fills: look at every partition, compute, store in every partition
-
     def _fills(self, world: World) -> Steps:
+        """A look at every partition, the answer computed, then stored in every partition."""
         if len(world.fills) < self._scene.fills:
             yield from self._look(world, Fill(()))
         for fill, others in _each(world.fills):
@@ -344,9 +336,8 @@ class Model:
         server = world.nodes[partition].reached.filled(mark)
         yield f"fill of {partition} as of {as_of}", world.reaching(partition, server)
 
-    # The reader: the revision, then a look at every partition, then the answer
-
     def _reads(self, world: World) -> Steps:
+        """The revision read, then a look at every partition, then the answer."""
         if world.reader is not None:
             yield "the reader misses", world._replace(reader=None)
             yield from self._vouch(world, world.reader)
