@@ -5,7 +5,7 @@ still what is stored, else everything is planned again.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -72,29 +72,28 @@ class Writer:
         `revise` may be called several times, and may raise to refuse. A document that is already
         so costs one look-up, and makes no revision.
         """
-        for _ in range(_ATTEMPTS_MAX):
-            stored = await self._documents.stored(tenant, document_id)
+
+        async def attempt(stored: Stored | None) -> Written | None:
             document = revise(stored.document if stored else None)
             if stored is not None and stored.document == document:
                 return _unchanged(stored)
             write, embedded = await self._prepare(tenant, stored, document)
             committed = await self._documents.apply(tenant, write)
-            if committed is not None:
-                await self._invalidate(committed)
-                return Written(
-                    document_id,
-                    committed.revisions[tenant],
-                    added=len(write.added),
-                    kept=len(write.kept),
-                    removed=len(write.removed),
-                    embedded=embedded,
-                )
-        raise DocumentContended(document_id)
+            return committed and Written(
+                document_id,
+                await self._invalidated(tenant, committed),
+                added=len(write.added),
+                kept=len(write.kept),
+                removed=len(write.removed),
+                embedded=embedded,
+            )
+
+        return await self._settled(tenant, document_id, attempt)
 
     async def put_access(self, tenant: str, document_id: str, revise: Revise) -> Written:
         """Change owner and readers to what `revise` says; embeds nothing, moves no vector."""
-        for _ in range(_ATTEMPTS_MAX):
-            stored = await self._documents.stored(tenant, document_id)
+
+        async def attempt(stored: Stored | None) -> Written | None:
             document = revise(stored.document if stored else None)
             assert stored is not None, "revise refuses what is not there"
             if stored.document == document:
@@ -102,25 +101,40 @@ class Writer:
             committed = await self._documents.put_access(
                 tenant, stored, owner=document.owner, readers=document.readers
             )
-            if committed is not None:
-                await self._invalidate(committed)
-                kept = len(stored.chunk_ids)
-                return Written(document_id, committed.revisions[tenant], kept=kept)
-        raise DocumentContended(document_id)
+            kept = len(stored.chunk_ids)
+            return committed and Written(
+                document_id, await self._invalidated(tenant, committed), kept=kept
+            )
+
+        return await self._settled(tenant, document_id, attempt)
 
     async def remove(
         self, tenant: str, document_id: str, permit: Callable[[Document | None], object]
     ) -> Written:
         """Remove the document with its chunks; `permit` raises to refuse."""
-        for _ in range(_ATTEMPTS_MAX):
-            stored = await self._documents.stored(tenant, document_id)
+
+        async def attempt(stored: Stored | None) -> Written | None:
             permit(stored.document if stored else None)
             assert stored is not None, "permit refuses what is not there"
             committed = await self._documents.remove(tenant, stored)
-            if committed is not None:
-                await self._invalidate(committed)
-                removed = len(stored.chunk_ids)
-                return Written(document_id, committed.revisions[tenant], removed=removed)
+            removed = len(stored.chunk_ids)
+            return committed and Written(
+                document_id, await self._invalidated(tenant, committed), removed=removed
+            )
+
+        return await self._settled(tenant, document_id, attempt)
+
+    async def _settled(
+        self,
+        tenant: str,
+        document_id: str,
+        attempt: Callable[[Stored | None], Awaitable[Written | None]],
+    ) -> Written:
+        """What an attempt wrote; None means that somebody else got through first, so once more."""
+        for _ in range(_ATTEMPTS_MAX):
+            written = await attempt(await self._documents.stored(tenant, document_id))
+            if written is not None:
+                return written
         raise DocumentContended(document_id)
 
     async def _prepare(
@@ -162,14 +176,11 @@ class Writer:
         await self._documents.keep_embeddings(tenant, space, new)  # paid for, whatever comes next
         return known | new, len(missing)
 
-    async def _invalidate(self, committed: Committed) -> None:
-        """Drain before the acknowledgement; should it fail, the next reader does it."""
-        await asyncio.gather(
-            *(
-                self._invalidation.drain(partition, revision)
-                for partition, revision in committed.revisions.items()
-            )
-        )
+    async def _invalidated(self, tenant: str, committed: Committed) -> int:
+        """The tenant's revision, once caches are drained up to it; what fails is left to readers."""
+        revisions = committed.revisions
+        await asyncio.gather(*(self._invalidation.drain(*changed) for changed in revisions.items()))
+        return revisions[tenant]
 
 
 def _unchanged(stored: Stored) -> Written:
