@@ -79,7 +79,9 @@ class Writer:
                 return _unchanged(stored)
             write, embedded = await self._prepare(tenant, stored, document)
             committed = await self._documents.apply(tenant, write)
-            return committed and Written(
+            if committed is None:
+                return None
+            return Written(
                 document_id,
                 await self._invalidated(tenant, committed),
                 added=len(write.added),
@@ -101,10 +103,10 @@ class Writer:
             committed = await self._documents.put_access(
                 tenant, stored, owner=document.owner, readers=document.readers
             )
-            kept = len(stored.chunk_ids)
-            return committed and Written(
-                document_id, await self._invalidated(tenant, committed), kept=kept
-            )
+            if committed is None:
+                return None
+            revision = await self._invalidated(tenant, committed)
+            return Written(document_id, revision, kept=len(stored.chunk_ids))
 
         return await self._settled(tenant, document_id, attempt)
 
@@ -117,10 +119,10 @@ class Writer:
             permit(stored.document if stored else None)
             assert stored is not None, "permit refuses what is not there"
             committed = await self._documents.remove(tenant, stored)
-            removed = len(stored.chunk_ids)
-            return committed and Written(
-                document_id, await self._invalidated(tenant, committed), removed=removed
-            )
+            if committed is None:
+                return None
+            revision = await self._invalidated(tenant, committed)
+            return Written(document_id, revision, removed=len(stored.chunk_ids))
 
         return await self._settled(tenant, document_id, attempt)
 
@@ -177,7 +179,7 @@ class Writer:
         return known | new, len(missing)
 
     async def _invalidated(self, tenant: str, committed: Committed) -> int:
-        """The tenant's revision, once caches are drained up to it; what fails is left to readers."""
+        """The tenant's revision, once caches are drained up to it, or readers left to do so."""
         revisions = committed.revisions
         await asyncio.gather(*(self._invalidation.drain(*changed) for changed in revisions.items()))
         return revisions[tenant]
