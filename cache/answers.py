@@ -18,7 +18,7 @@ Tier: TypeAlias = Literal["memory", "redis", "miss"]
 Count: TypeAlias = Callable[[str], None]
 
 _ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only
-_DROPS_MAX = 10_000  # entries dropped one by one; beyond it a new nonce drops them all at once
+_DROPS_MAX = 500  # entries dropped one by one; beyond it a new nonce drops them all at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ Compute: TypeAlias = Callable[[], Coroutine[Any, Any, Computed]]
 
 
 class Answers:
-    """`count` is told each event: a tier, stored, refused, drained, reset, contended, away."""
+    """`count` is told the tier of each answer given, and each event: computed, stored, refused,
+    drained, reset, contended, and away when Redis is.
+    """
 
     def __init__(self, memory: Memory, store: Store, count: Count) -> None:
         self._memory = memory
@@ -59,10 +61,7 @@ class Answers:
     def known(self, key: str, revisions: Mapping[str, int]) -> Served | None:
         """The answer that `get` would give at once, from memory."""
         known = self._memory.get(key, revisions)
-        if known is None:
-            return None
-        self._count("memory")
-        return Served(known.body, known.good, "memory")
+        return None if known is None else self._counted(Served(known.body, known.good, "memory"))
 
     async def get(self, key: str, revisions: Mapping[str, int], compute: Compute) -> Served:
         """An answer that is right at `revisions`, one of each partition, the tenant's own first."""
@@ -71,7 +70,12 @@ class Answers:
             return served
         # Revisions are part of the key: who knows of a newer change must not join an older flight.
         flight = (key, *revisions.values())
-        return await self._flights.do(flight, lambda: self._load(key, revisions, compute))
+        served = await self._flights.do(flight, lambda: self._load(key, revisions, compute))
+        return self._counted(served)
+
+    def _counted(self, served: Served) -> Served:
+        self._count(served.tier)
+        return served
 
     async def drain(self, partition: str, revision: int) -> None:
         """Invalidate all that the changes up to `revision` doom; without Redis, leave it to others.
@@ -87,9 +91,8 @@ class Answers:
         sights = await self._look(key, revisions)
         served = self._served(key, revisions, sights)
         if served is not None:
-            self._count("redis")
             return served
-        self._count("miss")
+        self._count("computed")
         late = [
             self.drain(name, revisions[name])
             for name, sight in sights.items()
@@ -184,8 +187,8 @@ class Answers:
         swap = await self._store.swap(sight, begun)
         if not swap.done:
             return swap.sight
-        doomed = await self._store.registered(swap.sight, begun.nonce)
-        if doomed is None or len(doomed) > _DROPS_MAX:
+        doomed = await self._store.registered(swap.sight, begun.nonce, limit=_DROPS_MAX)
+        if doomed is None:
             return await self._reset(swap.sight, revision)
         for _ in range(_ATTEMPTS_MAX):
             finished = protocol.finish(swap.sight.state, begun, revision)

@@ -36,7 +36,7 @@ class RevisionReader(Generic[T]):
     ) -> Mapping[str, T]:
         """What the truth says, read after this call or at most `max_staleness_s` before it."""
         if max_staleness_s > 0:
-            remembered = self._young(tenants, max_staleness_s)
+            remembered = self.remembered(tenants, max_staleness_s)
             if remembered is not None:
                 return remembered
         if self._next is None:
@@ -46,7 +46,8 @@ class RevisionReader(Generic[T]):
             self._runner = asyncio.create_task(self._run())
         return await waiter
 
-    def _young(self, tenants: Collection[str], age_max_s: float) -> Mapping[str, T] | None:
+    def remembered(self, tenants: Collection[str], age_max_s: float) -> Mapping[str, T] | None:
+        """What the truth last said, if it was asked that lately about each."""
         begun_after_s = self._clock_s() - age_max_s
         found = {}
         for tenant in tenants:

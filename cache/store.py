@@ -98,13 +98,13 @@ class Store:
         done, run, found = await self._ask(lambda: self._swap(keys=keys, args=arguments))
         return Swap(bool(done), Sight(sight.partition, run.decode(), found, None))
 
-    async def registered(self, sight: Sight, nonce: str) -> list[str] | None:
-        """The keys of all entries filled under this nonce; None if the registry was lost.
+    async def registered(self, sight: Sight, nonce: str, *, limit: int) -> list[str] | None:
+        """The keys of all entries filled under this nonce; None if they are too many or lost.
 
         Only the server of the sight may say: another one's registry may lack the newest records.
         """
         start, registry = self.name(sight.partition, ""), self.name(sight.partition, "entries")
-        run, members = await self._ask(lambda: self._scan(keys=[registry]))
+        run, members = await self._ask(lambda: self._scan(keys=[registry], args=[limit + 1]))
         if run.decode() != sight.run:
             raise CacheUnavailable("another server answered")
         names = {member.decode() for member in members}

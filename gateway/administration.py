@@ -39,7 +39,7 @@ async def create_key(exchange: Exchange) -> Response:
 async def revoke_key(exchange: Exchange) -> Response:
     """It stops working at the next request, on every worker."""
     tenant = None if exchange.is_operator else (await exchange.admit()).holder.tenant
-    key_id = exchange.request.path_params["key_id"]
+    key_id = wire.checked("key_id", wire.NAME, exchange.request.path_params["key_id"])
     if not await exchange.services.tenants.revoke_key(tenant, key_id):
         raise problems.not_found("key_id", "There is no such key that works.")
     return Response(status_code=204)

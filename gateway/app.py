@@ -46,12 +46,14 @@ def create_app(settings: Settings, embedder: Embedder) -> Starlette:
         if log is not None:
             log.flush()
 
-    return Starlette(
+    app = Starlette(
         routes=[_route(call) for call in CALLS],
         middleware=[Middleware(Telemetry, metrics=counted, log=log)],
         exception_handlers={HTTPException: problems.render},
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False  # to whatever host the caller named
+    return app
 
 
 def _route(call: Call) -> Route:

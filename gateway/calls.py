@@ -1,5 +1,7 @@
 """The API: each call with what it needs, who answers it, and what travels."""
 
+from functools import cache
+
 import orjson
 from starlette.responses import Response
 
@@ -8,8 +10,13 @@ from gateway.exchange import Call, Exchange
 from gateway.search import search
 
 
+@cache
+def _openapi() -> bytes:
+    return orjson.dumps(openapi.document(CALLS))
+
+
 async def get_openapi(_: Exchange) -> Response:
-    return Response(orjson.dumps(openapi.document(CALLS)), media_type="application/json")
+    return Response(_openapi(), media_type="application/json")
 
 
 CALLS = (

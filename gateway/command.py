@@ -123,6 +123,8 @@ def ingest(
         from gateway import direct, ingestion
         from ingest.folder import FolderSource
 
+        if prune and path.is_file():
+            raise NotPossible("--prune compares a whole folder with what is stored: name a folder")
         folder = FolderSource(
             path,
             owner=owner,

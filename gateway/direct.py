@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+import structlog
+
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.principal import make_key
@@ -11,11 +13,14 @@ from gateway.services import Services, make_embedder, open_services
 from gateway.settings import Settings
 from gateway.wire import KeyBody, TenantBody
 from index import database, migrate, scope
+from index.errors import DatabaseUnavailable
 from index.query import Query
 from index.search import Found
 from index.tenants import Tenants
 from ingest.folder import FolderSource
 from ingest.run import Report, read_source
+
+log = structlog.get_logger()
 
 
 @asynccontextmanager
@@ -93,6 +98,9 @@ async def sweep_forever(settings: Settings, every_s: float) -> None:
     """Finish every invalidation that was left unfinished, again and again until cancelled."""
     async with services(settings) as opened:
         while True:
-            for partition, revision in (await opened.tenants.all_revisions()).items():
-                await opened.answers.drain(partition, revision)
+            try:
+                for partition, revision in (await opened.tenants.all_revisions()).items():
+                    await opened.answers.drain(partition, revision)
+            except DatabaseUnavailable as away:
+                log.warning("sweep", detail=str(away))
             await asyncio.sleep(every_s)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import orjson
 from starlette.responses import Response, StreamingResponse
@@ -18,6 +19,7 @@ from gateway.wire import (
     DocumentAnswer,
     DocumentBody,
     DocumentsAnswer,
+    DocumentSummary,
     RevisionAnswer,
     WrittenAnswer,
 )
@@ -25,6 +27,7 @@ from index.document import Document
 from ingest.write import Revise, Written
 
 _PAGE_MAX = 100
+_FINAL = (401, 403, 503)  # what would happen to each further line of a batch too
 
 
 async def put_document(exchange: Exchange) -> Response:
@@ -37,30 +40,46 @@ async def put_document(exchange: Exchange) -> Response:
 
 async def put_batch(exchange: Exchange) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
-    admitted = await exchange.admit()
+    await exchange.admit()
     settings = exchange.services.settings
     body = await exchange.read(settings.batch_bytes_max)
-    lines = [line for line in body.split(b"\n") if line.strip()]
-    if len(lines) > settings.batch_documents_max:
-        most = settings.batch_documents_max
-        raise problems.invalid_field("body", f"must have at most {most:,} lines")
-    return StreamingResponse(
-        _put_lines(exchange, admitted, lines), media_type="application/x-ndjson"
-    )
+    most = settings.batch_documents_max
+    lines: list[bytes] = []
+    if body.count(b"\n") <= 2 * most:  # blank lines are let pass, but not by the million
+        lines = [line for line in body.split(b"\n") if line.strip()]
+    if not 1 <= len(lines) <= most:
+        raise problems.invalid_field("body", f"must have 1 to {most:,} lines")
+    return StreamingResponse(_put_lines(exchange, lines), media_type="application/x-ndjson")
 
 
-async def _put_lines(
-    exchange: Exchange, admitted: Admitted, lines: list[bytes]
-) -> AsyncIterator[bytes]:
-    request_id = exchange.trace.request_id
+async def _put_lines(exchange: Exchange, lines: list[bytes]) -> AsyncIterator[bytes]:
+    """A result line for each line; once the sender or a server is gone, the rest fails alike."""
+    final: Problem | None = None
     for number, line in enumerate(lines, start=1):
-        try:
-            document = wire.parse(BatchLine, line)
-            written = await _put(exchange, admitted, document.document_id, document)
-            result = _written(written).model_dump()
-        except Exception as error:
-            result = {"line": number, **problems.from_exception(error, request_id).body()}
+        problem, result = final, {}
+        if problem is None:
+            try:
+                result = _written(await _put_line(exchange, line)).model_dump()
+            except Exception as error:
+                problem = problems.from_exception(error, exchange.trace.request_id)
+                final = problem if problem.status in _FINAL else None
+        if problem is not None:
+            result = {"line": number, **problem.body()}
         yield orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
+
+
+async def _put_line(exchange: Exchange, line: bytes) -> Written:
+    """Written as whoever the sender is by now."""
+    admitted = await exchange.admit()
+    document = _parse_line(exchange, line)
+    return await _put(exchange, admitted, document.document_id, document)
+
+
+def _parse_line(exchange: Exchange, line: bytes) -> BatchLine:
+    bytes_max = exchange.services.settings.document_bytes_max
+    if len(line) > bytes_max:
+        raise problems.too_large(bytes_max)
+    return wire.parse(BatchLine, line)
 
 
 async def get_document(exchange: Exchange) -> Response:
@@ -68,7 +87,7 @@ async def get_document(exchange: Exchange) -> Response:
     document = await exchange.services.documents.read(everything(admitted), _document_id(exchange))
     if document is None:
         raise _no_such_document()
-    return answer(_document(document, text=document.text))
+    return answer(DocumentAnswer(text=document.text, **_summary(document)))
 
 
 async def list_documents(exchange: Exchange) -> Response:
@@ -80,14 +99,17 @@ async def list_documents(exchange: Exchange) -> Response:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
     page = await exchange.services.documents.page(
         everything(admitted),
-        after=query.get("cursor", ""),
-        source=query.get("source"),
+        after=wire.checked("cursor", wire.LINE, query.get("cursor", "")),
+        source=wire.checked("source", wire.LINE, query.get("source", "")) or None,
         limit=int(limit) + 1,
     )
     shown = page[: int(limit)]
     cursor = shown[-1].document_id if len(page) > len(shown) else None
     return answer(
-        DocumentsAnswer(documents=tuple(_document(document) for document in shown), cursor=cursor)
+        DocumentsAnswer(
+            documents=tuple(DocumentSummary(**_summary(document)) for document in shown),
+            cursor=cursor,
+        )
     )
 
 
@@ -200,19 +222,18 @@ def _document_id(exchange: Exchange) -> str:
     )
 
 
-def _document(document: Document, text: str | None = None) -> DocumentAnswer:
-    return DocumentAnswer(
-        document_id=document.document_id,
-        title=document.title,
-        text=text,
-        source=document.source,
-        uri=document.uri,
-        language=document.language,
-        tags=document.tags,
-        metadata=dict(document.metadata),
-        owner=document.owner,
-        readers=document.readers,
-    )
+def _summary(document: Document) -> dict[str, Any]:
+    return {
+        "document_id": document.document_id,
+        "title": document.title,
+        "source": document.source,
+        "uri": document.uri,
+        "language": document.language,
+        "tags": document.tags,
+        "metadata": dict(document.metadata),
+        "owner": document.owner,
+        "readers": document.readers,
+    }
 
 
 def _written(written: Written) -> WrittenAnswer:

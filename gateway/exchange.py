@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from gateway import problems, wire
-from gateway.principal import Admitted, bearer_digest, key_digest
+from gateway.principal import Admitted, bearer_digest
 from gateway.services import Services
 from gateway.telemetry import Trace
 from index import scope
@@ -65,22 +65,24 @@ class Exchange:
 
     @property
     def is_operator(self) -> bool:
-        sender = self.sender
-        return sender is not None and hmac.compare_digest(
-            sender, key_digest(self.services.admin_key)
-        )
+        sender, operator = self.sender, self.services.admin_digest
+        return sender is not None and operator is not None and hmac.compare_digest(sender, operator)
 
     async def admit(
-        self, holder: KeyHolder | None = None, *, max_staleness_s: float = 0.0
+        self,
+        holder: KeyHolder | None = None,
+        *,
+        max_staleness_s: float = 0.0,
+        at_once: bool = True,
     ) -> Admitted:
         """Whoever came, as of now; a 401 or 403 `Problem` if that does not suffice for the call.
 
-        holder: who it was when somebody last looked, if that is at hand.
+        holder: who it was when somebody last looked, if that is at hand; the rest as for the gate.
         """
         gate = self.services.gate
         if holder is None:
             holder = await self.identify()
-        admitted = await gate.admit(holder, max_staleness_s=max_staleness_s)
+        admitted = await gate.admit(holder, max_staleness_s=max_staleness_s, at_once=at_once)
         self.trace.tenant = admitted.holder.tenant
         if _SUFFICIENT[self.call.needs].isdisjoint(admitted.holder.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
@@ -97,7 +99,7 @@ class Exchange:
 
     async def read(self, bytes_max: int) -> bytes:
         """The body, refused as soon as it is known to be too large."""
-        received, more = b"", True
+        received, more = bytearray(), True
         while more:
             message = await self.request.receive()
             if message["type"] == "http.disconnect":
@@ -106,7 +108,7 @@ class Exchange:
             more = message.get("more_body", False)
             if len(received) > bytes_max:
                 raise problems.too_large(bytes_max)
-        return received
+        return bytes(received)
 
     async def parse(self, model: type[Model], bytes_max: int) -> Model:
         return wire.parse(model, await self.read(bytes_max))

@@ -1,7 +1,7 @@
 """What the service counts, in Prometheus's form.
 
 An answer is got from memory, from Redis or by a fill: `nearhit_answers_total` adds up to the
-searches that reached the cache.
+searches that reached the cache. Those that waited for one fill share one `computed` event.
 """
 
 import os

@@ -11,6 +11,7 @@ from cachetools import LRUCache
 
 from cache.revision import RevisionReader
 from gateway import problems
+from index.errors import DatabaseUnavailable
 from index.scope import PUBLIC
 from index.tenants import KeyHolder, NewKey, Revisions
 
@@ -38,11 +39,16 @@ class Gate:
     """Raises a 401 `Problem` for whoever holds no live key."""
 
     def __init__(
-        self, keys: Keys, revisions: RevisionReader[Revisions], now: Callable[[], datetime]
+        self,
+        keys: Keys,
+        revisions: RevisionReader[Revisions],
+        now: Callable[[], datetime],
+        staleness_s_max: float,
     ) -> None:
         self._keys = keys
         self._revisions = revisions
         self._now = now
+        self._staleness_s_max = staleness_s_max
         self._remembered: LRUCache[bytes, KeyHolder] = LRUCache(_REMEMBERED_MAX)
 
     async def identify(self, digest: bytes | None) -> KeyHolder:
@@ -56,18 +62,20 @@ class Gate:
             raise problems.unauthorized()
         return holder
 
-    async def admit(self, holder: KeyHolder, *, max_staleness_s: float = 0.0) -> Admitted:
+    async def admit(
+        self, holder: KeyHolder, *, max_staleness_s: float = 0.0, at_once: bool = True
+    ) -> Admitted:
         """The same holder, or what it is now, with its tenant's revisions as of the same instant.
 
         A revocation and a change of groups raise the access revision, so that what is remembered
         is dropped at the next request, on every worker.
+        max_staleness_s: how old the instant may be if the database is away, and within the
+        operator's limit also `at_once`, without asking it: nobody may keep a lost right for long.
         """
         for _ in range(_ATTEMPTS_MAX):
             if holder.expires_at is not None and holder.expires_at <= self._now():
                 break
-            read = await self._revisions.read(
-                (holder.tenant, PUBLIC), max_staleness_s=max_staleness_s
-            )
+            read = await self._read((holder.tenant, PUBLIC), max_staleness_s, at_once=at_once)
             tenant = read.get(holder.tenant)
             if tenant is not None and tenant.access_revision == holder.access_revision:
                 return Admitted(
@@ -77,13 +85,26 @@ class Gate:
             holder = await self.identify(holder.digest)
         raise problems.unauthorized()
 
+    async def _read(
+        self, tenants: tuple[str, str], max_staleness_s: float, *, at_once: bool
+    ) -> Mapping[str, Revisions]:
+        young_s = min(max_staleness_s, self._staleness_s_max) if at_once else 0.0
+        try:
+            return await self._revisions.read(tenants, max_staleness_s=young_s)
+        except DatabaseUnavailable:
+            remembered = self._revisions.remembered(tenants, max_staleness_s)
+            if remembered is None:
+                raise
+            return remembered
+
 
 def bearer_digest(authorization: bytes) -> bytes | None:
     """The digest of the key in an Authorization header, None if it holds none."""
-    scheme, _, key = authorization.partition(b" ")
+    scheme, _, rest = authorization.partition(b" ")
+    key = rest.strip()
     if scheme.lower() != b"bearer" or not key:
         return None
-    return hashlib.sha256(key.strip()).digest()
+    return hashlib.sha256(key).digest()
 
 
 def key_digest(key: str) -> bytes:

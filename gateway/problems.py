@@ -2,7 +2,7 @@
 
 Problem                 an answer that is not the one asked for, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable
-exceptions of `ingest`  DocumentContended
+exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the request's deadline
 HTTPException           Starlette's own, for a path or a method that does not exist
 ClientDisconnect        Starlette's own, for a body that ended early
@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
-from ingest.errors import DocumentContended
+from ingest.errors import DocumentContended, DocumentTooLong
 
 _ERRORS_MAX = 20  # of one body's mistakes: enough to mend it, too few to fill a context window
 _RETRY = {"Retry-After": "1"}
@@ -132,6 +132,8 @@ def from_exception(error: Exception, request_id: str) -> Problem:
         case EmbeddingUnavailable():
             detail = "The embedding service can't be reached; nothing was stored. Try again."
             return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
+        case DocumentTooLong():
+            return invalid_field("text", str(error))
         case DocumentContended():
             detail = "Others kept changing this document; nothing was stored. Try again."
             return Problem(503, "contended", "Not available now", detail, headers=_RETRY)

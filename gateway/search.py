@@ -25,28 +25,39 @@ from index.tenants import KeyHolder
 
 async def search(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
-    body = await exchange.read(services.settings.search_bytes_max)
-    wanted = services.understood.get((exchange.sender, body))
-    if wanted is None:
-        wanted = _understand(exchange, await exchange.identify(), body)
-    trace.mark("parse")
-    admitted = await exchange.admit(wanted.holder, max_staleness_s=wanted.max_staleness_s)
-    if admitted.holder is not wanted.holder:  # keys or groups have changed since
-        wanted = _understand(exchange, admitted.holder, body)
-    trace.mark("revision")
-    if services.settings.log_queries:
-        trace.query = wanted.query.text
-
-    revisions = {name: admitted.revisions[name] for name in wanted.scope.partitions}
-    served = services.answers.known(wanted.key, revisions)
-    if served is None:
-        async with asyncio.timeout(services.settings.deadline_s):
+    async with asyncio.timeout(services.settings.deadline_s):
+        body = await exchange.read(services.settings.search_bytes_max)
+        wanted = services.understood.get((exchange.sender, body))
+        if wanted is None:
+            wanted = _understand(exchange, await exchange.identify(), body)
+        trace.mark("parse")
+        wanted, revisions = await _admit(exchange, wanted, body)
+        trace.mark("revision")
+        served = services.answers.known(wanted.key, revisions)
+        if served is None and wanted.max_staleness_s > 0:
+            # Only what was computed before may be old: what is computed now is for who asks now.
+            wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
+        if served is None:
             served = await services.answers.get(
                 wanted.key, revisions, lambda: _compute(services, wanted.scope, wanted.query)
             )
     trace.tier = served.tier
     trace.mark("cache" if served.tier != "miss" else "search")
+    if services.settings.log_queries:
+        trace.query = wanted.query.text
     return _respond(served, wanted.scope, trace.server_timing())
+
+
+async def _admit(
+    exchange: Exchange, wanted: Wanted, body: bytes, *, at_once: bool = True
+) -> tuple[Wanted, dict[str, int]]:
+    """What is wanted, by whoever came as that is now, and the revisions to answer at."""
+    admitted = await exchange.admit(
+        wanted.holder, max_staleness_s=wanted.max_staleness_s, at_once=at_once
+    )
+    if admitted.holder is not wanted.holder:  # keys or groups have changed since
+        wanted = _understand(exchange, admitted.holder, body)
+    return wanted, {name: admitted.revisions[name] for name in wanted.scope.partitions}
 
 
 def _understand(exchange: Exchange, holder: KeyHolder, body: bytes) -> Wanted:

@@ -22,7 +22,7 @@ from cache.memory import Memory
 from cache.revision import RevisionReader
 from cache.store import Store
 from gateway.metrics import Metrics
-from gateway.principal import Gate, utc_now
+from gateway.principal import Gate, key_digest, utc_now
 from gateway.settings import Settings
 from index import database, generation, lexical, migrate
 from index.database import Database
@@ -58,7 +58,7 @@ class Services:
     """All that a request may use; one for each worker."""
 
     settings: Settings
-    admin_key: str
+    admin_digest: bytes | None
     metrics: Metrics
     database: Database
     tenants: Tenants
@@ -123,7 +123,9 @@ def _wire(
     answers = Answers(Memory(settings.cache_memory_bytes), store, metrics.cache_event)
     return Services(
         settings=settings,
-        admin_key=settings.admin_key.get_secret_value() if settings.admin_key else "",
+        admin_digest=key_digest(settings.admin_key.get_secret_value())
+        if settings.admin_key
+        else None,
         metrics=metrics,
         database=connected,
         tenants=tenants,
@@ -131,7 +133,7 @@ def _wire(
         embedder=embedder,
         generation=made_with,
         store=store,
-        gate=Gate(tenants, revisions, utc_now),
+        gate=Gate(tenants, revisions, utc_now, settings.staleness_s_max),
         understood=LRUCache(_UNDERSTOOD_MAX),
         answers=answers,
         searcher=Searcher(connected, embedder),

@@ -14,7 +14,7 @@ Port = Annotated[int, Field(ge=0, le=65_535)]
 class Settings(BaseSettings):
     """Each field is `NEARHIT_` and its name in capitals."""
 
-    model_config = SettingsConfigDict(env_prefix="NEARHIT_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="NEARHIT_", env_ignore_empty=True, frozen=True)
 
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL with pgvector ≥ 0.8; unset: Nearhit starts its own"
@@ -30,7 +30,9 @@ class Settings(BaseSettings):
     port: Port = Field(8080, description="port to listen on; 0 takes a free one")
     workers: PositiveInt = Field(1, description="processes that serve requests")
     admin_key: SecretStr | None = Field(
-        None, description="the operator's key; unset: made and printed at start"
+        None,
+        min_length=16,
+        description="the operator's key; unset: made and printed at start",
     )
 
     embedder: Literal["static", "openai"] = Field(
@@ -49,6 +51,11 @@ class Settings(BaseSettings):
     batch_bytes_max: PositiveInt = Field(33_554_432, description="longest body of a batch")
     batch_documents_max: PositiveInt = Field(1_000, description="most documents in a batch")
     deadline_s: PositiveFloat = Field(10.0, description="longest time for a search")
+    staleness_s_max: PositiveFloat = Field(
+        1.0,
+        description="how far `max_staleness_ms` counts while the database answers; beyond it, it "
+        "counts only when the database is away",
+    )
     shutdown_s: PositiveInt = Field(30, description="longest wait for requests in flight at stop")
     database_connections: PositiveInt = Field(8, description="most connections of a worker")
 

@@ -1,8 +1,10 @@
 """The bodies of requests and answers, as they travel; each refuses fields that it does not know."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     ConfigDict,
@@ -29,22 +31,38 @@ from index.document import (
     Uri,
 )
 from index.query import Filter, FusionName, Query
-from index.scope import SCOPE_NAMES, ScopeName
+from index.scope import PUBLIC, SCOPE_NAMES, ScopeName
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _FILTER_VALUES_MAX = 256
 _TENANT = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
-TenantId = Annotated[str, StringConstraints(pattern=_TENANT)]
+
+def _not_public(tenant: str) -> str:
+    if tenant == PUBLIC:
+        raise ValueError("is the name of what every tenant may read")
+    return tenant
+
+
+def _utc(instant: datetime) -> datetime:
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie within the years 1 to 9999") from None
+
+
+TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_not_public)]
+Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(Annotated[DocumentId, Field(min_length=1)])
 NAME: TypeAdapter[str] = TypeAdapter(Owner)
+LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 
 Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]
 
 
 class Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 def parse(model: type[Model], body: bytes) -> Model:
@@ -70,8 +88,8 @@ class FilterBody(Body):
     tags_any: Values | None = None
     tags_all: Values | None = None
     languages: Values | None = None
-    updated_after: AwareDatetime | None = Field(None, description="inclusive")
-    updated_before: AwareDatetime | None = Field(None, description="exclusive")
+    updated_after: Instant | None = Field(None, description="inclusive")
+    updated_before: Instant | None = Field(None, description="exclusive")
     exclude_documents: Values | None = None
     metadata: Metadata | None = Field(None, description="all of it must be in the document's")
 
@@ -178,10 +196,9 @@ class DocumentBody(Body):
         return text
 
 
-class DocumentAnswer(Body):
+class DocumentSummary(Body):
     document_id: str
     title: str
-    text: str | None = Field(None, description="not in lists")
     source: str
     uri: str
     language: str
@@ -191,8 +208,12 @@ class DocumentAnswer(Body):
     readers: tuple[str, ...]
 
 
+class DocumentAnswer(DocumentSummary):
+    text: str
+
+
 class DocumentsAnswer(Body):
-    documents: tuple[DocumentAnswer, ...]
+    documents: tuple[DocumentSummary, ...]
     cursor: str | None = Field(description="the next page's `cursor`; null on the last page")
 
 
@@ -236,11 +257,13 @@ class TenantAnswer(Body):
 
 
 class KeyBody(Body):
-    tenant: str | None = Field(None, description="the operator names it; an admin's own if absent")
+    tenant: TenantId | None = Field(
+        None, description="the operator names it; an admin's own if absent"
+    )
     subject: Owner
     groups: Annotated[tuple[Owner, ...], Field(max_length=256)] = ()
     roles: tuple[Role, ...] = ("reader", "writer")
-    expires_at: AwareDatetime | None = None
+    expires_at: Instant | None = None
 
 
 class KeyAnswer(Body):

@@ -31,6 +31,8 @@ METADATA_TEXT_CHARACTERS_MAX = 4_096
 METADATA_INTEGER_MAX = 2**53 - 1  # exact in every JSON reader: RFC 8259, section 6
 
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what Postgres refuses within a text
+MARKS_MAX = 30  # on one letter; UAX 15, section 13
+_LONG_RUN = re.compile(rf"[^\w\x00-\x7f]{{{MARKS_MAX + 1},}}")  # marks are no word characters
 LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 ID = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 READER = re.compile(rf"(user|group):{ID.pattern}|tenant|public")
@@ -51,7 +53,23 @@ def normalise(text: str) -> str:
     What Postgres refuses becomes U+FFFD, as CommonMark (section 2.3) asks for U+0000.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return unicodedata.normalize("NFC", UNSTORABLE.sub("\ufffd", lines))
+    safe = _LONG_RUN.sub(_stream_safe, UNSTORABLE.sub("\ufffd", lines))
+    return unicodedata.normalize("NFC", safe)
+
+
+def _stream_safe(run: re.Match[str]) -> str:
+    """The run with a joiner after every 30 marks: normalising takes time square in their number.
+
+    Source: Unicode Standard Annex 15, section 13, Stream-Safe Text Format.
+    """
+    safe, marks = [], 0
+    for character in run[0]:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks > MARKS_MAX:
+            safe.append("\u034f")
+            marks = 1
+        safe.append(character)
+    return "".join(safe)
 
 
 def _form(pattern: re.Pattern[str], message: LiteralString) -> AfterValidator:
@@ -94,7 +112,7 @@ Source = Annotated[str, Field(max_length=SOURCE_CHARACTERS_MAX), _OneLine]
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), _OneLine
 ]
-Text = Annotated[str, AfterValidator(normalise), Field(max_length=TEXT_CHARACTERS_MAX)]
+Text = Annotated[str, Field(max_length=TEXT_CHARACTERS_MAX), AfterValidator(normalise)]
 Uri = Annotated[str, Field(max_length=URI_CHARACTERS_MAX), _OneLine]
 Language = Annotated[
     str,

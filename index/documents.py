@@ -6,6 +6,7 @@ from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
+from index import lexical
 from index.database import Database, Row, Session
 from index.document import Document
 from index.lexical import DIMENSION
@@ -103,9 +104,9 @@ class Documents:
     async def keep_embeddings(
         self, tenant: str, space: str, embeddings: Mapping[bytes, HalfVector]
     ) -> None:
-        await self._database.rows(
-            "documents.keep_embeddings", tenant, space, list(embeddings), list(embeddings.values())
-        )
+        digests = sorted(embeddings)  # in one order for all, so that writers can't deadlock
+        dense = [embeddings[digest] for digest in digests]
+        await self._database.rows("documents.keep_embeddings", tenant, space, digests, dense)
 
     async def apply(self, tenant: str, write: Write) -> Committed | None:
         """Commit the write, or nothing and None if the document has changed since the plan."""
@@ -232,7 +233,9 @@ async def _commit(
     """
     revisions = {}
     for partition in (tenant, PUBLIC) if public else (tenant,):
-        revision = await session.value("documents.advance", partition, language)
+        revision = await session.value(
+            "documents.advance", partition, lexical.base_language(language)
+        )
         await session.rows(
             "documents.record_change",
             partition,

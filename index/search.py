@@ -17,6 +17,8 @@ from index.fusion import Candidate, Fused
 from index.query import Query
 from index.scope import PUBLIC, Scope
 
+EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; past it words alone have to do
+
 
 class Embedder(Protocol):
     """Texts to unit vectors. Raises `EmbeddingUnavailable`."""
@@ -71,12 +73,11 @@ class Searcher:
         dense = await self._dense(query.text)
         languages = self._languages.get(scope.partitions, frozenset())
         rows = await self._candidates(scope, query, dense, languages)
-        present = frozenset(rows[0]["index_languages"] or ())
-        if not present <= languages:
+        while not (present := frozenset(rows[0]["index_languages"] or ())) <= languages:
             # A language came in since we last looked: analyse in it too, and ask again.
             await asyncio.to_thread(lexical.load, present)
-            self._languages[scope.partitions] = present
-            rows = await self._candidates(scope, query, dense, present)
+            self._languages[scope.partitions] = languages = present
+            rows = await self._candidates(scope, query, dense, languages)
         return Found(
             hits=tuple(_hits(query, rows)),
             as_of=_as_of(scope, rows[0]),
@@ -85,8 +86,9 @@ class Searcher:
 
     async def _dense(self, text: str) -> HalfVector | None:
         try:
-            return HalfVector((await self._embedder.embed([text]))[0])
-        except EmbeddingUnavailable:
+            async with asyncio.timeout(EMBEDDING_BUDGET_S):
+                return HalfVector((await self._embedder.embed([text]))[0])
+        except (EmbeddingUnavailable, TimeoutError):
             return None
 
     async def _candidates(

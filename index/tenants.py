@@ -98,10 +98,6 @@ class Tenants:
             access_revision=row["access_revision"],
         )
 
-    async def groups_of(self, tenant: str, subject: str) -> tuple[str, ...]:
-        rows = await self._database.rows("tenants.groups_of", tenant, subject)
-        return tuple(row["group_id"] for row in rows)
-
     async def add_member(self, tenant: str, group_id: str, subject: str) -> None:
         async with self._database.transaction() as session:
             await session.rows("tenants.create_group", tenant, group_id)

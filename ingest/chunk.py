@@ -58,10 +58,12 @@ class _Section:
     """A heading, any deeper ones right below it, and the blocks up to the next heading.
 
     above, path: the headings that its first chunk and its further chunks stand under.
+    body: where its own headings end. They are one block with what follows them.
     """
 
     above: tuple[str, ...]
     path: tuple[str, ...]
+    body: int
     blocks: Sequence[Block]
 
 
@@ -78,33 +80,42 @@ def chunks(text: str, *, words_max: int = WORDS_MAX) -> list[Chunk]:
     Sections are cut apart from each other, so an edit of one leaves the others' digests alone.
     Within a section, neighbouring blocks share a chunk while they fit. A block that does not fit
     is cut at line ends if it is code, else at sentence ends; what is still too long between
-    words, and at last anywhere. A heading shares the chunk of what follows it.
+    words, and at last anywhere. A heading shares the chunk of what follows it: of the body, and
+    of a deeper heading while both fit.
 
     Bounds: words_max words and 16 times as many characters a chunk; time linear in the text.
     """
-    sections = _sections(blocks(text))
+    sections = _sections(text, blocks(text), words_max)
     return [chunk for section in sections for chunk in _section_chunks(text, section, words_max)]
 
 
-def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
+def _sections(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[_Section]:
     path: tuple[Block, ...] = ()
-    for run in _runs(blocks):
+    for run in _runs(text, blocks, words_max):
         opening = tuple(block for block in run if block.level)
         above = tuple(heading for heading in path if heading.level < run[0].level)
         path = above + opening
-        body = len(opening) + 1
-        yield _Section(_names(above), _names(path), [_joined(run[:body]), *run[body:]])
+        body = opening[-1].end if opening else run[0].start
+        first = len(opening) + 1
+        joined = [_joined(run[:first]), *run[first:]]
+        yield _Section(_names(above), _names(path), body, joined)
 
 
-def _runs(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+def _runs(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[list[Block]]:
     run: list[Block] = []
     for block in blocks:
-        if run and block.level and not 0 < run[-1].level < block.level:
+        if run and block.level and not _goes_with(text, run, block, words_max):
             yield run
             run = []
         run.append(block)
     if run:
         yield run
+
+
+def _goes_with(text: str, run: Sequence[Block], heading: Block, words_max: int) -> bool:
+    """Whether a heading stands right below less deep ones, and fits into a chunk with them."""
+    deeper = 0 < run[-1].level < heading.level
+    return deeper and _words(text[run[0].start : heading.end]) <= words_max
 
 
 def _joined(blocks: Sequence[Block]) -> Block:
@@ -117,7 +128,8 @@ def _names(headings: Iterable[Block]) -> tuple[str, ...]:
 
 def _section_chunks(text: str, section: _Section, words_max: int) -> Iterator[Chunk]:
     pieces = chain.from_iterable(
-        _pieces(text, block.start, block.end, _cuts(block), words_max) for block in section.blocks
+        _pieces(text, block.start, block.end, _cuts(block, section.body), words_max)
+        for block in section.blocks
     )
     above = chain([section.above], repeat(section.path))
     for (start, end), headings in zip(_packed(pieces, words_max), above, strict=False):
@@ -125,9 +137,14 @@ def _section_chunks(text: str, section: _Section, words_max: int) -> Iterator[Ch
             yield _chunk(text, start, end, headings)
 
 
-def _cuts(block: Block) -> tuple[Cut, ...]:
+def _cuts(block: Block, body: int) -> tuple[Cut, ...]:
     first = partial(_ends, LINE_END) if block.kind == "code" else _sentence_ends
-    return first, partial(_ends, WORD_END), partial(_ends, RUN_END)
+    return partial(_from, body, first), partial(_ends, WORD_END), partial(_ends, RUN_END)
+
+
+def _from(place: int, cut: Cut, text: str, start: int, end: int) -> Iterable[int]:
+    """The cuts that leave all before the place in one piece."""
+    return cut(text, max(place, start), end)
 
 
 def _pieces(

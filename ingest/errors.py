@@ -1,8 +1,13 @@
 """What goes wrong in this package.
 
 DocumentContended   others kept changing the document while we prepared its next version
+DocumentTooLong     the document has more chunks than one may have
 """
 
 
 class DocumentContended(Exception):
     """Try again: nothing was stored."""
+
+
+class DocumentTooLong(Exception):
+    """Nothing was stored; the message says how long is too long."""

@@ -1,7 +1,7 @@
 """Markdown: the front matter of a text, its title, and the blocks that it is made of."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
@@ -15,6 +15,7 @@ FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
 HEADING_CHARACTERS_MAX = 200  # it is embedded with every chunk of its section; not measured
 HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
 
+LOOKALIKES = frozenset({"reader", "acl", "access", "permissions", "owners", "tag", "lang"})
 FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata"})
 OPENING = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
 CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
@@ -54,13 +55,13 @@ class Block:
 def front_matter(text: str) -> tuple[dict[str, Any], str]:
     """Part a text into the fields of its front matter and the Markdown after it.
 
-    A text whose first line is `---` has front matter: YAML up to the next such line.
+    A text that begins with a line of `---` has front matter: YAML up to the next such line.
     Keys that are no field of a document go into its metadata, dates become ISO 8601 text;
     the values are otherwise as YAML gives them, for the document to check.
 
     Raises FrontMatterError if it is never closed, too long, not YAML or not a mapping.
     """
-    opening = FENCE.match(text)
+    opening = FENCE.match(text, len(text) - len(text.lstrip()))
     if opening is None:
         return {}, text
     closing = FENCE.search(text, opening.end())
@@ -68,11 +69,20 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     if closing is None:
         raise FrontMatterError("front matter: must be closed by a line of ---")
     written = _mapping(text[opening.end() : closing.start()])
+    _refuse_lookalikes(written)
     fields = {key: written.pop(key) for key in FIELDS & written.keys()}
     metadata = fields.get("metadata", {})
     if not isinstance(metadata, dict):
         raise FrontMatterError("metadata: must be a mapping")
     return fields | {"metadata": written | metadata}, text[closing.end() :]
+
+
+def _refuse_lookalikes(written: Collection[Any]) -> None:
+    """A misspelt field would be metadata, and its readers those of the folder."""
+    for key in written:
+        name = str(key).casefold().strip()
+        if key not in FIELDS and (name in FIELDS or name in LOOKALIKES):
+            raise FrontMatterError(f"{key}: the fields are {', '.join(sorted(FIELDS))}")
 
 
 def title(text: str) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from index.document import Document
 from index.documents import Documents
+from ingest.errors import DocumentTooLong
 from ingest.folder import FolderSource, Refused
 from ingest.write import Writer, Written
 
@@ -54,7 +55,10 @@ async def read_source(
             report.refused.append(item)
         else:
             seen.add(item.document_id)
-            report.count(await writer.put(tenant, item.document_id, _as_read(item)))
+            try:
+                report.count(await writer.put(tenant, item.document_id, _as_read(item)))
+            except DocumentTooLong as error:
+                report.refused.append(Refused(item.uri, str(error)))
         on_item(report)
     if prune:
         for document_id in await documents.of_source(tenant, source.name):

@@ -17,12 +17,13 @@ from index import lexical
 from index.document import Document
 from index.documents import Added, Committed, Documents, Kept, Stored, Write
 from ingest.chunk import Chunk, chunks
-from ingest.errors import DocumentContended
+from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
 
 _ATTEMPTS_MAX = 10  # a starting value: each lost attempt means that another writer got through
-_INLINE_CHARACTERS_MAX = 20_000  # about 10 ms of chunking and analysis; more goes to a thread
+_INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
+CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
 
 class Embedder(Protocol):
@@ -57,7 +58,7 @@ class Written:
 
 
 class Writer:
-    """Raises `DatabaseUnavailable`, `EmbeddingUnavailable` and `DocumentContended`."""
+    """Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, and what `ingest.errors` lists."""
 
     def __init__(
         self, documents: Documents, embedder: Embedder, invalidation: Invalidation
@@ -201,6 +202,8 @@ class _Draft:
 def _draft(stored: Stored | None, document: Document) -> _Draft:
     """All of a write but the vectors; takes CPU time and nothing else."""
     new = chunks(document.text)
+    if len(new) > CHUNKS_MAX:
+        raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
     planned = _plan(stored, new)
     reweigh = stored is not None and (
         stored.document.title != document.title or stored.document.language != document.language

@@ -1,11 +1,11 @@
 -- Truth lives here; everything in Redis and in a process can be rebuilt from it.
--- Tenant identifiers are checked where they enter (ingest/document.py, gateway/wire.py).
+-- Tenant identifiers are checked where they enter (index/document.py, gateway/wire.py).
 
 CREATE EXTENSION IF NOT EXISTS vector;
 
 -- One row a tenant, and one called 'public' for what is readable across tenants.
 -- revision counts committed changes of documents, access_revision those of keys and groups.
--- languages only grows: it is what a query has to be analysed in.
+-- languages only grows, to the few that have an analyser: it is what a query is analysed in.
 CREATE TABLE tenants (
     tenant          text PRIMARY KEY,
     name            text NOT NULL,

@@ -43,10 +43,6 @@ SELECT
 FROM keys JOIN tenants USING (tenant)
 WHERE keys.digest = $1 AND keys.revoked_at IS NULL;
 
--- name: groups_of
--- $1 tenant, $2 subject
-SELECT group_id FROM members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;
-
 -- name: create_group
 INSERT INTO groups (tenant, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 

@@ -53,6 +53,8 @@ class DatabaseProxy:
             while sent := await reader.read(65_536):
                 self.held += not self._flows.is_set()
                 await self._flows.wait()
+                if writer.is_closing():
+                    break
                 writer.write(sent)
                 await writer.drain()
         writer.close()

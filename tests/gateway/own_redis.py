@@ -36,6 +36,10 @@ class OwnRedis:
             while not await _answers(client):
                 await asyncio.sleep(0.01)
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
     async def save(self) -> None:
         """What it knows now is what it will know after the next start."""
         async with Redis.from_url(self.url) as client:

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from gateway.embedded import Servers
+from gateway.principal import bearer_digest
 from index.search import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
@@ -59,6 +60,10 @@ def assert_problem(answer: httpx2.Response, status: int, field: str | None = Non
         ({"query": "x", "top_k": 10**9}, "top_k"),
         ({"query": "x", "top_k": "5"}, "top_k"),
         ({"query": "x", "alpha": 1.5}, "alpha"),
+        (
+            {"query": "x", "filter": {"updated_after": "0001-01-01T00:00:00+14:00"}},
+            "filter.updated_after",
+        ),
         ({"query": "x", "fusion": "magic"}, "fusion"),
         ({"query": "x", "scopes": []}, "scopes"),
         ({"query": "x", "scopes": ["all"]}, "scopes.0"),
@@ -95,6 +100,19 @@ async def test_a_body_that_is_no_json_is_refused(
 @pytest.mark.parametrize("body", [b"[]", b'"query"', b"null", b"7"])
 async def test_a_body_that_is_no_object_is_refused(ana: Caller, body: bytes) -> None:
     assert_problem(await ana.call("POST", "/v1/search", content=body), 422, "body")
+
+
+async def test_an_infinite_number_is_refused(ana: Caller) -> None:
+    """It would be written like the absence of one, and share its answer."""
+    answer = await ana.call("POST", "/v1/search", content=b'{"query": "x", "min_score": 1e999}')
+
+    assert_problem(answer, 422, "min_score")
+
+
+async def test_a_document_of_too_many_chunks_is_refused(ana: Caller) -> None:
+    answer = await ana.call("PUT", "/v1/documents/d", json={"text": "# a\n" * 6_000})
+
+    assert_problem(answer, 422, "text")
 
 
 async def test_a_query_of_a_megabyte_is_refused(ana: Caller) -> None:
@@ -180,7 +198,7 @@ async def test_an_unknown_tenant_is_named(gateway: Gateway) -> None:
 async def test_a_tenant_needs_a_good_and_free_identifier(gateway: Gateway, tenant: str) -> None:
     answer = await gateway.operator.call("POST", "/v1/tenants", json={"id": tenant})
 
-    assert_problem(answer, 409 if tenant == "public" else 422, "id")
+    assert_problem(answer, 422, "id")
 
 
 async def test_a_tenant_is_created_once(gateway: Gateway) -> None:
@@ -234,6 +252,16 @@ async def test_an_unknown_path_is_a_problem(ana: Caller, path: str) -> None:
 
 async def test_an_unknown_method_is_a_problem(ana: Caller) -> None:
     assert_problem(await ana.call("GET", "/v1/search"), 405)
+
+
+@pytest.mark.parametrize("name", ["cursor", "source"])
+async def test_a_list_takes_no_control_characters(ana: Caller, name: str) -> None:
+    assert_problem(await ana.call("GET", "/v1/documents", params={name: "\0"}), 422, name)
+
+
+@pytest.mark.parametrize("header", [b"Bearer ", b"Bearer  ", b"Bearer \t", b"bearer", b""])
+def test_an_empty_key_is_no_key(header: bytes) -> None:
+    assert bearer_digest(header) is None
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "101", "many", "1.5", "٣"])

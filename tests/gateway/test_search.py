@@ -4,7 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.gateway.gateways import Caller, Gateway
+from gateway.settings import Settings
+from gateway.wire import HitAnswer
+from index.search import Embedder
+from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
 
@@ -152,18 +155,34 @@ async def test_a_document_in_a_language_without_analyser_is_found_by_its_words(a
     assert await ana.found("vuosiloma", alpha=0) == ["loma"]
 
 
-async def test_max_staleness_buys_an_older_answer_and_never_an_older_one_than_asked(
-    ana: Caller,
+async def test_max_staleness_buys_an_older_answer_within_the_operators_limit(
+    settings: Settings, embedder: Embedder
 ) -> None:
-    await ana.put("leave", LEAVE)
-    await ana.search("leave")
+    generous = settings.model_copy(update={"staleness_s_max": 3_600.0})
+    async with running(generous, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE)
+        await ana.search("leave")
 
-    await ana.put("leave", LEAVE.replace("25", "27"))
-    stale = await ana.search("leave", max_staleness_ms=3_600_000)
-    fresh = await ana.search("leave")
+        await ana.put("leave", LEAVE.replace("25", "27"))
+        stale = await ana.search("leave", max_staleness_ms=3_600_000)
+        computed = await ana.search("days of leave", max_staleness_ms=3_600_000)
+        fresh = await ana.search("leave")
 
     assert "25 days" in stale.text
+    assert "27 days" in computed.text
     assert "27 days" in fresh.text
+
+
+async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    plain = (await ana.search("leave")).json()["hits"][0]
+    explained = (await ana.search("leave", explain=True)).json()["hits"][0]
+
+    assert list(plain) == [name for name in HitAnswer.model_fields if name != "explain"]
+    assert list(explained) == list(HitAnswer.model_fields)
 
 
 async def test_an_unknown_filter_value_finds_nothing_and_says_nothing(ana: Caller) -> None:

@@ -1,7 +1,7 @@
 from itertools import accumulate, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.chunk import WORD_CHARACTERS_MAX, WORDS_MAX, Chunk, chunks
@@ -12,7 +12,8 @@ paragraphs = st.lists(sentences, min_size=1, max_size=5).map(" ".join)
 items = st.lists(sentences, min_size=1, max_size=5).map(lambda row: "- " + "\n- ".join(row))
 fences = st.lists(words, max_size=30).map(lambda row: "\n".join(["```", *row, "```"]))
 bodies = st.lists(paragraphs | items | fences, min_size=1, max_size=4).map("\n\n".join)
-headings = st.builds(lambda level, name: f"{'#' * level} {name}", st.integers(1, 6), words)
+titles = words | st.sampled_from(["A b", "A. B", "A b c d", "A? B c. D e"])
+headings = st.builds(lambda level, title: f"{'#' * level} {title}", st.integers(1, 6), titles)
 sections = st.builds(lambda heading, body: f"{heading}\n\n{body}\n\n", headings, bodies)
 documents = st.lists(sections | headings.map(lambda heading: heading + "\n")).map("".join)
 anything = documents | st.text(
@@ -83,6 +84,9 @@ def digests(parts: list[str], words_max: int) -> list[list[bytes]]:
 
 
 @given(documents, limits)
+@example("# a\n\n```\na\n```\n\n# a\n## a\n### a\n\nA.\n\n", 3)
+@example("# A b c d\n## e\n\nF.\n\n", 3)
+@example("# A. B\n## c\n\nD e f g.\n\n", 7)
 def test_headings_stand_only_at_the_beginning_of_a_chunk(text: str, words_max: int) -> None:
     for chunk in chunks(text, words_max=words_max):
         marked = [line.startswith("#") for line in chunk.text.split("\n") if line]
@@ -125,6 +129,16 @@ def test_a_heading_without_a_body_goes_with_the_deeper_one_below_it_or_stands_al
         (("A",), "## C"),
         (("A",), "## D\n\ntwo"),
         ((), "# E"),
+    ]
+
+
+def test_headings_that_do_not_fit_into_a_chunk_together_stand_apart() -> None:
+    found = chunks("# A b\n## C d\n### E f\n\none\n", words_max=4)
+
+    assert [(chunk.headings, chunk.text) for chunk in found] == [
+        ((), "# A b"),
+        (("A b",), "## C d"),
+        (("A b", "C d"), "### E f\n\none"),
     ]
 
 

@@ -1,0 +1,410 @@
+"""Nobody sees what its grants don't admit, and everybody sees all that they do.
+
+DESIGN.md, section 4, is written down here once more, as plainly as can be, and random tenants,
+documents, principals and changes are compared with it, over HTTP and through warm caches.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from random import Random
+from typing import Any
+
+import httpx2
+import pytest
+
+from gateway.embedded import Servers
+from index.search import Embedder
+from tests.conftest import fresh_settings
+from tests.gateway.gateways import Caller, Gateway, problem, running
+
+pytestmark = pytest.mark.anyio
+
+SCOPES = ("private", "shared", "tenant", "public")
+# The same names in every tenant: only the tenant itself tells them apart.
+SUBJECTS = ("ana", "ben", "eve")
+GROUPS = ("sales", "people")
+READERS = (
+    "tenant",
+    "public",
+    *(f"user:{subject}" for subject in SUBJECTS),
+    *(f"group:{group}" for group in GROUPS),
+)
+DOCUMENT_IDS = ("a", "b/c", "d e", "f", "g")
+QUESTIONS = ("handbook", "entry of the company")
+
+
+@dataclass(frozen=True)
+class Document:
+    tenant: str
+    document_id: str
+    text: str
+    owner: str | None
+    readers: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Somebody with a key, whose groups stand in the key."""
+
+    tenant: str
+    subject: str
+    key_groups: frozenset[str]
+    caller: Caller
+    key_id: str
+
+
+@dataclass
+class World:
+    """All that was acknowledged: what the gateways must show is read off it."""
+
+    tenants: tuple[str, ...]
+    documents: dict[tuple[str, str], Document] = field(default_factory=dict)
+    members: set[tuple[str, str, str]] = field(default_factory=set)
+    principals: list[Principal] = field(default_factory=list)
+
+    def groups(self, who: Principal) -> set[str]:
+        joined = {
+            group
+            for tenant, group, subject in self.members
+            if (tenant, subject) == (who.tenant, who.subject)
+        }
+        return who.key_groups | joined
+
+    def scopes(self, who: Principal, document: Document) -> set[str]:
+        """Those of DESIGN.md that the document is in, for this principal."""
+        found = set()
+        if document.tenant == who.tenant:
+            sharing = {f"user:{who.subject}", *(f"group:{name}" for name in self.groups(who))}
+            if document.owner == who.subject:
+                found.add("private")
+            elif document.readers & sharing:
+                found.add("shared")
+            if "tenant" in document.readers:
+                found.add("tenant")
+        if "public" in document.readers:
+            found.add("public")
+        return found
+
+    def visible(self, who: Principal, asked: Sequence[str]) -> set[tuple[str, str]]:
+        """Identifier and text of each document in the union of these scopes."""
+        return {
+            (document.document_id, document.text)
+            for document in self.documents.values()
+            if self.scopes(who, document).intersection(asked)
+        }
+
+    def readable(self, who: Principal) -> set[tuple[str, str]]:
+        """The same, of all that is within the principal's own tenant."""
+        return {
+            (document.document_id, document.text)
+            for document in self.documents.values()
+            if document.tenant == who.tenant and self.scopes(who, document)
+        }
+
+
+class Play:
+    """Random changes by each tenant's admin, and what everybody sees in between."""
+
+    def __init__(self, gateways: Sequence[Gateway], seed: int) -> None:
+        self.gateways = gateways
+        self.random = Random(seed)  # noqa: S311  no secret
+        self.numbers = count(1)
+        self.admins: dict[str, Caller] = {}
+        self.world = World(("globex", "hooli", "initech"))
+
+    async def set_up(self) -> None:
+        for tenant in self.world.tenants:
+            await self.gateways[0].tenant(tenant)
+            self.admins[tenant] = await self.gateways[0].caller(
+                "ada", tenant=tenant, roles=["admin"]
+            )
+            for subject in SUBJECTS:
+                await self.new_principal(tenant, subject)
+            for document_id in DOCUMENT_IDS:
+                await self.write(tenant, document_id)
+
+    async def change(self) -> None:
+        tenant = self.random.choice(self.world.tenants)
+        document_id = self.random.choice(DOCUMENT_IDS)
+        match self.random.choice(("write", "share", "share", "delete", "membership", "key")):
+            case "write":
+                await self.write(tenant, document_id)
+            case "share":
+                await self.share(tenant, document_id)
+            case "delete":
+                await self.delete(tenant, document_id)
+            case "membership":
+                await self.change_membership(tenant)
+            case _:
+                await self.replace_key()
+
+    async def write(self, tenant: str, document_id: str) -> None:
+        """A new text that every question finds, by which the document is known again."""
+        owner = self.random.choice((*SUBJECTS, None))
+        text = f"Entry {next(self.numbers)} of the handbook of the company {tenant}."
+        readers = self.some(READERS)
+        body = {"text": text, "owner": owner, "readers": sorted(readers)}
+        answer = await self.admin(tenant).call("PUT", path_of(document_id), json=body)
+        assert answer.status_code == 200, answer.text
+        self.keep(Document(tenant, document_id, text, owner, readers))
+
+    async def share(self, tenant: str, document_id: str) -> None:
+        document = self.world.documents.get((tenant, document_id))
+        body: dict[str, Any] = {"readers": sorted(self.some(READERS))}
+        if self.random.random() < 0.3:
+            body["owner"] = self.random.choice((*SUBJECTS, None))
+        path = f"{path_of(document_id)}/access"
+        answer = await self.admin(tenant).call("PATCH", path, json=body)
+        assert answer.status_code == (200 if document else 404)
+        if document:
+            owner = body.get("owner", document.owner)
+            self.keep(replace(document, owner=owner, readers=frozenset(body["readers"])))
+
+    async def delete(self, tenant: str, document_id: str) -> None:
+        document = self.world.documents.pop((tenant, document_id), None)
+        answer = await self.admin(tenant).call("DELETE", path_of(document_id))
+        assert answer.status_code == (200 if document else 404)
+
+    async def change_membership(self, tenant: str) -> None:
+        group, subject = self.random.choice(GROUPS), self.random.choice(SUBJECTS)
+        path = f"/v1/groups/{group}/members/{subject}"
+        if (tenant, group, subject) in self.world.members:
+            answer = await self.admin(tenant).call("DELETE", path)
+            self.world.members.remove((tenant, group, subject))
+        else:
+            answer = await self.admin(tenant).call("PUT", path)
+            self.world.members.add((tenant, group, subject))
+        assert answer.status_code == 204
+
+    async def replace_key(self) -> None:
+        """Revoke a principal's key, and give its subject another one, with other groups."""
+        principal = self.random.choice(self.world.principals)
+        admin = self.admin(principal.tenant)
+        revoked = await admin.call("DELETE", f"/v1/keys/{principal.key_id}")
+        assert revoked.status_code == 204
+        self.world.principals.remove(principal)
+        for gateway in self.gateways:
+            answer = await gateway.as_(principal.caller).call("GET", "/v1/documents")
+            problem(answer, 401)
+        await self.new_principal(principal.tenant, principal.subject)
+
+    async def new_principal(self, tenant: str, subject: str) -> None:
+        groups = self.some(GROUPS)
+        body = {"subject": subject, "groups": sorted(groups), "roles": ["reader"]}
+        answer = await self.admin(tenant).call("POST", "/v1/keys", json=body)
+        assert answer.status_code == 201, answer.text
+        made = answer.json()
+        caller = Caller(self.gateways[0].client, made["key"])
+        self.world.principals.append(Principal(tenant, subject, groups, caller, made["id"]))
+
+    async def look(self, looks: int) -> None:
+        """Several principals at once, at any worker: each must see just what the world says."""
+        async with asyncio.timeout(30):
+            await asyncio.gather(*(self.look_once() for _ in range(looks)))
+
+    async def look_once(self) -> None:
+        who = self.random.choice(self.world.principals)
+        caller = self.random.choice(self.gateways).as_(who.caller)
+        match self.random.choice(("search", "search", "search", "list", "get")):
+            case "search":
+                await self.compare_search(who, caller)
+            case "list":
+                listed = (await caller.call("GET", "/v1/documents")).json()["documents"]
+                readable = {document_id for document_id, _ in self.world.readable(who)}
+                assert {document["document_id"] for document in listed} == readable
+            case _:
+                await self.compare_get(who, caller)
+
+    async def compare_search(self, who: Principal, caller: Caller) -> None:
+        asked = self.random.choice((SCOPES, SCOPES, sorted(self.some(SCOPES, at_least=1))))
+        fields: dict[str, object] = {"top_k": 100}
+        if asked != SCOPES:
+            fields["scopes"] = asked
+        answer = await caller.search(self.random.choice(QUESTIONS), **fields)
+        hits = [(hit["document_id"], hit["text"]) for hit in answer.json()["hits"]]
+        assert len(hits) == len(set(hits))
+        assert set(hits) == self.world.visible(who, asked)
+
+    async def compare_get(self, who: Principal, caller: Caller) -> None:
+        document_id = self.random.choice(DOCUMENT_IDS)
+        answer = await caller.call("GET", path_of(document_id))
+        if answer.status_code == 200:
+            read = answer.json()
+            assert (read["document_id"], read["text"]) in self.world.readable(who)
+        else:
+            problem(answer, 404)
+            assert document_id not in {readable for readable, _ in self.world.readable(who)}
+
+    def admin(self, tenant: str) -> Caller:
+        return self.random.choice(self.gateways).as_(self.admins[tenant])
+
+    def keep(self, document: Document) -> None:
+        self.world.documents[document.tenant, document.document_id] = document
+
+    def some(self, values: Sequence[str], *, at_least: int = 0) -> frozenset[str]:
+        return frozenset(self.random.sample(values, self.random.randint(at_least, len(values))))
+
+
+def path_of(document_id: str) -> str:
+    return f"/v1/documents/{document_id.replace(' ', '%20')}"
+
+
+@pytest.fixture(scope="module")
+async def gateways(
+    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+) -> AsyncIterator[list[Gateway]]:
+    """Two workers on the same servers, for the tests that make tenants of their own."""
+    async with (
+        fresh_settings(servers, databases) as settings,
+        running(settings, embedder) as first,
+        running(settings, embedder) as second,
+    ):
+        yield [first, second]
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_everybody_sees_what_the_grants_admit_and_nothing_else_whatever_changes(
+    gateway: Gateway, other_worker: Gateway, seed: int
+) -> None:
+    play = Play([gateway, other_worker], seed)
+    await play.set_up()
+
+    for _ in range(40):
+        await play.look(8)
+        await play.change()
+    await play.look(16)
+
+    counts = [await gateway.answers(), await other_worker.answers()]
+    for tier in ("memory", "redis", "miss"):  # else the caches would have had no part in it
+        assert sum(count[tier] for count in counts) > 0
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Two tenants, and what the second has that the first must not tell from nothing."""
+
+    ana: Caller
+    admin: Caller
+    others_document: str
+    others_key: str
+    others_tenant: str
+
+
+@pytest.fixture(scope="module")
+async def neighbours(gateways: list[Gateway]) -> Neighbours:
+    gateway = gateways[0]
+    own, other = f"own-{secrets.token_hex(6)}", f"other-{secrets.token_hex(6)}"
+    for tenant in (own, other):
+        await gateway.tenant(tenant)
+    zoe = await gateway.caller("ana", tenant=other, groups=["sales"])
+    await zoe.put("secret", "A secret of the other tenant.", readers=["tenant", "group:sales"])
+    key = await gateway.operator.call("POST", "/v1/keys", json={"tenant": other, "subject": "zoe"})
+    return Neighbours(
+        ana=await gateway.caller("ana", tenant=own, groups=["sales"]),
+        admin=await gateway.caller("ada", tenant=own, roles=["admin"]),
+        others_document="secret",
+        others_key=key.json()["id"],
+        others_tenant=other,
+    )
+
+
+def shape(answer: httpx2.Response) -> tuple[int, bytes, list[str]]:
+    """All that an answer tells, but for what is new in each."""
+    headers = [f"{name}: {value}" for name, value in answer.headers.items()]
+    new = ("date:", "x-request-id:", "server-timing:")
+    return answer.status_code, answer.content, [it for it in headers if not it.startswith(new)]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/v1/documents/{document}", None),
+        ("DELETE", "/v1/documents/{document}", None),
+        ("PATCH", "/v1/documents/{document}/access", {"readers": ["public"]}),
+        ("POST", "/v1/search", {"query": "x", "filter": {"exclude_documents": ["{document}"]}}),
+        ("GET", "/v1/documents?source={document}", None),
+        ("DELETE", "/v1/keys/{key}", None),
+        ("POST", "/v1/keys", {"tenant": "{tenant}", "subject": "spy"}),
+    ],
+)
+async def test_what_is_of_another_tenant_answers_like_what_does_not_exist(
+    neighbours: Neighbours, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    caller = neighbours.admin if "keys" in path else neighbours.ana
+
+    async def ask(document: str, key: str, tenant: str) -> httpx2.Response:
+        named = {"{document}": document, "{key}": key, "{tenant}": tenant}
+        return await caller.call(method, filled(path, named), json=filled(body, named))
+
+    theirs = await ask(neighbours.others_document, neighbours.others_key, neighbours.others_tenant)
+    nobodys = await ask("nobodys", f"key_{'0' * 16}", "nobodys")
+
+    assert shape(theirs) == shape(nobodys)
+
+
+def filled(template: Any, named: dict[str, str]) -> Any:
+    """The template, of text, lists and dictionaries, with the names in their places."""
+    match template:
+        case str():
+            for place, name in named.items():
+                template = template.replace(place, name)
+            return template
+        case list():
+            return [filled(item, named) for item in template]
+        case dict():
+            return {key: filled(value, named) for key, value in template.items()}
+        case _:
+            return template
+
+
+async def test_a_document_of_another_tenant_does_not_take_its_identifier(
+    neighbours: Neighbours, gateways: list[Gateway]
+) -> None:
+    written = await neighbours.ana.put(neighbours.others_document, "My own text.")
+
+    assert written["revision"] == 1
+    assert await neighbours.ana.found("secret text") == [neighbours.others_document]
+    assert "My own text." in (await neighbours.ana.call("GET", "/v1/documents/secret")).text
+
+
+async def test_a_public_document_is_found_from_everywhere_and_read_and_listed_at_home_alone(
+    gateways: list[Gateway],
+) -> None:
+    home, abroad = f"home-{secrets.token_hex(6)}", f"abroad-{secrets.token_hex(6)}"
+    for tenant in (home, abroad):
+        await gateways[0].tenant(tenant)
+    ana = await gateways[0].caller("ana", tenant=home)
+    zoe = await gateways[0].caller("zoe", tenant=abroad)
+    name = f"notice-{secrets.token_hex(6)}"
+
+    await ana.put(name, f"The public {name}.", readers=["public"])
+
+    assert name in await zoe.found(name, top_k=100)
+    assert name in await zoe.found(name, top_k=100, scopes=["public"])
+    assert await zoe.found(name, scopes=["private", "shared", "tenant"]) == []
+    problem(await zoe.call("GET", f"/v1/documents/{name}"), 404)
+    assert (await zoe.call("GET", "/v1/documents")).json()["documents"] == []
+    problem(await zoe.call("DELETE", f"/v1/documents/{name}"), 404)
+    await ana.call("DELETE", f"/v1/documents/{name}")
+
+
+async def test_a_name_that_looks_like_a_token_grants_nothing(gateways: list[Gateway]) -> None:
+    tenant = f"t-{secrets.token_hex(6)}"
+    await gateways[0].tenant(tenant)
+    ana = await gateways[0].caller("ana", tenant=tenant)
+    await ana.put("own", "For ana's eyes only.")
+    await ana.put("shared", "For the group sales.", readers=["group:sales"])
+
+    for subject, groups in (
+        ("owner:ana", ["owner:ana", "user:ana", "group:sales", "tenant", "public"]),
+        ("user:ana", ["ana"]),
+        ("sales", ["group:sales", "Sales", "sales,people", "{sales}"]),
+        ("tenant", []),
+        ("ANA", []),
+    ):
+        impostor = await gateways[0].caller(subject, tenant=tenant, groups=groups)
+        assert await impostor.found("for ana sales", scopes=["private", "shared", "tenant"]) == []
+        assert (await impostor.call("GET", "/v1/documents")).json()["documents"] == []

@@ -1,0 +1,406 @@
+"""What operators look at: health, readiness, metrics, log lines, request ids, the description."""
+
+import asyncio
+import re
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from importlib import metadata
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+from pydantic import SecretStr
+
+from gateway.calls import CALLS
+from gateway.embedded import Servers
+from gateway.exchange import Call
+from gateway.settings import Settings
+from index.search import Embedder
+from tests.conftest import fresh_settings
+from tests.gateway.database_proxy import database_proxy
+from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.gateway.moody_embedder import MoodyEmbedder
+
+pytestmark = pytest.mark.anyio
+
+LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
+LINES_S_MAX = 5.0
+
+
+@pytest.fixture(scope="module")
+async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+    async with fresh_settings(servers, databases) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    """One for all tests here, each of which has a tenant of its own."""
+    async with running(settings, embedder) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+async def other_worker(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    async with running(settings, embedder) as made:
+        yield made
+
+
+@pytest.fixture
+async def ana(gateway: Gateway) -> Caller:
+    return await writer_of_a_new_tenant(gateway)
+
+
+async def writer_of_a_new_tenant(gateway: Gateway) -> Caller:
+    tenant = f"t-{secrets.token_hex(6)}"
+    await gateway.tenant(tenant)
+    return await gateway.caller("ana", tenant=tenant)
+
+
+# Health and readiness.
+
+
+async def test_a_running_gateway_is_alive_and_ready(gateway: Gateway) -> None:
+    for path, status in (("/healthz", "ok"), ("/readyz", "ready")):
+        answer = await gateway.client.get(path)
+        assert (answer.status_code, answer.json()) == (200, {"status": status})
+
+
+async def test_without_its_database_it_is_alive_and_not_ready(
+    settings: Settings, embedder: Embedder
+) -> None:
+    assert settings.database_url is not None
+    async with database_proxy(settings.database_url.get_secret_value()) as proxy:
+        behind = settings.model_copy(update={"database_url": SecretStr(proxy.url)})
+        async with running(behind, embedder) as gateway:
+            proxy.cut()
+            ready = await gateway.client.get("/readyz")
+            alive = await gateway.client.get("/healthz")
+            proxy.mend()
+            ready_again = await gateway.client.get("/readyz")
+
+    problem(ready, 503)
+    assert int(ready.headers["retry-after"]) > 0
+    assert alive.status_code == ready_again.status_code == 200
+
+
+# Metrics.
+
+
+async def test_answers_by_tier_add_up_to_the_searches(
+    gateway: Gateway, other_worker: Gateway, ana: Caller
+) -> None:
+    before = [await worker.answers() for worker in (gateway, other_worker)]
+    await ana.put("leave", LEAVE)
+
+    tiers = []
+    for worker, query in (
+        (gateway, "leave"),
+        (gateway, "leave"),
+        (other_worker, "leave"),
+        (other_worker, "another question"),
+        (gateway, "another question"),
+        (gateway, "another question"),
+    ):
+        answer = await worker.as_(ana).search(query)
+        tiers.append(answer.headers["cache-status"])
+    await ana.call("POST", "/v1/search", json={"query": ""})  # reaches no tier
+
+    after = [await worker.answers() for worker in (gateway, other_worker)]
+    counted = {
+        tier: sum(count[tier] for count in after) - sum(count[tier] for count in before)
+        for tier in ("memory", "redis", "miss")
+    }
+    assert counted == {"memory": 2, "redis": 2, "miss": 2}
+    assert tiers.count("nearhit; hit; detail=memory") == counted["memory"]
+    assert tiers.count("nearhit; hit; detail=redis") == counted["redis"]
+    assert tiers.count("nearhit; fwd=miss; stored") == counted["miss"]
+
+
+@pytest.mark.xfail(reason="those who join another's fill are counted nowhere")
+async def test_searches_that_share_one_fill_are_counted_too(
+    settings: Settings, embedder: Embedder
+) -> None:
+    moody = MoodyEmbedder(embedder)
+    async with running(settings, moody) as gateway:
+        ana = await writer_of_a_new_tenant(gateway)
+        await ana.put("leave", LEAVE)
+        moody.hold()
+        searches = [asyncio.create_task(ana.search("annual leave")) for _ in range(8)]
+        await moody.asked.wait()
+        moody.go_on()
+        await asyncio.gather(*searches)
+
+        assert sum((await gateway.answers()).values()) == 8
+
+
+async def test_statements_embedder_calls_and_cache_events_are_counted(
+    gateway: Gateway, ana: Caller
+) -> None:
+    async def counts() -> list[float]:
+        statement, embedding = "nearhit_statement_seconds", "nearhit_embedding_seconds"
+        return [
+            await gateway.counted(f"{statement}_count", statement="search.candidates"),
+            await gateway.counted(f"{statement}_sum", statement="search.candidates"),
+            await gateway.counted(f"{statement}_count", statement="documents.put"),
+            await gateway.counted(f"{embedding}_count", kind="query"),
+            await gateway.counted(f"{embedding}_sum", kind="query"),
+            await gateway.counted(f"{embedding}_count", kind="batch"),
+            await gateway.counted("nearhit_cache_events_total", event="stored"),
+            await gateway.counted("nearhit_cache_events_total", event="drained"),
+        ]
+
+    await ana.search("what there is before")  # makes the state that a drain finds
+    before = await counts()
+    await ana.put("leave", f"{LEAVE}\n\n# More\n\nAnother section.")
+    await ana.search("annual leave")
+
+    assert all(now > then for now, then in zip(await counts(), before, strict=True))
+
+
+async def test_requests_are_counted_by_route_status_and_tier(gateway: Gateway, ana: Caller) -> None:
+    name = "nearhit_request_seconds_count"
+    route = "/v1/documents/{document_id:path}"
+    before = await gateway.counted(name, route=route, status="404", tier="")
+
+    for number in range(3):
+        await ana.call("GET", f"/v1/documents/secret-{number}")
+
+    assert await gateway.counted(name, route=route, status="404", tier="") == before + 3
+
+
+async def test_no_name_of_a_callers_becomes_a_metric(gateway: Gateway, ana: Caller) -> None:
+    name = f"name-{secrets.token_hex(6)}"
+    await ana.put(name, LEAVE, source=name, tags=[name])
+    await ana.search(name, filter={"sources": [name]})
+    await ana.call("GET", f"/{name}")
+    await ana.call("GET", "/healthz", headers={"X-Request-Id": name})
+
+    answer = await gateway.client.get("/metrics")
+
+    assert name not in answer.text
+    assert answer.headers["content-type"].startswith("text/plain")
+
+
+# Request ids.
+
+
+@pytest.mark.parametrize("given", ["a", "A-1_b.2", "x" * 64, "0af7651916cd43dd8448eb211c80319c"])
+async def test_a_harmless_request_id_is_echoed(gateway: Gateway, given: str) -> None:
+    answer = await gateway.client.get("/healthz", headers={"X-Request-Id": given})
+
+    assert answer.headers.get_list("x-request-id") == [given]
+
+
+@pytest.mark.parametrize(
+    "given", [b"", b"a b", b"x" * 65, b"<script>", b'"', b"a;b", b"a,b", b"\xe4", b"\xff", b"a\t"]
+)
+async def test_any_other_request_id_is_replaced(gateway: Gateway, given: bytes) -> None:
+    answers = [
+        await gateway.client.get("/healthz", headers={b"X-Request-Id": given}) for _ in range(2)
+    ]
+
+    made = [answer.headers["x-request-id"] for answer in answers]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", each) for each in made)
+    assert given.decode("latin-1") not in made
+    assert made[0] != made[1]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nothing", 404),
+        ("GET", "/v1/search", 405),
+        ("TRACE", "/v1/search", 405),
+        ("POST", "/healthz", 405),
+        ("POST", "/v1/search", 401),
+        ("GET", "/v1/documents/x", 401),
+    ],
+)
+async def test_every_problem_has_a_request_id(
+    gateway: Gateway, method: str, path: str, status: int
+) -> None:
+    answer = await gateway.client.request(method, path, headers={"X-Request-Id": "mine"})
+
+    problem(answer, status)
+    assert answer.headers["x-request-id"] == "mine"
+    if status == 405:
+        assert answer.headers["allow"]
+
+
+# Log lines.
+
+
+async def logged(capfd: pytest.CaptureFixture[str], request_id: str) -> dict[str, Any]:
+    """The line of a request, which comes a little later than its answer."""
+    out = ""
+    async with asyncio.timeout(LINES_S_MAX):
+        while f'"{request_id}"' not in out:
+            out += capfd.readouterr().out
+            await asyncio.sleep(0.01)
+    lines = [orjson.loads(line) for line in out.splitlines()]  # each of them is JSON
+    (line,) = (line for line in lines if line["request_id"] == request_id)
+    assert isinstance(line, dict)
+    return line
+
+
+async def test_each_request_is_one_line_of_json(
+    gateway: Gateway, ana: Caller, capfd: pytest.CaptureFixture[str]
+) -> None:
+    await ana.put("leave", LEAVE)
+
+    lines = []
+    for method, path, body in (
+        ("POST", "/v1/search", {"query": "leave"}),
+        ("POST", "/v1/search", {"query": "leave"}),
+        ("POST", "/v1/search", {"query": ""}),
+        ("GET", "/v1/documents/wiki/leave", None),
+        ("GET", "/nothing", None),
+    ):
+        request_id = f"request-{secrets.token_hex(4)}"
+        await ana.call(method, path, json=body, headers={"X-Request-Id": request_id})
+        lines.append(await logged(capfd, request_id))
+
+    told = [(line["method"], line["route"], line["status"], line["tier"]) for line in lines]
+    assert told == [
+        ("POST", "/v1/search", 200, "miss"),
+        ("POST", "/v1/search", 200, "memory"),
+        ("POST", "/v1/search", 422, ""),
+        ("GET", "/v1/documents/{document_id:path}", 404, ""),
+        ("GET", "", 404, ""),
+    ]
+    for line in lines:
+        assert line["event"] == "request"
+        assert line["ms"] >= 0
+        assert line["timestamp"].startswith("20")
+    assert lines[0]["tenant"].startswith("t-")
+
+
+async def test_a_line_break_in_a_path_makes_no_second_line(
+    gateway: Gateway, capfd: pytest.CaptureFixture[str]
+) -> None:
+    forged = "/%0A%7B%22event%22:%22forged%22%7D"
+    await gateway.client.get(forged, headers={"X-Request-Id": "forger"})
+
+    line = await logged(capfd, "forger")
+
+    assert line["event"] == "request"
+    assert "forged" not in orjson.dumps(line).decode()
+
+
+# The description.
+
+
+@pytest.fixture(scope="module")
+async def description(gateway: Gateway) -> dict[str, Any]:
+    answer = await gateway.client.get("/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def operation(description: dict[str, Any], call: Call) -> dict[str, Any]:
+    path = re.sub(r":\w+}", "}", call.path)
+    found: dict[str, Any] = description["paths"][path][call.method.lower()]
+    return found
+
+
+def nodes(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object within a JSON value."""
+    if isinstance(value, dict):
+        yield value
+    for child in value.values() if isinstance(value, dict) else value:
+        if isinstance(child, dict | list):
+            yield from nodes(child)
+
+
+def resolved(description: dict[str, Any], reference: str) -> Any:
+    assert reference.startswith("#/")
+    found: Any = description
+    for part in reference.removeprefix("#/").split("/"):
+        found = found[part]
+    return found
+
+
+async def test_the_description_says_what_it_describes(description: dict[str, Any]) -> None:
+    assert description["openapi"].startswith("3.1.")
+    assert description["info"]["version"] == metadata.version("nearhit")
+    described = sum(len(methods) for methods in description["paths"].values())
+    assert described == len(CALLS)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+async def test_each_call_is_described_with_what_travels(
+    description: dict[str, Any], call: Call
+) -> None:
+    described = operation(description, call)
+    parameters = {(each["in"], each["name"]) for each in described["parameters"]}
+
+    assert described["summary"]
+    assert bool(described["security"]) == (call.needs != "anyone")
+    assert {name for place, name in parameters if place == "path"} == set(
+        re.findall(r"{(\w+)", call.path)
+    )
+    assert {name for place, name in parameters if place == "query"} == set(call.parameters)
+    answer = described["responses"][str(call.status)]
+    for model, content in ((call.body, described.get("requestBody")), (call.answer, answer)):
+        if model is None:
+            assert not content or "content" not in content
+            continue
+        assert content is not None
+        reference = content["content"][call.media_type]["schema"]["$ref"]
+        schema = resolved(description, reference)
+        assert set(schema["properties"]) == set(model.model_fields)
+    assert "application/problem+json" in described["responses"]["default"]["content"]
+
+
+async def test_every_reference_of_the_description_leads_somewhere(
+    description: dict[str, Any],
+) -> None:
+    references = [node["$ref"] for node in nodes(description) if "$ref" in node]
+
+    assert len(references) > len(CALLS)
+    for reference in references:
+        assert isinstance(resolved(description, reference), dict)
+
+
+async def test_every_schema_is_one_that_a_reader_knows(description: dict[str, Any]) -> None:
+    types = {"object", "array", "string", "integer", "number", "boolean", "null"}
+    for schema in nodes(description["components"]["schemas"]):
+        if "type" in schema and isinstance(schema["type"], str):
+            assert schema["type"] in types
+        assert set(schema.get("required", ())) <= set(schema.get("properties", ()))
+
+
+async def test_operations_have_names_of_their_own(description: dict[str, Any]) -> None:
+    names = [operation(description, call)["operationId"] for call in CALLS]
+
+    assert len(set(names)) == len(names)
+
+
+async def test_answers_are_as_described(gateway: Gateway, ana: Caller) -> None:
+    """Each model forbids what it does not know, so that nothing travels undescribed."""
+    admin = await gateway.caller("ada", tenant=await new_tenant(gateway), roles=["admin"])
+    answers: dict[str, httpx2.Response] = {
+        "put_document": await ana.call("PUT", "/v1/documents/a", json={"text": LEAVE}),
+        "search": await ana.search("leave", explain=True),
+        "get_document": await ana.call("GET", "/v1/documents/a"),
+        "list_documents": await ana.call("GET", "/v1/documents"),
+        "patch_access": await ana.call("PATCH", "/v1/documents/a/access", json={}),
+        "delete_document": await ana.call("DELETE", "/v1/documents/a"),
+        "create_key": await admin.call("POST", "/v1/keys", json={"subject": "eve"}),
+    }
+
+    for call in CALLS:
+        answer = answers.get(call.handle.__name__)
+        if answer is not None:
+            assert call.answer is not None
+            assert answer.status_code == call.status
+            call.answer.model_validate_json(answer.content)
+
+
+async def new_tenant(gateway: Gateway) -> str:
+    tenant = f"t-{secrets.token_hex(6)}"
+    await gateway.tenant(tenant)
+    return tenant

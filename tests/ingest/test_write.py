@@ -1,0 +1,569 @@
+"""The write path: only the change is paid for, and what is acknowledged is there, whole."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from itertools import count
+from random import Random
+from typing import Any
+
+import asyncpg
+import pytest
+
+from index.database import Database, connect
+from index.document import Document
+from index.documents import Committed, Documents, Stored, Write
+from index.errors import EmbeddingUnavailable
+from index.query import Query
+from index.scope import everything
+from index.search import Searcher
+from index.tenants import Tenants
+from ingest.errors import DocumentContended
+from ingest.write import Writer, Written
+from tests.index.samples import (
+    AbsentEmbedder,
+    RecordingEmbedder,
+    RecordingInvalidation,
+    a_document,
+    put,
+)
+
+pytestmark = pytest.mark.anyio
+
+SECTIONS = [
+    f"## Section {number}\n\nNumber {number} tells of harbours.\n\n" for number in range(20)
+]
+LONG = a_document("long", "".join(SECTIONS))
+ANA = everything("acme", "ana", [])
+
+
+async def changes_of(
+    connection: "asyncpg.Connection[asyncpg.Record]", tenant: str
+) -> list[tuple[int, set[int], set[int], set[int]]]:
+    """Revision, added, removed and touched of each change."""
+    rows = await connection.fetch(
+        "SELECT revision, added, removed, touched FROM changes WHERE tenant = $1 ORDER BY 1", tenant
+    )
+    return [(row[0], set(row[1]), set(row[2]), set(row[3])) for row in rows]
+
+
+async def chunks_of(connection: "asyncpg.Connection[asyncpg.Record]", document_id: str) -> set[int]:
+    rows = await connection.fetch(
+        "SELECT chunk_id FROM chunks JOIN documents USING (document_key, tenant) "
+        "WHERE tenant = 'acme' AND document_id = $1",
+        document_id,
+    )
+    return {row["chunk_id"] for row in rows}
+
+
+async def revision(tenants: Tenants, tenant: str = "acme") -> int:
+    return (await tenants.revisions([tenant]))[tenant].revision
+
+
+async def found_by_words(searcher: Searcher, text: str) -> set[str]:
+    answer = await searcher.search(ANA, Query(text, alpha=0, top_k=100))
+    return {hit.document_id for hit in answer.hits}
+
+
+async def test_a_new_document_is_embedded_chunk_by_chunk(
+    writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    written = await put(writer, LONG)
+
+    assert written == Written("long", 1, added=20, kept=0, removed=0, embedded=20)
+    assert embedder.texts == [section.strip() for section in SECTIONS]
+
+
+async def test_an_unchanged_document_embeds_nothing_and_makes_no_revision(
+    writer: Writer,
+    embedder: RecordingEmbedder,
+    tenants: Tenants,
+    invalidation: RecordingInvalidation,
+) -> None:
+    await put(writer, LONG)
+    embedder.texts.clear()
+    invalidation.drained.clear()
+
+    written = await put(writer, LONG)
+
+    assert (written.revision, written.added, written.kept, written.removed) == (1, 0, 20, 0)
+    assert (embedder.texts, invalidation.drained) == ([], [])
+    assert await revision(tenants) == 1
+
+
+async def test_an_edit_of_one_section_among_many_embeds_one_chunk(
+    writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    await put(writer, LONG)
+    embedder.texts.clear()
+    edited = LONG.text.replace("Number 7 tells", "Number 7 sings")
+
+    written = await put(writer, replace(LONG, text=edited))
+
+    assert written == Written("long", 2, added=1, kept=19, removed=1, embedded=1)
+    assert embedder.texts == ["## Section 7\n\nNumber 7 sings of harbours."]
+
+
+async def test_sections_that_change_places_embed_nothing(
+    writer: Writer, embedder: RecordingEmbedder, documents: Documents
+) -> None:
+    await put(writer, LONG)
+    embedder.texts.clear()
+    turned = replace(LONG, text="".join(reversed(SECTIONS)))
+
+    written = await put(writer, turned)
+
+    stored = await documents.stored("acme", "long")
+    assert stored is not None
+    assert written == Written("long", 2, added=0, kept=20, removed=0, embedded=0)
+    assert stored.chunk_ids == tuple(range(20, 0, -1))
+    assert embedder.texts == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"title": "Another title"},
+        {"tags": ("other",)},
+        {"readers": ("user:ben",)},
+        {"owner": None},
+        {"metadata": {"team": "sales"}},
+        {"uri": "https://elsewhere.example"},
+        {"source": "elsewhere"},
+        {"language": "pt"},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+async def test_what_is_not_text_changes_without_embedding(
+    writer: Writer,
+    embedder: RecordingEmbedder,
+    documents: Documents,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+    fields: dict[str, Any],
+) -> None:
+    await put(writer, LONG)
+    embedder.texts.clear()
+    changed = replace(LONG, **fields)
+
+    written = await put(writer, changed)
+
+    stored = await documents.stored("acme", "long")
+    assert stored is not None
+    assert stored.document == changed
+    assert written == Written("long", 2, added=0, kept=20, removed=0, embedded=0)
+    assert embedder.texts == []
+    assert (await changes_of(connection, "acme"))[-1] == (2, set(), set(), set(stored.chunk_ids))
+
+
+async def test_a_new_title_is_found_by_its_words_and_the_old_one_is_not(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, replace(LONG, title="Lighthouses"))
+    before = [await found_by_words(searcher, word) for word in ("lighthouse", "windmill")]
+
+    await put(writer, replace(LONG, title="Windmills"))
+
+    after = [await found_by_words(searcher, word) for word in ("lighthouse", "windmill")]
+    assert before == [{"long"}, set()]
+    assert after == [set(), {"long"}]
+
+
+async def test_a_new_language_analyses_the_stored_chunks_anew(
+    writer: Writer, searcher: Searcher
+) -> None:
+    document = a_document("escola", "As educações.", title="Recife", language="en")
+    await put(writer, document)
+    before = await found_by_words(searcher, "educação")
+
+    await put(writer, replace(document, language="pt"))
+
+    assert (before, await found_by_words(searcher, "educação")) == (set(), {"escola"})
+
+
+async def test_a_text_is_embedded_once_in_a_tenant_whichever_document_holds_it(
+    writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    await put(writer, a_document("one"))
+    embedder.texts.clear()
+
+    written = await put(writer, a_document("two"))
+
+    assert written == Written("two", 2, added=1, kept=0, removed=0, embedded=0)
+    assert embedder.texts == []
+
+
+async def test_a_text_is_embedded_once_in_a_document_that_repeats_it(
+    writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    section = "# Leave\n\nAsk your team.\n\n"
+
+    written = await put(writer, a_document("one", section * 3))
+
+    assert written == Written("one", 1, added=3, kept=0, removed=0, embedded=1)
+    assert embedder.texts == [section.strip()]
+
+
+async def test_a_text_that_comes_back_after_its_removal_is_not_embedded_again(
+    writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    await put(writer, a_document("one"))
+    await writer.remove("acme", "one", lambda stored: stored)
+    embedder.texts.clear()
+
+    written = await put(writer, a_document("one"))
+
+    assert (written.revision, written.added, written.embedded) == (3, 1, 0)
+    assert embedder.texts == []
+
+
+async def test_what_another_tenant_embedded_is_not_used(
+    writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    await put(writer, a_document("one"), "beta")
+    embedder.texts.clear()
+
+    written = await put(writer, a_document("one"))
+
+    assert written.embedded == len(embedder.texts) == 1
+
+
+async def test_an_acknowledged_write_has_drained_every_partition_that_it_changed(
+    writer: Writer, invalidation: RecordingInvalidation
+) -> None:
+    await put(writer, a_document("one"))
+    await put(writer, a_document("two", readers=("public",)))
+    await writer.put_access("acme", "two", with_readers("tenant"))
+    await writer.remove("acme", "one", lambda stored: stored)
+
+    assert invalidation.drained == [
+        ("acme", 1),
+        *[("acme", 2), ("public", 1)],
+        *[("acme", 3), ("public", 2)],
+        ("acme", 4),
+    ]
+
+
+def with_readers(*readers: str) -> Callable[[Document | None], Document]:
+    def revise(document: Document | None) -> Document:
+        assert document is not None
+        return replace(document, readers=readers)
+
+    return revise
+
+
+async def test_access_that_is_already_so_makes_no_revision(
+    writer: Writer, tenants: Tenants, invalidation: RecordingInvalidation
+) -> None:
+    await put(writer, LONG)
+    invalidation.drained.clear()
+
+    written = await writer.put_access("acme", "long", with_readers(*LONG.readers))
+
+    assert (written.revision, written.kept, invalidation.drained) == (1, 20, [])
+    assert await revision(tenants) == 1
+
+
+async def test_new_access_embeds_nothing_and_moves_no_vector(
+    writer: Writer,
+    embedder: RecordingEmbedder,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    async def places() -> list[tuple[Any, ...]]:
+        rows = await connection.fetch("SELECT chunk_id, ctid, xmin FROM chunks ORDER BY 1")
+        return [tuple(row) for row in rows]
+
+    await put(writer, LONG)
+    embedder.texts.clear()
+    before = await places()
+
+    written = await writer.put_access("acme", "long", with_readers("user:ben"))
+
+    assert written == Written("long", 2, added=0, kept=20, removed=0, embedded=0)
+    assert embedder.texts == []
+    assert await places() == before
+
+
+async def test_removing_says_how_many_chunks_went(writer: Writer, tenants: Tenants) -> None:
+    await put(writer, LONG)
+
+    written = await writer.remove("acme", "long", lambda stored: stored)
+
+    assert written == Written("long", 2, added=0, kept=0, removed=20, embedded=0)
+    assert await revision(tenants) == 2
+
+
+async def test_a_refusal_stores_nothing(
+    writer: Writer, documents: Documents, tenants: Tenants, embedder: RecordingEmbedder
+) -> None:
+    await put(writer, LONG)
+    embedder.texts.clear()
+
+    def refuse(_stored: Document | None) -> Document:
+        raise PermissionError
+
+    for refused in (writer.put, writer.put_access, writer.remove):
+        with pytest.raises(PermissionError):
+            await refused("acme", "long", refuse)
+
+    stored = await documents.stored("acme", "long")
+    assert stored is not None
+    assert stored.document == LONG
+    assert (await revision(tenants), embedder.texts) == (1, [])
+
+
+async def test_a_write_that_fails_to_embed_stores_nothing(
+    documents: Documents,
+    tenants: Tenants,
+    invalidation: RecordingInvalidation,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    writer = Writer(documents, AbsentEmbedder(), invalidation)
+
+    with pytest.raises(EmbeddingUnavailable):
+        await put(writer, LONG)
+
+    assert await documents.stored("acme", "long") is None
+    assert (await revision(tenants), invalidation.drained) == (0, [])
+    assert await connection.fetchval("SELECT count(*) FROM embeddings") == 0
+
+
+class Overtaken(Documents):
+    """Documents among which somebody else gets through just before the first commit."""
+
+    def __init__(self, database: Database, overtake: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(database)
+        self._overtake: Callable[[], Awaitable[object]] | None = overtake
+
+    async def apply(self, tenant: str, write: Write) -> Committed | None:
+        overtake, self._overtake = self._overtake, None
+        if overtake is not None:
+            await overtake()
+        return await super().apply(tenant, write)
+
+
+def with_line(line: str) -> Callable[[Document | None], Document]:
+    """Adds a section of one line to what is stored."""
+
+    def revise(document: Document | None) -> Document:
+        if document is None:
+            return a_document("log", f"# {line}\n\n")
+        return replace(document, text=f"{document.text}# {line}\n\n")
+
+    return revise
+
+
+async def test_a_write_that_was_overtaken_is_planned_again_from_what_is_stored_by_then(
+    database: Database, documents: Documents, writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    await writer.put("acme", "log", with_line("first"))
+    overtaken = Overtaken(database, lambda: writer.put("acme", "log", with_line("second")))
+
+    written = await Writer(overtaken, embedder, RecordingInvalidation()).put(
+        "acme", "log", with_line("third")
+    )
+
+    stored = await documents.stored("acme", "log")
+    assert stored is not None
+    assert stored.document.text == "# first\n\n# second\n\n# third\n\n"
+    assert (written.revision, written.added, written.kept, written.removed) == (3, 1, 2, 0)
+    assert len(stored.chunk_ids) == 3
+
+
+async def test_a_write_that_was_overtaken_by_a_removal_is_planned_from_nothing(
+    database: Database, documents: Documents, writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    await put(writer, LONG)
+    overtaken = Overtaken(database, lambda: writer.remove("acme", "long", lambda stored: stored))
+    edited = replace(LONG, title="Windmills")
+
+    written = await put(Writer(overtaken, embedder, RecordingInvalidation()), edited)
+
+    stored = await documents.stored("acme", "long")
+    assert stored is not None
+    assert stored.document == edited
+    assert (written.revision, written.added, written.kept) == (3, 20, 0)
+
+
+async def test_a_write_that_was_overtaken_by_its_twin_changes_nothing(
+    database: Database, writer: Writer, embedder: RecordingEmbedder, tenants: Tenants
+) -> None:
+    overtaken = Overtaken(database, lambda: put(writer, LONG))
+
+    written = await put(Writer(overtaken, embedder, RecordingInvalidation()), LONG)
+
+    assert (written.revision, written.added, written.kept) == (1, 0, 20)
+    assert await revision(tenants) == 1
+
+
+class Crash(Exception):
+    pass
+
+
+async def test_a_crash_between_embedding_and_commit_keeps_the_vectors_and_stores_no_document(
+    database: Database,
+    documents: Documents,
+    writer: Writer,
+    embedder: RecordingEmbedder,
+    tenants: Tenants,
+) -> None:
+    async def crash() -> None:
+        raise Crash
+
+    crashing = Writer(Overtaken(database, crash), embedder, RecordingInvalidation())
+
+    with pytest.raises(Crash):
+        await put(crashing, LONG)
+
+    assert await documents.stored("acme", "long") is None
+    assert await revision(tenants) == 0
+    assert len(embedder.texts) == 20
+    assert (await put(writer, LONG)).embedded == 0
+    assert len(embedder.texts) == 20
+
+
+async def test_twenty_writers_of_different_documents_are_all_acknowledged(
+    writer: Writer, documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    made = [a_document(f"d{number}", f"Leave number {number}.") for number in range(20)]
+
+    written = await asyncio.gather(*(put(writer, document) for document in made))
+
+    assert sorted(one.revision for one in written) == list(range(1, 21))
+    changes = {change[0]: change[1:] for change in await changes_of(connection, "acme")}
+    for document, one in zip(made, written, strict=True):
+        stored = await documents.stored("acme", document.document_id)
+        assert stored is not None
+        assert stored.document == document
+        assert changes[one.revision] == (set(stored.chunk_ids), set(), set())
+
+
+async def test_ten_writers_of_one_document_are_all_acknowledged_and_none_is_lost(
+    writer: Writer, documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    written = await asyncio.gather(
+        *(writer.put("acme", "log", with_line(f"line {number}")) for number in range(10))
+    )
+
+    stored = await documents.stored("acme", "log")
+    assert stored is not None
+    assert sorted(lines_of(stored.document)) == [f"# line {number}" for number in range(10)]
+    assert sorted(one.revision for one in written) == list(range(1, 11))
+    alive: set[int] = set()
+    for _, added, removed, touched in await changes_of(connection, "acme"):
+        assert removed | touched == alive
+        alive = alive - removed | added
+    assert alive == set(stored.chunk_ids)
+
+
+async def test_of_too_many_writers_of_one_document_the_refused_ones_stored_nothing(
+    writer: Writer, documents: Documents, tenants: Tenants
+) -> None:
+    outcomes = await asyncio.gather(
+        *(writer.put("acme", "log", with_line(f"line {number}")) for number in range(40)),
+        return_exceptions=True,
+    )
+
+    stored = await documents.stored("acme", "log")
+    assert stored is not None
+    refused = [outcome for outcome in outcomes if isinstance(outcome, DocumentContended)]
+    acknowledged = {
+        f"# line {number}": outcome.revision
+        for number, outcome in enumerate(outcomes)
+        if isinstance(outcome, Written)
+    }
+    assert len(acknowledged) + len(refused) == len(outcomes)
+    assert sorted(lines_of(stored.document)) == sorted(acknowledged)
+    assert sorted(acknowledged.values()) == list(range(1, len(acknowledged) + 1))
+    assert await revision(tenants) == len(acknowledged)
+
+
+def lines_of(document: Document) -> list[str]:
+    return document.text.split("\n\n")[:-1]
+
+
+async def test_every_change_says_exactly_what_it_did_to_the_chunks(
+    writer: Writer, documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    random = Random(2026)  # noqa: S311  the same story every time, and no secret
+    revisions = {"acme": 0, "public": 0}
+    for _ in range(100):
+        document_id = f"d{random.randrange(4)}"
+        before = await documents.stored("acme", document_id)
+        changed = await write_something(writer, random, document_id, before)
+        after = await documents.stored("acme", document_id)
+
+        had, has = (set(stored.chunk_ids) if stored else set() for stored in (before, after))
+        public = any("public" in stored.document.readers for stored in (before, after) if stored)
+        if changed:
+            for partition in ("acme", "public") if public else ("acme",):
+                revisions[partition] += 1
+                newest = (await changes_of(connection, partition))[-1]
+                assert newest == (revisions[partition], has - had, had - has, has & had)
+        assert await chunks_of(connection, document_id) == has
+        for partition, newest_revision in revisions.items():
+            changes = await changes_of(connection, partition)
+            assert [change[0] for change in changes] == list(range(1, newest_revision + 1))
+
+
+async def write_something(
+    writer: Writer, random: Random, document_id: str, stored: Stored | None
+) -> bool:
+    """Write, edit, share or remove a document; returns whether that changed anything."""
+    readers = random.sample(["tenant", "public", "user:ben"], k=random.randint(0, 2))
+    if stored and random.random() < 0.2:
+        await writer.remove("acme", document_id, lambda document: document)
+        return True
+    if stored and random.random() < 0.4:
+        written = await writer.put_access("acme", document_id, with_readers(*readers))
+        return written.changed
+    text = "".join(random.choices(SECTIONS[:4], k=random.randint(0, 4)))
+    written = await put(writer, a_document(document_id, text, readers=tuple(readers)))
+    return written.changed
+
+
+class Canceller:
+    """Cancels a task as soon as so many statements of a database were answered."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[Written] | None = None
+        self._statements_left = 0
+
+    def aim(self, task: asyncio.Task[Written], *, statements: int) -> None:
+        self._task, self._statements_left = task, statements
+
+    def observe(self, _name: str, _seconds: float) -> None:
+        self._statements_left -= 1
+        if self._task is not None and self._statements_left == 0:
+            self._task.cancel()
+
+
+async def test_a_put_that_is_cancelled_after_any_statement_is_done_whole_or_not_at_all(
+    database_url: str,
+    documents: Documents,
+    embedder: RecordingEmbedder,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    canceller = Canceller()
+    stored_chunks: set[int] = set()
+    cancelled = 0
+    async with connect(
+        database_url, connections_max=1, statement_timeout_s=10, observe=canceller.observe
+    ) as own:
+        writer = Writer(Documents(own), embedder, RecordingInvalidation())
+        for statements in count(1):
+            document = a_document(f"d{statements}", f"Leave number {statements}.")
+            task = asyncio.create_task(put(writer, document))
+            canceller.aim(task, statements=statements)
+            await asyncio.wait([task])
+
+            stored = await documents.stored("acme", document.document_id)
+            assert stored is None or stored.document == document
+            stored_chunks |= set(stored.chunk_ids) if stored else set()
+            changes = await changes_of(connection, "acme")
+            assert [change[0] for change in changes] == list(range(1, len(changes) + 1))
+            assert set().union(*(change[1] for change in changes)) == stored_chunks
+            if not task.cancelled():
+                break
+            cancelled += 1
+    assert task.result().added == 1
+    assert cancelled > 8
