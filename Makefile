@@ -1,5 +1,5 @@
 # `make` alone runs what CI runs.
-.PHONY: all setup demo run test format lint types layers bench clean
+.PHONY: all setup demo run test format lint types layers bench real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -37,7 +37,11 @@ layers: setup
 	$(BIN)/lint-imports
 
 bench: setup
-	$(BIN)/python -m loadtests.bench_search
+	$(BIN)/python -m loadtests.bench_search --json bench-search.json
+
+# make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
+real: setup
+	$(BIN)/python -m loadtests.real_input $(DATA)
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

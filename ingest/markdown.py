@@ -15,7 +15,8 @@ FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
 HEADING_CHARACTERS_MAX = 200  # it is embedded with every chunk of its section; not measured
 HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
 
-LOOKALIKES = frozenset({"reader", "acl", "access", "permissions", "owners", "tag", "lang"})
+ACCESS = frozenset({"readers", "owner"})
+LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
 FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata"})
 OPENING = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
 CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
@@ -78,11 +79,10 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _refuse_lookalikes(written: Collection[Any]) -> None:
-    """A misspelt field would be metadata, and its readers those of the folder."""
+    """Misspelt readers would be metadata, and the document readable to those of the folder."""
     for key in written:
-        name = str(key).casefold().strip()
-        if key not in FIELDS and (name in FIELDS or name in LOOKALIKES):
-            raise FrontMatterError(f"{key}: the fields are {', '.join(sorted(FIELDS))}")
+        if key not in ACCESS and str(key).casefold().strip() in LOOKALIKES:
+            raise FrontMatterError(f"{key}: who may read is said by readers and owner")
 
 
 def title(text: str) -> str | None:

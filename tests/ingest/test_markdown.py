@@ -135,3 +135,16 @@ def test_an_endless_heading_is_cut_short() -> None:
     (heading,) = blocks("# " + "word " * 100_000)
 
     assert len(heading.heading) <= HEADING_CHARACTERS_MAX
+
+
+@pytest.mark.parametrize("key", ["Readers", "reader", "acl", "OWNER", "permissions"])
+def test_a_misspelt_reader_is_refused_not_forgotten(key: str) -> None:
+    with pytest.raises(FrontMatterError, match=key):
+        front_matter(f"---\n{key}: [user:ana]\n---\ntext")
+
+
+def test_blank_lines_before_front_matter_do_not_hide_it() -> None:
+    fields, text = front_matter("\n\n---\nreaders: [user:ana]\n---\ntext")
+
+    assert fields["readers"] == ["user:ana"]
+    assert text == "text"
