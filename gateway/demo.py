@@ -7,6 +7,7 @@ import asyncio
 import os
 import re
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,8 +43,10 @@ _SALARY_DOCUMENT = "handbook/finance/salary-bands.md"
 _HOW_TO_GO_ON = """
 Go on with
   [bold]make run[/]                    serve on port 8080, with a curl line to paste
-  [bold]nearhit ingest FOLDER[/]       put your own Markdown in
-  [bold]nearhit search "QUESTION"[/]   ask from the command line
+  [bold]{nearhit} ingest FOLDER[/]
+                              put your own Markdown in
+  [bold]{nearhit} search "QUESTION"[/]
+                              ask from the command line
 """
 
 
@@ -96,7 +99,8 @@ def run(console: Console) -> None:
             _ingest(console, settings)
             with _serving(settings) as gateway:
                 _tell(console, gateway)
-    console.print(_HOW_TO_GO_ON)
+    nearhit = "nearhit" if shutil.which("nearhit") else sys.argv[0]
+    console.print(_HOW_TO_GO_ON.format(nearhit=nearhit), soft_wrap=True)
 
 
 def _settings(folder: Path, servers: embedded.Servers) -> Settings:
