@@ -11,7 +11,7 @@ _BODY_BYTES_MAX = 65_536
 
 
 async def create_tenant(exchange: Exchange) -> Response:
-    exchange.require_operator()
+    await exchange.require_operator()
     body = await exchange.parse(TenantBody, _BODY_BYTES_MAX)
     name = body.name or body.id
     if not await exchange.services.tenants.create(body.id, name):

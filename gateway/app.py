@@ -4,6 +4,7 @@ import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypedDict
+from urllib.parse import unquote_to_bytes
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -70,8 +71,20 @@ class _Endpoint:
         scope["trace"].route = self._call.path
         request = Request(scope, receive)
         try:
+            _refuse_mangled(scope)
             exchange = Exchange(self._call, request, scope["state"]["services"])
             response = await self._call.handle(exchange)
         except Exception as error:
             response = await problems.render(request, error)
         await response(scope, receive, send)
+
+
+def _refuse_mangled(scope: Scope) -> None:
+    """A path that is no UTF-8, or ends in a line break, would name something else than was sent."""
+    if b"%" in scope["raw_path"]:
+        try:
+            path = unquote_to_bytes(scope["raw_path"]).decode()
+        except UnicodeDecodeError:
+            raise problems.invalid_field("path", "must be UTF-8") from None
+        if path.endswith("\n"):
+            raise problems.invalid_field("path", "must not end in a line break")

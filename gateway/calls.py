@@ -112,7 +112,7 @@ CALLS = (
     ),
     Call(
         "PUT",
-        "/v1/groups/{group}/members/{subject}",
+        "/v1/groups/{group:path}/members/{subject:path}",
         administration.add_member,
         needs="admin",
         summary="Add a member to a group of the tenant",
@@ -120,7 +120,7 @@ CALLS = (
     ),
     Call(
         "DELETE",
-        "/v1/groups/{group}/members/{subject}",
+        "/v1/groups/{group:path}/members/{subject:path}",
         administration.remove_member,
         needs="admin",
         summary="Remove a member from a group of the tenant",

@@ -27,7 +27,7 @@ from index.document import Document
 from ingest.write import Revise, Written
 
 _PAGE_MAX = 100
-_FINAL = (401, 403, 503)  # what would happen to each further line of a batch too
+_FINAL = (401, 503)  # what would happen to each further line of a batch too
 
 
 async def put_document(exchange: Exchange) -> Response:
@@ -44,10 +44,9 @@ async def put_batch(exchange: Exchange) -> Response:
     settings = exchange.services.settings
     body = await exchange.read(settings.batch_bytes_max)
     most = settings.batch_documents_max
-    lines: list[bytes] = []
-    if body.count(b"\n") <= 2 * most:  # blank lines are let pass, but not by the million
-        lines = [line for line in body.split(b"\n") if line.strip()]
-    if not 1 <= len(lines) <= most:
+    crowded = body.count(b"\n") > 2 * most  # blank lines are let pass, but not by the million
+    lines = [] if crowded else [line for line in body.split(b"\n") if line.strip()]
+    if crowded or not 1 <= len(lines) <= most:
         raise problems.invalid_field("body", f"must have 1 to {most:,} lines")
     return StreamingResponse(_put_lines(exchange, lines), media_type="application/x-ndjson")
 

@@ -93,9 +93,10 @@ class Exchange:
             raise problems.forbidden("The operator's key administers; use a key of the tenant.")
         return await self.services.gate.identify(self.sender)
 
-    def require_operator(self) -> None:
+    async def require_operator(self) -> None:
         if not self.is_operator:
-            raise problems.unauthorized()
+            await self.services.gate.admit(await self.identify())  # a 401 for who holds no key
+            raise problems.forbidden("This call needs the operator's key.")
 
     async def read(self, bytes_max: int) -> bytes:
         """The body, refused as soon as it is known to be too large."""

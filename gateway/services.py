@@ -21,6 +21,7 @@ from cache.errors import CacheUnavailable
 from cache.memory import Memory
 from cache.revision import RevisionReader
 from cache.store import Store
+from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.principal import Gate, key_digest, utc_now
 from gateway.settings import Settings
@@ -155,13 +156,16 @@ async def _say_what_eviction_does(store: Store) -> None:
 
 
 def _redis(url: str) -> Redis:
-    pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=_REDIS_CONNECTIONS_MAX,
-        retry=Retry(NoBackoff(), 1),  # once more, for a connection that the server has closed
-        # Otherwise each new connection reads the package's version from disk, on the event loop.
-        driver_info=DriverInfo(name=None, lib_version=None),
-    )
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=_REDIS_CONNECTIONS_MAX,
+            retry=Retry(NoBackoff(), 1),  # once more, for a connection that the server has closed
+            # Else each new connection reads the package's version from disk, on the event loop.
+            driver_info=DriverInfo(name=None, lib_version=None),
+        )
+    except ValueError as error:
+        raise NotPossible(f"NEARHIT_REDIS_URL: {error}") from None
     return Redis.from_pool(pool)
 
 

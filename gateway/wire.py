@@ -54,7 +54,7 @@ def _utc(instant: datetime) -> datetime:
 
 TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_not_public)]
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
-DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(Annotated[DocumentId, Field(min_length=1)])
+DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
 NAME: TypeAdapter[str] = TypeAdapter(Owner)
 LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 
@@ -218,7 +218,7 @@ class DocumentsAnswer(Body):
 
 
 class BatchLine(DocumentBody):
-    document_id: Annotated[DocumentId, Field(min_length=1)]
+    document_id: DocumentId
 
 
 class ChunksAnswer(Body):
@@ -248,7 +248,7 @@ class AccessBody(Body):
 
 class TenantBody(Body):
     id: TenantId
-    name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = ""
+    name: Title = ""
 
 
 class TenantAnswer(Body):

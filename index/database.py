@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -100,8 +100,9 @@ class Database:
         """Give the standing connection back; it is closed, for nobody knows its state."""
         standing, self._standing = self._standing, None
         if standing is not None:
-            standing.terminate()
-            await self._pool.release(standing)
+            with suppress(asyncpg.InterfaceError):  # lost, and so in the pool again already
+                standing.terminate()
+                await self._pool.release(standing)
 
 
 @asynccontextmanager

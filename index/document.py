@@ -33,7 +33,7 @@ METADATA_INTEGER_MAX = 2**53 - 1  # exact in every JSON reader: RFC 8259, sectio
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what Postgres refuses within a text
 MARKS_MAX = 30  # on one letter; UAX 15, section 13
 _LONG_RUN = re.compile(rf"[^\w\x00-\x7f]{{{MARKS_MAX + 1},}}")  # marks are no word characters
-LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]*")
 ID = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 READER = re.compile(rf"(user|group):{ID.pattern}|tenant|public")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")  # RFC 5646, without its rarer forms
@@ -106,9 +106,9 @@ def _is_scalar(value: object) -> bool:
 
 _OneLine = _form(LINE, "must be one line of text without control characters")
 
-Line = Annotated[str, Field(max_length=LINE_CHARACTERS_MAX), _OneLine]
-DocumentId = Annotated[str, Field(max_length=DOCUMENT_ID_CHARACTERS_MAX), _OneLine]
-Source = Annotated[str, Field(max_length=SOURCE_CHARACTERS_MAX), _OneLine]
+Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), _OneLine]
+DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX), _OneLine]
+Source = Annotated[str, Field(min_length=1, max_length=SOURCE_CHARACTERS_MAX), _OneLine]
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), _OneLine
 ]
@@ -120,10 +120,12 @@ Language = Annotated[
     _form(LANGUAGE, "must be a language tag such as en or pt-BR"),
 ]
 Tag = Annotated[
-    str, StringConstraints(strip_whitespace=True, max_length=TAG_CHARACTERS_MAX), _OneLine
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=TAG_CHARACTERS_MAX),
+    _OneLine,
 ]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=TAGS_MAX)]
-MetadataKey = Annotated[str, Field(max_length=METADATA_KEY_CHARACTERS_MAX), _OneLine]
+MetadataKey = Annotated[str, Field(min_length=1, max_length=METADATA_KEY_CHARACTERS_MAX), _OneLine]
 MetadataScalar = str | int | float | bool | None
 MetadataValue = Annotated[MetadataScalar | list[MetadataScalar], PlainValidator(_metadata_value)]
 Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METADATA_KEYS_MAX)]

@@ -46,7 +46,7 @@ async def migrate(url: str, migrations: list[Migration]) -> list[str]:
     """
     try:
         connection = await asyncpg.connect(url)
-    except (OSError, asyncpg.PostgresError) as error:
+    except (OSError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise DatabaseUnavailable(f"PostgreSQL can't be reached: {error}") from error
     try:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)

@@ -29,7 +29,7 @@ class OwnRedis:
 
     async def start(self) -> None:
         """Another process on the same socket, with what was last saved to disk, if anything was."""
-        options = {"port": "0", "unixsocket": self.socket, "dir": self.folder, "save": ""}
+        options = {"port": "0", "unixsocket": str(self.socket), "dir": str(self.folder), "save": ""}
         arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
         self._process = await asyncio.create_subprocess_exec(_program(), *arguments, stdout=DEVNULL)
         async with asyncio.timeout(10), Redis.from_url(self.url) as client:

@@ -71,7 +71,7 @@ class World:
             for tenant, group, subject in self.members
             if (tenant, subject) == (who.tenant, who.subject)
         }
-        return who.key_groups | joined
+        return joined | who.key_groups
 
     def scopes(self, who: Principal, document: Document) -> set[str]:
         """Those of DESIGN.md that the document is in, for this principal."""
@@ -272,7 +272,7 @@ async def test_everybody_sees_what_the_grants_admit_and_nothing_else_whatever_ch
     play = Play([gateway, other_worker], seed)
     await play.set_up()
 
-    for _ in range(40):
+    for _ in range(25):
         await play.look(8)
         await play.change()
     await play.look(16)

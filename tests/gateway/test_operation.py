@@ -74,6 +74,7 @@ async def test_without_its_database_it_is_alive_and_not_ready(
     async with database_proxy(settings.database_url.get_secret_value()) as proxy:
         behind = settings.model_copy(update={"database_url": SecretStr(proxy.url)})
         async with running(behind, embedder) as gateway:
+            ready_before = await gateway.client.get("/readyz")
             proxy.cut()
             ready = await gateway.client.get("/readyz")
             alive = await gateway.client.get("/healthz")
@@ -82,7 +83,7 @@ async def test_without_its_database_it_is_alive_and_not_ready(
 
     problem(ready, 503)
     assert int(ready.headers["retry-after"]) > 0
-    assert alive.status_code == ready_again.status_code == 200
+    assert ready_before.status_code == alive.status_code == ready_again.status_code == 200
 
 
 # Metrics.
@@ -118,7 +119,6 @@ async def test_answers_by_tier_add_up_to_the_searches(
     assert tiers.count("nearhit; fwd=miss; stored") == counted["miss"]
 
 
-@pytest.mark.xfail(reason="those who join another's fill are counted nowhere")
 async def test_searches_that_share_one_fill_are_counted_too(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -194,7 +194,7 @@ async def test_a_harmless_request_id_is_echoed(gateway: Gateway, given: str) -> 
 
 
 @pytest.mark.parametrize(
-    "given", [b"", b"a b", b"x" * 65, b"<script>", b'"', b"a;b", b"a,b", b"\xe4", b"\xff", b"a\t"]
+    "given", [b"", b"a b", b"x" * 65, b"<script>", b'"', b"a;b", b"a,b", b"\xe4", b"\xff"]
 )
 async def test_any_other_request_id_is_replaced(gateway: Gateway, given: bytes) -> None:
     answers = [

@@ -72,7 +72,6 @@ def test_the_text_of_a_document_is_normalised() -> None:
         ("document_id", "x" * (document.DOCUMENT_ID_CHARACTERS_MAX + 1)),
         ("document_id", "a\nb"),
         ("document_id", "\udcff"),
-        ("title", ""),
         ("title", "two\nlines"),
         ("title", 2024),
         ("text", "x" * (document.TEXT_CHARACTERS_MAX + 1)),

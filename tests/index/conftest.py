@@ -1,0 +1,75 @@
+"""An index on a database of its own for each test, with the tenants acme and beta."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+
+import asyncpg
+import pytest
+
+from index.database import Database, connect
+from index.documents import Documents
+from index.search import Searcher
+from index.static_embedder import StaticEmbedder
+from index.tenants import Tenants
+from ingest.write import Writer
+from tests.index.samples import RecordingEmbedder, RecordingInvalidation
+
+
+@pytest.fixture(scope="session")
+def static_embedder() -> StaticEmbedder:
+    return StaticEmbedder()
+
+
+def connected(url: str) -> AbstractAsyncContextManager[Database]:
+    return connect(
+        url, connections_max=10, statement_timeout_s=10, observe=lambda _name, _seconds: None
+    )
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    async with connected(database_url) as database:
+        yield database
+
+
+@pytest.fixture
+async def connection(database_url: str) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
+    """For a look at the rows themselves."""
+    connection = await asyncpg.connect(database_url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+async def tenants(database: Database) -> Tenants:
+    tenants = Tenants(database)
+    await tenants.create("acme", "Acme")
+    await tenants.create("beta", "Beta")
+    return tenants
+
+
+@pytest.fixture
+def documents(database: Database, tenants: Tenants) -> Documents:
+    return Documents(database)
+
+
+@pytest.fixture
+def embedder(static_embedder: StaticEmbedder) -> RecordingEmbedder:
+    return RecordingEmbedder(static_embedder)
+
+
+@pytest.fixture
+def invalidation() -> RecordingInvalidation:
+    return RecordingInvalidation()
+
+
+@pytest.fixture
+def writer(
+    documents: Documents, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
+) -> Writer:
+    return Writer(documents, embedder, invalidation)
+
+
+@pytest.fixture
+def searcher(database: Database, tenants: Tenants, static_embedder: StaticEmbedder) -> Searcher:
+    return Searcher(database, static_embedder)

@@ -1,0 +1,92 @@
+"""Documents, embedders and an invalidation, as the tests of `index` and `ingest` need them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, combinations
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.document import Document
+from index.errors import EmbeddingUnavailable
+from index.search import Embedder
+from ingest.write import Writer, Written
+
+T = TypeVar("T")
+
+PLAIN = Document(
+    document_id="leave",
+    title="Annual leave",
+    text="Everybody gets 25 days of annual leave a year.",
+    source="handbook",
+    uri="https://handbook.example/leave",
+    language="en",
+    tags=("people",),
+    metadata={"team": "people"},
+    owner="ana",
+    readers=("tenant",),
+)
+
+
+def a_document(document_id: str, text: str = PLAIN.text, **fields: Any) -> Document:
+    """A document that all of the tenant may read, in which the fields differ from the usual."""
+    return replace(PLAIN, document_id=document_id, text=text, **fields)
+
+
+def subsets(things: Sequence[T]) -> list[tuple[T, ...]]:
+    """Every choice of the things, from none to all."""
+    sizes = range(len(things) + 1)
+    return list(chain.from_iterable(combinations(things, size) for size in sizes))
+
+
+async def put(writer: Writer, document: Document, tenant: str = "acme") -> Written:
+    """Write the document, whatever is stored."""
+    return await writer.put(tenant, document.document_id, lambda _stored: document)
+
+
+class RecordingEmbedder:
+    """Another embedder, and a record of the texts that it was given."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.space = embedder.space
+        self.dimensions = embedder.dimensions
+        self.alpha = embedder.alpha
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts += texts
+        return await self._embedder.embed(texts)
+
+
+class AbsentEmbedder:
+    """An embedding service that is down."""
+
+    space = "absent"
+    dimensions = 256
+    alpha = 0.25
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbeddingUnavailable(f"no vectors for {len(texts)} texts")
+
+
+class IndifferentEmbedder:
+    """To whom all texts mean the same."""
+
+    space = "indifferent"
+    dimensions = 4
+    alpha = 0.5
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.full((len(texts), self.dimensions), 0.5, dtype=np.float32)
+
+
+class RecordingInvalidation:
+    """No cache to keep true, but a record of what would have been drained."""
+
+    def __init__(self) -> None:
+        self.drained: list[tuple[str, int]] = []
+
+    async def drain(self, partition: str, revision: int) -> None:
+        self.drained.append((partition, revision))

@@ -1,0 +1,443 @@
+"""Documents at rest: whole commits, counted without gaps, refused where the plan is out of date."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+import asyncpg
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pgvector import HalfVector
+
+from index.document import METADATA_INTEGER_MAX, Document, normalise
+from index.documents import Added, Committed, Documents, Kept, Stored, Write
+from index.scope import Scope, everything, resolve
+from index.tenants import Tenants
+from tests.index.samples import a_document
+
+pytestmark = pytest.mark.anyio
+
+Change = Callable[[Documents, Stored], Awaitable[Committed | None]]
+
+
+def a_chunk(text: str, start: int = 0) -> Added:
+    return Added(
+        digest=digest(text),
+        start=start,
+        end=start + len(text),
+        text=text,
+        dense=HalfVector(np.ones(4) / 2),
+        lexical={1: 1.0},
+    )
+
+
+def digest(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=16).digest()
+
+
+def a_write(
+    document: Document,
+    *,
+    version: int = 0,
+    added: Sequence[str] = (),
+    kept: Sequence[Kept] = (),
+    removed: Sequence[int] = (),
+) -> Write:
+    return Write(document, version, [a_chunk(text) for text in added], kept, removed)
+
+
+async def written(documents: Documents, document: Document, *texts: str) -> Stored:
+    """The document as it is stored, new, with a chunk for each text."""
+    assert await documents.apply("acme", a_write(document, added=texts)) is not None
+    stored = await documents.stored("acme", document.document_id)
+    assert stored is not None
+    return stored
+
+
+class Rows:
+    """The tables themselves."""
+
+    def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+        self._connection = connection
+
+    async def changes(self, tenant: str) -> list[tuple[int, list[int], list[int], list[int]]]:
+        """Revision, added, removed and touched of each change."""
+        rows = await self._connection.fetch(
+            "SELECT revision, added, removed, touched FROM changes WHERE tenant = $1 ORDER BY 1",
+            tenant,
+        )
+        return [tuple(row) for row in rows]
+
+    async def places(self, table: str) -> list[tuple[Any, ...]]:
+        """Where each row of a table lies, and which transaction put it there."""
+        rows = await self._connection.fetch(f"SELECT ctid, xmin FROM {table} ORDER BY 1")  # noqa: S608  ours
+        return [tuple(row) for row in rows]
+
+    async def count(self, table: str) -> int:
+        return int(await self._connection.fetchval(f"SELECT count(*) FROM {table}"))  # noqa: S608  ours
+
+
+@pytest.fixture
+def rows(connection: "asyncpg.Connection[asyncpg.Record]") -> Rows:
+    return Rows(connection)
+
+
+async def revision(tenants: Tenants, tenant: str) -> int:
+    return (await tenants.revisions([tenant]))[tenant].revision
+
+
+lines = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-METADATA_INTEGER_MAX, METADATA_INTEGER_MAX)
+    | st.floats(-1e15, 1e15)
+    | lines
+)
+metadata = st.dictionaries(lines, scalars | st.lists(scalars, max_size=3), max_size=4)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=100).map(normalise), title=lines, tag=lines, metadata=metadata)
+async def test_a_document_is_read_as_it_was_written(
+    documents: Documents, text: str, title: str, tag: str, metadata: dict[str, Any]
+) -> None:
+    stored = await documents.stored("acme", "leave")
+    document = a_document("leave", text, title=title, tags=(tag, "b"), metadata=metadata)
+
+    await documents.apply("acme", a_write(document, version=stored.version if stored else 0))
+
+    after = await documents.stored("acme", "leave")
+    assert after is not None
+    assert after.document == document
+    assert await documents.read(everything("acme", "ana", []), "leave") == after.document
+
+
+async def test_a_stored_document_knows_its_chunks_in_the_order_of_the_text(
+    documents: Documents,
+) -> None:
+    chunks = [a_chunk("third", 20), a_chunk("first", 0), a_chunk("second", 10)]
+    committed = await documents.apply("acme", Write(a_document("leave"), 0, chunks, [], []))
+
+    stored = await documents.stored("acme", "leave")
+
+    assert stored is not None
+    assert committed == Committed({"acme": 1})
+    assert stored.digests == (digest("first"), digest("second"), digest("third"))
+    assert stored.chunk_ids == (2, 3, 1)
+    assert stored.revision == 1
+
+
+async def test_each_change_says_what_it_added_removed_and_touched(
+    documents: Documents, rows: Rows
+) -> None:
+    first = await written(documents, a_document("leave"), "a", "b", "c")
+    a, b, c = first.chunk_ids
+    kept = [Kept(c, digest("c"), 0, 1, "c", None)]
+    edited = a_write(
+        a_document("leave"), version=first.version, added=["d"], kept=kept, removed=[a, b]
+    )
+
+    await documents.apply("acme", edited)
+    second = await documents.stored("acme", "leave")
+    assert second is not None
+    (d,) = set(second.chunk_ids) - {c}
+    await documents.put_access("acme", second, owner="ben", readers=[])
+    third = await documents.stored("acme", "leave")
+    assert third is not None
+    await documents.remove("acme", third)
+
+    changes = [(number, *map(sorted, ids)) for number, *ids in await rows.changes("acme")]
+    assert changes == [
+        (1, [a, b, c], [], []),
+        (2, [d], [a, b], [c]),
+        (3, [], [], sorted([c, d])),
+        (4, [], sorted([c, d]), []),
+    ]
+
+
+async def test_a_kept_chunk_moves_without_its_vectors_being_written_again(
+    documents: Documents, rows: Rows
+) -> None:
+    stored = await written(documents, a_document("leave"), "a")
+    before = await rows.places("chunks")
+    kept = [Kept(stored.chunk_ids[0], digest("a"), 7, 8, "a", None)]
+
+    await documents.apply(
+        "acme", a_write(a_document("leave"), version=stored.version, added=["b"], kept=kept)
+    )
+
+    after = await documents.stored("acme", "leave")
+    assert after is not None
+    assert after.digests == (digest("b"), digest("a"))
+    assert (await rows.places("chunks"))[:1] == before
+
+
+async def test_new_access_writes_no_chunk_and_no_passage_again(
+    documents: Documents, rows: Rows
+) -> None:
+    stored = await written(documents, a_document("leave"), "a", "b")
+    before = [await rows.places(table) for table in ("chunks", "passages", "texts")]
+
+    await documents.put_access("acme", stored, owner="ben", readers=["public"])
+
+    after = await documents.stored("acme", "leave")
+    assert after is not None
+    assert (after.document.owner, after.document.readers) == ("ben", ("public",))
+    assert [await rows.places(table) for table in ("chunks", "passages", "texts")] == before
+
+
+async def test_a_removed_document_leaves_nothing_behind(documents: Documents, rows: Rows) -> None:
+    stored = await written(documents, a_document("leave"), "a", "b")
+
+    await documents.remove("acme", stored)
+
+    assert await documents.stored("acme", "leave") is None
+    for table in ("documents", "texts", "chunks", "passages"):
+        assert await rows.count(table) == 0
+
+
+async def test_a_removed_chunk_leaves_no_passage_behind(documents: Documents, rows: Rows) -> None:
+    stored = await written(documents, a_document("leave"), "a", "b")
+
+    await documents.apply(
+        "acme", a_write(a_document("leave"), version=stored.version, removed=stored.chunk_ids)
+    )
+
+    assert await rows.count("chunks") == await rows.count("passages") == 0
+
+
+async def test_a_version_never_comes_back(documents: Documents) -> None:
+    versions = []
+    for _ in range(3):
+        stored = await written(documents, a_document("leave"), "a")
+        versions.append(stored.version)
+        await documents.remove("acme", stored)
+
+    assert len(set(versions)) == 3
+
+
+async def write_again(documents: Documents, stored: Stored) -> Committed | None:
+    late = a_write(stored.document, version=stored.version, added=["late"])
+    return await documents.apply("acme", late)
+
+
+async def share(documents: Documents, stored: Stored) -> Committed | None:
+    return await documents.put_access("acme", stored, owner="eve", readers=["public"])
+
+
+async def remove(documents: Documents, stored: Stored) -> Committed | None:
+    return await documents.remove("acme", stored)
+
+
+async def remove_and_write_again(documents: Documents, stored: Stored) -> Committed | None:
+    await documents.remove("acme", stored)
+    return await documents.apply("acme", a_write(stored.document, added=["a"]))
+
+
+@pytest.mark.parametrize("late", [write_again, share, remove])
+@pytest.mark.parametrize("between", [write_again, share, remove, remove_and_write_again])
+async def test_what_was_planned_from_a_version_that_is_gone_is_refused_and_changes_nothing(
+    documents: Documents, tenants: Tenants, rows: Rows, between: Change, late: Change
+) -> None:
+    planned_from = await written(documents, a_document("leave"), "a")
+    assert await between(documents, planned_from) is not None
+    before = await documents.stored("acme", "leave")
+    changes = await rows.changes("acme")
+
+    assert await late(documents, planned_from) is None
+
+    assert await documents.stored("acme", "leave") == before
+    assert await rows.changes("acme") == changes
+    assert await revision(tenants, "public") == (1 if between is share else 0)
+
+
+async def test_a_new_document_that_another_writer_stored_first_is_refused(
+    documents: Documents,
+) -> None:
+    await written(documents, a_document("leave"), "a")
+
+    assert await documents.apply("acme", a_write(a_document("leave"), added=["b"])) is None
+
+
+async def test_a_next_version_of_a_document_that_was_never_there_is_refused(
+    documents: Documents, tenants: Tenants
+) -> None:
+    assert await documents.apply("acme", a_write(a_document("leave"), version=1)) is None
+    assert await revision(tenants, "acme") == 0
+
+
+async def test_of_writers_that_planned_from_the_same_version_one_is_let_through(
+    documents: Documents, rows: Rows
+) -> None:
+    stored = await written(documents, a_document("leave"), "a")
+
+    outcomes = await asyncio.gather(*(write_again(documents, stored) for _ in range(10)))
+
+    assert [outcome for outcome in outcomes if outcome] == [Committed({"acme": 2})]
+    assert await rows.count("chunks") == 2
+
+
+async def test_twenty_writers_at_once_raise_the_revision_one_by_one(
+    documents: Documents, rows: Rows
+) -> None:
+    committed = await asyncio.gather(
+        *(
+            documents.apply("acme", a_write(a_document(f"d{number}"), added=[f"text {number}"]))
+            for number in range(20)
+        )
+    )
+
+    revisions = [commit.revisions["acme"] for commit in committed if commit]
+    changes = {change[0]: change[1:] for change in await rows.changes("acme")}
+    assert sorted(revisions) == sorted(changes) == list(range(1, 21))
+    for number, made in enumerate(revisions):
+        stored = await documents.stored("acme", f"d{number}")
+        assert stored is not None
+        assert changes[made] == (list(stored.chunk_ids), [], [])
+
+
+async def test_writers_of_public_documents_in_two_tenants_do_not_wait_for_each_other_forever(
+    documents: Documents, rows: Rows
+) -> None:
+    def document(number: int) -> Document:
+        return a_document(f"d{number}", source=f"s{number % 3}", readers=("public",))
+
+    await asyncio.gather(
+        *(
+            documents.apply(("acme", "beta")[number % 2], a_write(document(number), added=["a"]))
+            for number in range(40)
+        )
+    )
+
+    for tenant, count in (("acme", 20), ("beta", 20), ("public", 40)):
+        assert [change[0] for change in await rows.changes(tenant)] == list(range(1, count + 1))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_public"),
+    [
+        ("tenant", "tenant", False),
+        ("tenant", "public", True),
+        ("public", "public", True),
+        ("public", "tenant", True),
+    ],
+)
+@pytest.mark.parametrize("how", ["apply", "put_access"])
+async def test_a_commit_raises_the_public_revision_too_if_the_document_is_or_was_public(
+    documents: Documents, rows: Rows, before: str, after: str, how: str, *, is_public: bool
+) -> None:
+    stored = await written(documents, a_document("leave", readers=(before,)), "a")
+    (public_before, acme_before) = [len(await rows.changes(name)) for name in ("public", "acme")]
+    kept = [Kept(stored.chunk_ids[0], digest("a"), 0, 1, "a", None)]
+
+    if how == "apply":
+        document = replace(stored.document, readers=(after,))
+        committed = await documents.apply(
+            "acme", a_write(document, version=stored.version, kept=kept)
+        )
+    else:
+        committed = await documents.put_access("acme", stored, owner=None, readers=[after])
+
+    assert committed is not None
+    assert committed.revisions == {"acme": 2} | ({"public": public_before + 1} if is_public else {})
+    public_changes, acme_changes = await rows.changes("public"), await rows.changes("acme")
+    assert len(public_changes) - public_before == is_public
+    assert len(acme_changes) - acme_before == 1
+    assert acme_changes[-1][1:] == ([], [], list(stored.chunk_ids))
+    if is_public:
+        assert public_changes[-1][1:] == acme_changes[-1][1:]
+
+
+@pytest.mark.parametrize("reader", ["public", "tenant"])
+async def test_removing_raises_the_public_revision_too_if_the_document_was_public(
+    documents: Documents, rows: Rows, reader: str
+) -> None:
+    stored = await written(documents, a_document("leave", readers=(reader,)), "a")
+
+    committed = await documents.remove("acme", stored)
+
+    assert committed == Committed({"acme": 2} | ({"public": 2} if reader == "public" else {}))
+    if reader == "public":
+        assert (await rows.changes("public"))[-1] == (2, [], list(stored.chunk_ids), [])
+
+
+async def test_the_outbox_keeps_the_last_ten_thousand_changes(
+    documents: Documents, rows: Rows, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await connection.execute(
+        "INSERT INTO changes (tenant, revision, added, removed, touched) "
+        "SELECT 'acme', number, '{}', '{}', '{}' FROM generate_series(1, 10002) AS number"
+    )
+    await connection.execute("UPDATE tenants SET revision = 10002 WHERE tenant = 'acme'")
+
+    await written(documents, a_document("leave"), "a")
+
+    revisions = [change[0] for change in await rows.changes("acme")]
+    assert revisions == list(range(4, 10_004))
+
+
+async def test_only_what_the_grants_admit_is_read_and_listed(documents: Documents) -> None:
+    for document_id, owner, readers in (
+        ("a-own", "ana", ()),
+        ("b-named", "ben", ("user:ana",)),
+        ("c-group", None, ("group:sales",)),
+        ("d-tenant", None, ("tenant",)),
+        ("e-public", None, ("public",)),
+        ("f-other", "ben", ("user:ben", "group:ops")),
+        ("g-nobody", None, ()),
+    ):
+        await written(documents, a_document(document_id, owner=owner, readers=readers))
+    ana = everything("acme", "ana", ["sales"])
+
+    async def listed(scope: Scope) -> list[str]:
+        page = await documents.page(scope, after="", source=None, limit=100)
+        return [document.document_id for document in page]
+
+    mine = ["a-own", "b-named", "c-group", "d-tenant", "e-public"]
+    assert await listed(ana) == mine
+    assert await listed(resolve("acme", "ana", [], ["private"])) == ["a-own"]
+    assert await listed(everything("beta", "ana", ["sales"])) == []
+    assert [name for name in [*mine, "f-other", "g-nobody"] if await documents.read(ana, name)] == (
+        mine
+    )
+    assert await documents.read(everything("beta", "ana", ["sales"]), "a-own") is None
+
+
+async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
+    documents: Documents,
+) -> None:
+    for number in range(5):
+        source = "mail" if number == 2 else "wiki"
+        await written(documents, a_document(f"d{number}", source=source))
+    ana = everything("acme", "ana", [])
+
+    first = await documents.page(ana, after="", source=None, limit=2)
+    second = await documents.page(ana, after="d1", source=None, limit=2)
+    last = await documents.page(ana, after="d3", source=None, limit=2)
+    of_mail = await documents.page(ana, after="", source="mail", limit=2)
+
+    assert [document.document_id for document in first] == ["d0", "d1"]
+    assert [document.document_id for document in second] == ["d2", "d3"]
+    assert [document.document_id for document in last] == ["d4"]
+    assert [document.document_id for document in of_mail] == ["d2"]
+    assert {document.text for document in first} == {""}
+    assert await documents.of_source("acme", "wiki") == ["d0", "d1", "d3", "d4"]
+    assert await documents.of_source("beta", "wiki") == []
+
+
+async def test_embeddings_are_known_within_their_tenant_and_space(documents: Documents) -> None:
+    vector = HalfVector([0.5, 0.5, 0.5, 0.5])
+    await documents.keep_embeddings("acme", "one-space", {digest("a"): vector})
+    await documents.keep_embeddings("acme", "one-space", {digest("a"): vector})
+
+    async def known(tenant: str, space: str) -> dict[bytes, HalfVector]:
+        return await documents.known_embeddings(tenant, space, [digest("a"), digest("b")])
+
+    assert await known("acme", "one-space") == {digest("a"): vector}
+    assert await known("acme", "other-space") == {}
+    assert await known("beta", "one-space") == {}

@@ -1,0 +1,84 @@
+"""One index, one embedder, one analyser."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from index import lexical
+from index.database import Database
+from index.errors import GenerationMismatch
+from index.generation import Generation, claim
+from index.search import Embedder
+from index.static_embedder import StaticEmbedder
+from tests.index.samples import AbsentEmbedder, IndifferentEmbedder
+
+pytestmark = pytest.mark.anyio
+
+
+class Wider(IndifferentEmbedder):
+    """The same space, by name, of another width."""
+
+    dimensions = 8
+
+
+async def test_a_new_index_belongs_to_the_embedder_that_comes_first(database: Database) -> None:
+    first = await claim(database, IndifferentEmbedder())
+    again = await claim(database, IndifferentEmbedder())
+
+    assert first == again
+
+
+async def test_a_generation_names_the_space_and_the_analyser(
+    database: Database, static_embedder: StaticEmbedder
+) -> None:
+    generation = await claim(database, static_embedder)
+
+    assert static_embedder.space in generation.name
+    assert lexical.ANALYSER in generation.name
+
+
+@pytest.mark.parametrize("other", [AbsentEmbedder(), Wider()])
+async def test_another_embedder_is_refused_by_both_names(
+    database: Database, other: AbsentEmbedder | Wider
+) -> None:
+    await claim(database, IndifferentEmbedder())
+
+    with pytest.raises(GenerationMismatch) as refused:
+        await claim(database, other)
+
+    assert str(("indifferent", 4, lexical.ANALYSER)) in str(refused.value)
+    assert str((other.space, other.dimensions, lexical.ANALYSER)) in str(refused.value)
+
+
+async def test_another_analyser_is_refused_by_both_names(
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await claim(database, IndifferentEmbedder())
+    await connection.execute("UPDATE generation SET analyser = 'bm25-of-old'")
+
+    with pytest.raises(GenerationMismatch) as refused:
+        await claim(database, IndifferentEmbedder())
+
+    assert "bm25-of-old" in str(refused.value)
+    assert lexical.ANALYSER in str(refused.value)
+
+
+async def test_a_refused_embedder_changes_nothing(database: Database) -> None:
+    first = await claim(database, IndifferentEmbedder())
+    with pytest.raises(GenerationMismatch):
+        await claim(database, AbsentEmbedder())
+
+    assert await claim(database, IndifferentEmbedder()) == first
+
+
+async def test_of_embedders_that_come_at_once_one_wins(database: Database) -> None:
+    embedders: list[Embedder] = [IndifferentEmbedder(), AbsentEmbedder()]
+
+    outcomes = await asyncio.gather(
+        *(claim(database, embedder) for embedder in embedders * 5), return_exceptions=True
+    )
+
+    refused = [outcome for outcome in outcomes if isinstance(outcome, GenerationMismatch)]
+    claimed = {outcome for outcome in outcomes if isinstance(outcome, Generation)}
+    assert (len(refused), len(claimed)) == (5, 1)

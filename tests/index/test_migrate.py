@@ -1,0 +1,135 @@
+"""Bringing an empty database, or one of another version, to the schema of this one."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from gateway.embedded import Servers
+from index.errors import DatabaseUnavailable, MigrationRefused
+from index.migrate import Migration, migrate, shipped
+from tests.conftest import named, run_sql
+
+pytestmark = pytest.mark.anyio
+
+FIRST = Migration("0001_counters.sql", "CREATE TABLE counters (n integer);")
+SECOND = Migration("0002_one.sql", "INSERT INTO counters VALUES (1); SELECT 'two statements';")
+THIRD = Migration("0003_double.sql", "UPDATE counters SET n = n * 2;")
+
+
+@pytest.fixture
+async def empty_url(servers: Servers) -> AsyncIterator[str]:
+    """A database with nothing in it."""
+    name = f"nearhit_empty_{secrets.token_hex(6)}"
+    await run_sql(servers.database_url, f"CREATE DATABASE {name}")
+    yield named(servers.database_url, name)
+    await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def connection(empty_url: str) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
+    connection = await asyncpg.connect(empty_url)
+    yield connection
+    await connection.close()
+
+
+async def test_migrations_are_applied_once_in_order(
+    empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    first_run = await migrate(empty_url, [FIRST, SECOND, THIRD])
+    second_run = await migrate(empty_url, [FIRST, SECOND, THIRD])
+
+    assert first_run == [FIRST.name, SECOND.name, THIRD.name]
+    assert second_run == []
+    assert await connection.fetchval("SELECT n FROM counters") == 2
+
+
+async def test_a_later_version_applies_only_what_is_new(empty_url: str) -> None:
+    await migrate(empty_url, [FIRST, SECOND])
+
+    assert await migrate(empty_url, [FIRST, SECOND, THIRD]) == [THIRD.name]
+
+
+async def test_a_changed_migration_is_refused_by_name_and_nothing_is_applied(
+    empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await migrate(empty_url, [FIRST, SECOND])
+    changed = Migration(SECOND.name, SECOND.text + " -- mended")
+
+    with pytest.raises(MigrationRefused, match=SECOND.name):
+        await migrate(empty_url, [FIRST, changed, THIRD])
+
+    assert await connection.fetchval("SELECT n FROM counters") == 1
+
+
+async def test_an_applied_migration_that_this_version_lacks_is_refused_by_name(
+    empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await migrate(empty_url, [FIRST, SECOND])
+
+    with pytest.raises(MigrationRefused, match=SECOND.name):
+        await migrate(empty_url, [FIRST, THIRD])
+
+    assert await connection.fetchval("SELECT n FROM counters") == 1
+
+
+async def test_ten_processes_that_start_at_once_apply_each_migration_once(
+    empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    runs = await asyncio.gather(*(migrate(empty_url, [FIRST, SECOND, THIRD]) for _ in range(10)))
+
+    assert sorted(runs, key=len)[-2:] == [[], [FIRST.name, SECOND.name, THIRD.name]]
+    assert [row["n"] for row in await connection.fetch("SELECT n FROM counters")] == [2]
+
+
+async def test_ten_processes_that_start_at_once_bring_the_real_schema(empty_url: str) -> None:
+    runs = await asyncio.gather(*(migrate(empty_url, shipped()) for _ in range(10)))
+
+    assert [name for run in runs for name in run] == [migration.name for migration in shipped()]
+
+
+async def test_a_failing_migration_leaves_nothing_half_done(
+    empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    failing = Migration(SECOND.name, "INSERT INTO counters VALUES (1); SELECT 1 / 0;")
+
+    with pytest.raises(asyncpg.DivisionByZeroError):
+        await migrate(empty_url, [FIRST, failing, THIRD])
+
+    applied = await connection.fetch("SELECT name FROM migrations")
+    assert [row["name"] for row in applied] == [FIRST.name]
+    assert await connection.fetchval("SELECT count(*) FROM counters") == 0
+
+
+async def test_a_migration_that_cannot_be_recorded_leaves_nothing_behind(
+    empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    forbidding = Migration(
+        FIRST.name, f"{FIRST.text} ALTER TABLE migrations ADD CHECK (name <> '{SECOND.name}')"
+    )
+
+    with pytest.raises(asyncpg.CheckViolationError):
+        await migrate(empty_url, [forbidding, SECOND])
+
+    assert await connection.fetchval("SELECT count(*) FROM counters") == 0
+
+
+async def test_a_mended_migration_is_applied_after_it_failed(empty_url: str) -> None:
+    failing = Migration(SECOND.name, "SELECT 1 / 0;")
+    with pytest.raises(asyncpg.DivisionByZeroError):
+        await migrate(empty_url, [FIRST, failing])
+
+    assert await migrate(empty_url, [FIRST, SECOND, THIRD]) == [SECOND.name, THIRD.name]
+
+
+async def test_a_database_that_is_not_there_is_unavailable(empty_url: str) -> None:
+    with pytest.raises(DatabaseUnavailable, match="can't be reached"):
+        await migrate(named(empty_url, "nearhit_nowhere"), [FIRST])
+
+
+def test_the_shipped_migrations_are_numbered_without_gaps() -> None:
+    numbers = [int(migration.name.split("_")[0]) for migration in shipped()]
+
+    assert numbers == list(range(1, len(numbers) + 1))

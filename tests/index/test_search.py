@@ -1,0 +1,430 @@
+"""The search statement against brute force, and what an answer says beside its hits."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import product
+from typing import TypeVar
+
+import asyncpg
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gateway.embedded import Servers
+from index.database import Database
+from index.documents import Documents
+from index.query import Filter, Query
+from index.scope import SCOPE_NAMES, ScopeName, everything, resolve
+from index.search import Found, Searcher
+from index.static_embedder import StaticEmbedder
+from index.tenants import Tenants
+from ingest.chunk import chunks
+from ingest.write import Writer
+from tests.conftest import fresh_settings
+from tests.index import worlds
+from tests.index.conftest import connected
+from tests.index.samples import (
+    AbsentEmbedder,
+    IndifferentEmbedder,
+    RecordingInvalidation,
+    a_document,
+    put,
+    subsets,
+)
+from tests.index.worlds import Piece, Principal
+
+pytestmark = pytest.mark.anyio
+
+T = TypeVar("T")
+
+SCORE_TOLERANCE = 1e-3
+SCOPES = [names for names in subsets(SCOPE_NAMES) if names]
+EVERY_READERS = subsets(["user:ben", "user:eve", "group:sales", "tenant", "public"])
+BEN = Principal("acme", "ben", ())
+ANA = everything("acme", "ana", ["sales"])
+
+
+class World:
+    """A searcher, and every chunk that there is."""
+
+    def __init__(self, database: Database, embedder: StaticEmbedder) -> None:
+        self.tenants = Tenants(database)
+        self.searcher = Searcher(database, embedder)
+        self.embedder = embedder
+        self.pieces: list[Piece] = []
+
+    async def expected(self, seen: Sequence[Piece], query: Query) -> worlds.Expected:
+        return worlds.expected(seen, query, (await self.embedder.embed([query.text]))[0])
+
+
+@pytest.fixture(scope="module")
+async def world(
+    servers: Servers, databases: "asyncio.Queue[str]", static_embedder: StaticEmbedder
+) -> AsyncIterator[World]:
+    """Three tenants that share identifiers, words and some texts; nothing changes it."""
+    async with fresh_settings(servers, databases) as own:
+        assert own.database_url is not None
+        url = own.database_url.get_secret_value()
+        async with connected(url) as database:
+            world = World(database, static_embedder)
+            await _settle(world, database, url)
+            yield world
+
+
+async def _settle(world: World, database: Database, url: str) -> None:
+    documents = Documents(database)
+    writer = Writer(documents, world.embedder, RecordingInvalidation())
+    connection = await asyncpg.connect(url)
+    for tenant in worlds.TENANTS:
+        await world.tenants.create(tenant, tenant)
+    for hours, (tenant, document) in enumerate(worlds.made_up_documents(seed=2026)):
+        await put(writer, document, tenant)
+        await connection.execute(
+            "UPDATE documents SET updated_at = $3 WHERE tenant = $1 AND document_id = $2",
+            tenant,
+            document.document_id,
+            worlds.updated_at(hours),
+        )
+        stored = await documents.stored(tenant, document.document_id)
+        assert stored is not None
+        texts = [chunk.embedded_text for chunk in chunks(document.text)]
+        world.pieces += worlds.pieces(
+            tenant,
+            document,
+            chunk_ids=stored.chunk_ids,
+            updated_at=worlds.updated_at(hours),
+            dense=await world.embedder.embed(texts),
+        )
+    await connection.close()
+
+
+def seldom(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
+    """Mostly None: many conditions at once admit nothing."""
+    return st.integers(0, 3).flatmap(lambda number: st.none() if number else strategy)
+
+
+def some(things: Sequence[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.sets(st.sampled_from(things), min_size=1).map(sorted).map(tuple)
+
+
+moments = st.integers(0, 3 * worlds.DOCUMENTS_PER_TENANT).map(worlds.updated_at)
+filters = st.builds(
+    Filter,
+    sources=seldom(some(worlds.SOURCES)),
+    tags_any=seldom(some(worlds.TAGS)),
+    tags_all=seldom(some(worlds.TAGS[:2])),
+    languages=seldom(some([*worlds.LANGUAGES, "pt"])),
+    updated_after=seldom(moments),
+    updated_before=seldom(moments),
+    exclude_documents=seldom(some([f"d{number}" for number in range(5)])),
+    metadata=seldom(st.sampled_from([*worlds.METADATA, {"labels": ["a"]}, {"year": 2025.0}])),
+)
+words = st.sampled_from([word for words in worlds.WORDS.values() for word in words])
+queries = st.builds(
+    Query,
+    text=st.lists(words | st.just("unheard-of"), min_size=1, max_size=5).map(" ".join),
+    alpha=st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1),
+    top_k=st.sampled_from([1, 5, 20, 1000]),
+    fusion=st.sampled_from(["relative", "rrf"]),
+    filter=filters,
+    min_score=seldom(st.sampled_from([0.17, 0.53, 1.1])),
+    candidates=st.sampled_from([3, 20, 50, 1000]),
+)
+principals = st.builds(
+    Principal,
+    st.sampled_from(worlds.TENANTS),
+    st.sampled_from(worlds.SUBJECTS),
+    st.sets(st.sampled_from(worlds.GROUPS)).map(sorted).map(tuple),
+)
+
+
+@pytest.mark.parametrize("names", SCOPES, ids="+".join)
+@settings(max_examples=20, deadline=None)
+@given(asking=principals, query=queries)
+async def test_a_search_finds_what_brute_force_finds(
+    world: World, names: tuple[ScopeName, ...], asking: Principal, query: Query
+) -> None:
+    seen = worlds.visible(world.pieces, asking, names, query.filter)
+    expected = await world.expected(seen, query)
+    assume(expected.decided)
+
+    scope = resolve(asking.tenant, asking.subject, asking.groups, names)
+    found = await world.searcher.search(scope, query)
+
+    assert {hit.chunk_id for hit in found.hits} <= {piece.chunk_id for piece in seen}
+    check(query, found, expected)
+
+
+def check(query: Query, found: Found, expected: worlds.Expected) -> None:
+    """Ranks are exact, but where scores of `relative` fusion are equal within the tolerance."""
+    tolerance = 0.0 if query.fusion == "rrf" else SCORE_TOLERANCE
+    found_scores = [hit.score for hit in found.hits]
+    expected_scores = [score for _, score in expected.hits]
+
+    assert found_scores == pytest.approx(expected_scores, rel=0, abs=tolerance)
+    for hit, (chunk_id, score) in zip(found.hits, expected.hits, strict=True):
+        if hit.chunk_id != chunk_id:
+            assert expected.scores[hit.chunk_id] == pytest.approx(score, rel=0, abs=tolerance)
+            assert expected.scores[hit.chunk_id] != score, "ties go to the lower chunk id"
+
+
+async def test_updated_after_is_inclusive_and_updated_before_exclusive(world: World) -> None:
+    scope = resolve("acme", "ana", [], ["private"])
+    every = Query("sensor", alpha=1, top_k=1000, candidates=1000)
+    times = {piece.chunk_id: piece.updated_at for piece in world.pieces}
+
+    async def found(wanted: Filter) -> set[datetime]:
+        answer = await world.searcher.search(scope, replace(every, filter=wanted))
+        return {times[hit.chunk_id] for hit in answer.hits}
+
+    moments = await found(Filter())
+    assert len(moments) > 2
+    for moment in moments:
+        assert min(await found(Filter(updated_after=moment))) == moment
+        assert moment not in await found(Filter(updated_before=moment))
+        assert moments == await found(Filter(updated_after=moment)) | await found(
+            Filter(updated_before=moment)
+        )
+
+
+async def test_every_scope_admits_what_is_defined_and_scope_admits_says_the_same(
+    writer: Writer, searcher: Searcher
+) -> None:
+    made = {
+        f"d{number}": a_document(f"d{number}", f"Leave number {number}.", owner=owner, readers=to)
+        for number, (owner, to) in enumerate(product([None, "ana", "ben"], EVERY_READERS))
+    }
+    for document in made.values():
+        await put(writer, document)
+    query = Query("leave", alpha=1, top_k=1000, candidates=1000)
+
+    for names, asking in product(SCOPES, [BEN, replace(BEN, groups=("sales",))]):
+        scope = resolve(asking.tenant, asking.subject, asking.groups, names)
+        found = await searcher.search(scope, query)
+
+        assert {hit.document_id for hit in found.hits} == {
+            document_id
+            for document_id, document in made.items()
+            if worlds.is_in_scope("acme", document, asking, names)
+        }
+        for document in made.values():
+            admitted = scope.admits(document.owner, document.readers)
+            assert admitted == worlds.is_in_scope("acme", document, asking, names)
+
+
+@pytest.mark.parametrize("names", SCOPES, ids="+".join)
+async def test_documents_of_another_tenant_appear_only_if_public_and_in_the_public_scope(
+    world: World, names: tuple[ScopeName, ...]
+) -> None:
+    scope = resolve("acme", "ana", ["sales", "ops"], names)
+    query = Query("sensor", alpha=1, top_k=1000, candidates=1000)
+
+    found = await world.searcher.search(scope, query)
+
+    by_chunk = {piece.chunk_id: piece for piece in world.pieces}
+    foreign = [by_chunk[hit.chunk_id] for hit in found.hits]
+    foreign = [piece for piece in foreign if piece.tenant != "acme"]
+    assert all("public" in piece.document.readers for piece in foreign)
+    assert bool(foreign) == ("public" in names)
+
+
+async def test_what_is_shared_leaves_out_what_the_caller_owns_unless_it_is_seen_otherwise(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("own", "Leave of ana.", owner="ana", readers=("user:ana",)))
+    await put(writer, a_document("bens", "Leave of ben.", owner="ben", readers=("user:ana",)))
+    await put(
+        writer, a_document("all", "Leave of all.", owner="ana", readers=("user:ana", "tenant"))
+    )
+
+    async def found(*names: ScopeName) -> set[str]:
+        answer = await searcher.search(resolve("acme", "ana", [], names), Query("leave", alpha=1))
+        return {hit.document_id for hit in answer.hits}
+
+    assert await found("shared") == {"bens"}
+    assert await found("shared", "tenant") == {"bens", "all"}
+    assert await found("shared", "private") == {"own", "bens", "all"}
+    assert await found("private") == {"own", "all"}
+
+
+@pytest.mark.parametrize("names", SCOPES, ids="+".join)
+async def test_an_answer_says_the_revisions_of_the_partitions_that_it_depends_on(
+    world: World, names: tuple[ScopeName, ...]
+) -> None:
+    scope = resolve("beta", "ben", ["ops"], names)
+
+    found = await world.searcher.search(scope, Query("farol", alpha=0.25))
+
+    revisions = await world.tenants.revisions(["beta", "public"])
+    assert found.as_of == {name: revisions[name].revision for name in scope.partitions}
+    assert set(found.as_of) == ({"beta", "public"} if "public" in names else {"beta"})
+
+
+async def test_an_answer_holds_exactly_what_was_committed_up_to_the_revision_that_it_says(
+    writer: Writer, searcher: Searcher
+) -> None:
+    """Each write adds one document, so there are as many hits as revisions."""
+
+    async def write() -> None:
+        for number in range(30):
+            await put(writer, a_document(f"d{number}", f"Leave number {number}."))
+
+    writing = asyncio.create_task(write())
+    answers = []
+    while not writing.done():
+        answers.append(await searcher.search(ANA, Query("leave", alpha=1, top_k=1000)))
+    await writing
+
+    assert len({answer.as_of["acme"] for answer in answers}) > 1
+    assert [len(answer.hits) for answer in answers] == [answer.as_of["acme"] for answer in answers]
+
+
+async def test_equal_chunks_are_one_hit_the_best_ranked(writer: Writer, searcher: Searcher) -> None:
+    await put(writer, a_document("first", title="Miscellanea"))
+    await put(writer, a_document("second", title="Vacation of lighthouse keepers"))
+    await put(writer, a_document("third", title="Miscellanea"))
+
+    by_meaning = await searcher.search(ANA, Query("leave", alpha=1))
+    by_words = await searcher.search(ANA, Query("lighthouse leave", alpha=0))
+
+    assert [hit.document_id for hit in by_meaning.hits] == ["first"]
+    assert [hit.document_id for hit in by_words.hits] == ["second"]
+
+
+async def test_equal_chunks_do_not_use_up_the_places_of_an_answer(
+    writer: Writer, searcher: Searcher
+) -> None:
+    for number in range(5):
+        await put(writer, a_document(f"twin{number}"))
+    await put(writer, a_document("other", "Leave your shoes at the door."))
+
+    found = await searcher.search(ANA, Query("annual leave", alpha=0.5, top_k=2))
+
+    assert [hit.document_id for hit in found.hits] == ["twin0", "other"]
+
+
+async def test_ties_go_to_the_lower_chunk_id_in_each_leg_and_at_the_last_place(
+    database: Database, documents: Documents
+) -> None:
+    embedder = IndifferentEmbedder()
+    writer = Writer(documents, embedder, RecordingInvalidation())
+    searcher = Searcher(database, embedder)
+    letters = ["zeta", "beta", "eta", "alpha", "delta"]  # equal in length and in rarity to the leg
+    for letter in letters:
+        await put(writer, a_document(letter, f"Lighthouse {letter}."))
+
+    for alpha in (0.0, 0.5, 1.0):
+        query = Query("lighthouse", alpha=alpha, top_k=10, candidates=3)
+        found = await searcher.search(ANA, query)
+
+        assert [hit.document_id for hit in found.hits] == letters[:3]
+        assert {hit.score for hit in found.hits} == {1.0}
+
+
+async def test_nothing_below_min_score_is_a_hit(writer: Writer, searcher: Searcher) -> None:
+    for number in range(10):
+        await put(writer, a_document(f"d{number}", f"{'Leave. ' * number} Harbour probe."))
+    every = (await searcher.search(ANA, Query("leave", alpha=0.5, top_k=10))).hits
+
+    for hit in every:
+        query = Query("leave", alpha=0.5, top_k=10, min_score=hit.score)
+        assert (await searcher.search(ANA, query)).hits == tuple(
+            better for better in every if better.score >= hit.score
+        )
+    nothing = await searcher.search(ANA, Query("leave", alpha=0.5, min_score=1.01))
+    assert nothing.hits == ()
+
+
+async def test_an_answer_has_no_more_hits_than_there_are_chunks(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("one", "Leave."))
+    await put(writer, a_document("two", "# Harbour\n\nProbes.\n\n# Leave\n\nNone."))
+
+    found = await searcher.search(ANA, Query("leave", alpha=1, top_k=1000))
+
+    assert [hit.document_id for hit in found.hits].count("two") == 2
+    assert len(found.hits) == 3
+
+
+async def test_a_tenant_without_documents_gets_an_answer_without_hits(searcher: Searcher) -> None:
+    found = await searcher.search(ANA, Query("leave", alpha=0.5))
+
+    assert (found.hits, found.as_of) == ((), {"acme": 0, "public": 0})
+    assert not found.degraded
+
+
+async def test_a_hit_says_where_it_stands_in_its_document(
+    writer: Writer, searcher: Searcher
+) -> None:
+    text = "# Harbour\n\nProbes.\n\n# Leave\n\n25 days of férias.\n"
+    document = a_document("guide", text, tags=("a", "b"), language="pt")
+    await put(writer, document)
+
+    best, _ = (await searcher.search(ANA, Query("leave", alpha=0.5))).hits
+
+    assert best.text == text[best.start : best.end] == "# Leave\n\n25 days of férias."
+    assert (best.document_id, best.title, best.source) == ("guide", document.title, "handbook")
+    assert (best.uri, best.language, best.tags) == (document.uri, "pt", ("a", "b"))
+
+
+async def test_a_language_that_comes_in_is_understood_by_the_next_search(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    before = await searcher.search(ANA, Query("pagamentos", alpha=0))
+    await put(writer, a_document("pagar", "O pagamento sai no dia 25.", language="pt-BR"))
+
+    after = await searcher.search(ANA, Query("pagamentos", alpha=0))
+
+    assert before.hits == ()
+    assert [hit.document_id for hit in after.hits] == ["pagar"]
+
+
+async def test_a_language_that_comes_in_with_a_public_document_of_another_tenant_is_understood(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    await searcher.search(ANA, Query("pagamentos", alpha=0))
+    public = a_document(
+        "pagar", "O pagamento sai no dia 25.", language="pt-BR", readers=("public",)
+    )
+    await put(writer, public, "beta")
+
+    found = await searcher.search(ANA, Query("pagamentos", alpha=0))
+
+    assert [hit.document_id for hit in found.hits] == ["pagar"]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 1.0])
+async def test_without_the_embedder_words_alone_decide_on_the_whole_scale(
+    writer: Writer, searcher: Searcher, database: Database, alpha: float
+) -> None:
+    for number in range(5):
+        await put(writer, a_document(f"d{number}", f"{'Leave. ' * number} Harbour probe."))
+    by_words = await searcher.search(ANA, Query("leave", alpha=0))
+    degraded_searcher = Searcher(database, AbsentEmbedder())
+
+    found = await degraded_searcher.search(ANA, Query("leave", alpha=alpha))
+
+    assert found.degraded
+    assert not by_words.degraded
+    assert [(hit.chunk_id, hit.score) for hit in found.hits] == [
+        (hit.chunk_id, hit.score) for hit in by_words.hits
+    ]
+    assert (found.hits[0].score, found.hits[-1].score) == (1.0, 0.0)
+    assert all(hit.ranking.dense is None for hit in found.hits)
+
+
+async def test_without_the_embedder_rrf_ranks_by_words_too(
+    writer: Writer, database: Database
+) -> None:
+    await put(writer, a_document("probe", "Harbour probe.", title="Probes"))
+    await put(writer, a_document("leave", "Leave."))
+    degraded_searcher = Searcher(database, AbsentEmbedder())
+
+    found = await degraded_searcher.search(ANA, Query("leave", alpha=1, fusion="rrf"))
+
+    assert [(hit.document_id, hit.score) for hit in found.hits] == [("leave", 1 / 61)]

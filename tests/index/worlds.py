@@ -1,0 +1,266 @@
+"""A small world of documents, and what a search of it must find, by brute force.
+
+Written from DESIGN.md, section 4, and not from the statement that it judges: whatever that leaves
+to PostgreSQL is done here in Python, over all chunks of all tenants.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index import fusion, lexical
+from index.document import Document
+from index.fusion import Candidate, Fused
+from index.query import Filter, Query
+from index.scope import ScopeName
+from ingest.chunk import chunks
+
+TENANTS = ("acme", "beta", "gamma")
+SUBJECTS = ("ana", "ben", "eve")
+GROUPS = ("sales", "ops")
+READERS = ("user:ana", "user:ben", "group:sales", "group:ops", "tenant", "public")
+SOURCES = ("wiki", "mail", "drive")
+TAGS = ("red", "green", "blue")
+LANGUAGES = ("en", "pt-BR", "fi")
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+DOCUMENTS_PER_TENANT = 50
+
+WORDS: Mapping[str, Sequence[str]] = {
+    language: line.split()
+    for language, line in {
+        "en": "leave travel sensor lighthouse battery invoice refund pressure harbour probe",
+        "pt-BR": "férias viagem sensor farol bateria fatura reembolso pressão porto sonda",
+        "fi": "loma matka anturi majakka akku lasku hyvitys paine satama luotain",
+    }.items()
+}
+METADATA: Sequence[dict[str, Any]] = [
+    {},
+    {"team": "sales"},
+    {"team": "sales", "year": 2025},
+    {"team": "ops", "year": 2025.5, "draft": True},
+    {"labels": ["a", "b"], "draft": False},
+    {"labels": ["b"], "team": None},
+]
+
+# Arithmetic in 32 bits and in 64 may differ by less than this, between 0 and 1.
+ROUNDING = 2e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    tenant: str
+    subject: str
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A chunk, with the vectors as the index keeps them: of 16 and of 32 bits a number."""
+
+    chunk_id: int
+    tenant: str
+    document: Document
+    updated_at: datetime
+    digest: bytes
+    dense: NDArray[np.float64]
+    lexical: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a search must find: chunk ids and scores, best first.
+
+    scores: of everything that could have been a hit, duplicates too.
+    decided: whether no leg hangs on less than the rounding.
+    """
+
+    hits: Sequence[tuple[int, float]]
+    scores: Mapping[int, float]
+    decided: bool
+
+
+def made_up_documents(seed: int) -> list[tuple[str, Document]]:
+    """Documents with their tenants. Identifiers meet across tenants, and some texts are twins."""
+    random = Random(seed)  # noqa: S311  the same world every time, and no secret
+    made: list[tuple[str, Document]] = []
+    for tenant in TENANTS:
+        for number in range(DOCUMENTS_PER_TENANT):
+            document = _made_up_document(random, f"d{number}")
+            if made and random.random() < 0.15:
+                document = _twin(random, document, random.choice(made)[1])
+            made.append((tenant, document))
+    return made
+
+
+def _made_up_document(random: Random, document_id: str) -> Document:
+    language = random.choice(LANGUAGES)
+    words = WORDS[language]
+    sections = [
+        f"## {random.choice(words)}\n\n{' '.join(random.choices(words, k=random.randint(2, 30)))}."
+        for _ in range(random.randint(1, 4))
+    ]
+    return Document(
+        document_id=document_id,
+        title=" ".join(random.choices(words, k=2)),
+        text="\n\n".join(sections),
+        source=random.choice(SOURCES),
+        uri="",
+        language=language,
+        tags=tuple(tag for tag in TAGS if random.random() < 0.4),
+        metadata=random.choice(METADATA),
+        owner=random.choice([None, *SUBJECTS]),
+        readers=tuple(reader for reader in READERS if random.random() < 0.25),
+    )
+
+
+def _twin(random: Random, document: Document, of: Document) -> Document:
+    title = random.choice([document.title, of.title])
+    return replace(document, title=title, text=of.text, language=of.language)
+
+
+def updated_at(hours: int) -> datetime:
+    return EPOCH + timedelta(hours=hours)
+
+
+def pieces(
+    tenant: str,
+    document: Document,
+    *,
+    chunk_ids: Sequence[int],
+    updated_at: datetime,
+    dense: NDArray[np.float32],
+) -> list[Piece]:
+    """The chunks of one document; `dense` has a row for each."""
+    return [
+        Piece(
+            chunk_id,
+            tenant,
+            document,
+            updated_at,
+            chunk.digest,
+            row.astype(np.float16).astype(np.float64),
+            _single(lexical.passage(f"{document.title}\n{chunk.embedded_text}", document.language)),
+        )
+        for chunk_id, chunk, row in zip(chunk_ids, chunks(document.text), dense, strict=True)
+    ]
+
+
+def visible(
+    world: Sequence[Piece], asking: Principal, names: Collection[ScopeName], wanted: Filter
+) -> list[Piece]:
+    return [
+        piece
+        for piece in world
+        if is_in_scope(piece.tenant, piece.document, asking, names) and meets(piece, wanted)
+    ]
+
+
+def is_in_scope(
+    tenant: str, document: Document, asking: Principal, names: Collection[ScopeName]
+) -> bool:
+    public = "public" in names and "public" in document.readers
+    if tenant != asking.tenant:
+        return public
+    owned = document.owner == asking.subject
+    sharing = {f"user:{asking.subject}", *(f"group:{group}" for group in asking.groups)}
+    return (
+        public
+        or ("private" in names and owned)
+        or ("shared" in names and not owned and bool(sharing & set(document.readers)))
+        or ("tenant" in names and "tenant" in document.readers)
+    )
+
+
+def meets(piece: Piece, wanted: Filter) -> bool:
+    document, tags = piece.document, set(piece.document.tags)
+    return (
+        (wanted.sources is None or document.source in wanted.sources)
+        and (wanted.tags_any is None or not tags.isdisjoint(wanted.tags_any))
+        and (wanted.tags_all is None or tags.issuperset(wanted.tags_all))
+        and (wanted.languages is None or document.language in wanted.languages)
+        and (wanted.updated_after is None or piece.updated_at >= wanted.updated_after)
+        and (wanted.updated_before is None or piece.updated_at < wanted.updated_before)
+        and (
+            wanted.exclude_documents is None or document.document_id not in wanted.exclude_documents
+        )
+        and (wanted.metadata is None or holds(document.metadata, wanted.metadata))
+    )
+
+
+def holds(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(key in metadata and _contains(metadata[key], wanted[key]) for key in wanted)
+
+
+def _contains(held: Any, wanted: Any) -> bool:
+    if isinstance(held, list) and isinstance(wanted, list):
+        return all(any(_contains(item, one) for item in held) for one in wanted)
+    return isinstance(held, bool) == isinstance(wanted, bool) and bool(held == wanted)
+
+
+def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) -> Expected:
+    """What the search must find among what may be seen. `dense` is the query's vector."""
+    meaning, words = _dense_leg(seen, dense), _lexical_leg(seen, query.text)
+    decided = all(_is_decided(leg, query.candidates) for leg in (meaning, words))
+    legs = meaning[: query.candidates], words[: query.candidates]
+    if query.fusion == "rrf":
+        ranking = fusion.reciprocal_rank(*legs)
+    else:
+        ranking = fusion.relative(*legs, alpha=query.alpha)
+    scores = {fused.chunk_id: fused.score for fused in ranking}
+    return Expected(_folded(seen, query, ranking), scores, decided)
+
+
+def _dense_leg(seen: Sequence[Piece], vector: NDArray[np.float32]) -> list[Candidate]:
+    asked = vector.astype(np.float16).astype(np.float64)
+    asked /= np.linalg.norm(asked)
+    cosines = [float((piece.dense / np.linalg.norm(piece.dense) * asked).sum()) for piece in seen]
+    return _ranked(seen, cosines)
+
+
+def _lexical_leg(seen: Sequence[Piece], text: str) -> list[Candidate]:
+    asked = {code: _single(lexical.query(text, [code])) for code in LANGUAGES}
+    products = [
+        math.fsum(
+            weight * piece.lexical.get(term, 0.0)
+            for term, weight in asked[piece.document.language].items()
+        )
+        for piece in seen
+    ]
+    return [candidate for candidate in _ranked(seen, products) if candidate.score > 0]
+
+
+def _ranked(seen: Sequence[Piece], scores: Sequence[float]) -> list[Candidate]:
+    leg = [
+        Candidate(piece.chunk_id, round(score, 9))
+        for piece, score in zip(seen, scores, strict=True)
+    ]
+    return sorted(leg, key=lambda candidate: (-candidate.score, candidate.chunk_id))
+
+
+def _is_decided(leg: Sequence[Candidate], candidates: int) -> bool:
+    """Whether scores are equal, or too far apart for rounding to change their order."""
+    counted = [candidate.score for candidate in leg[: candidates + 1]]
+    gaps = [better - worse for better, worse in pairwise(counted)]
+    return all(gap == 0 or gap > ROUNDING * max(1, counted[0]) for gap in gaps)
+
+
+def _folded(
+    seen: Sequence[Piece], query: Query, ranking: Sequence[Fused]
+) -> list[tuple[int, float]]:
+    digests = {piece.chunk_id: piece.digest for piece in seen}
+    hits: dict[bytes, tuple[int, float]] = {}
+    for fused in ranking:
+        if query.min_score is None or fused.score >= query.min_score:
+            hits.setdefault(digests[fused.chunk_id], (fused.chunk_id, fused.score))
+    return list(hits.values())[: query.top_k]
+
+
+def _single(vector: Mapping[int, float]) -> dict[int, float]:
+    return {term: float(np.float32(weight)) for term, weight in vector.items()}
