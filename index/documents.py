@@ -188,15 +188,19 @@ async def _put(session: Session, tenant: str, write: Write) -> list[int]:
         [SparseVector(dict(chunk.lexical), DIMENSION) for chunk in write.added],
     )
     chunk_ids = [row["chunk_id"] for row in added]
-    await _put_passages(session, key, [*chunk_ids, *(kept.chunk_id for kept in write.kept)], write)
+    await _put_chunk_texts(
+        session, key, [*chunk_ids, *(kept.chunk_id for kept in write.kept)], write
+    )
     await _put_lexical(session, tenant, write.kept)
     return chunk_ids
 
 
-async def _put_passages(session: Session, key: int, chunk_ids: Sequence[int], write: Write) -> None:
+async def _put_chunk_texts(
+    session: Session, key: int, chunk_ids: Sequence[int], write: Write
+) -> None:
     chunks: Sequence[Added | Kept] = [*write.added, *write.kept]
     await session.rows(
-        "documents.put_passages",
+        "documents.put_chunk_texts",
         key,
         chunk_ids,
         [chunk.digest for chunk in chunks],

@@ -1,10 +1,10 @@
 """Background BM25: texts as sparse vectors whose inner product is the lexical score.
 
-A passage's vector says how much of each term it holds, a query's how rare each term is in the
+A chunk's vector says how much of each term it holds, a query's how rare each term is in the
 language at large. Neither looks at another text, so a score says nothing about hidden documents.
 
 The language is hashed into a term's index: one query analysed in several languages is one vector,
-in which each passage meets only the terms of its own language.
+in which each chunk meets only the terms of its own language.
 
 Pure, but that the first use of a language reads its word list; see `load`.
 """
@@ -39,12 +39,12 @@ _SNOWBALL = {
 UNDETERMINED = "und"  # words as they stand, as common as in all of the languages together
 LANGUAGES = frozenset({*_SNOWBALL, UNDETERMINED})
 
-PASSAGE_TERMS_MAX = 16_000  # what pgvector's sparsevec can hold
+CHUNK_TERMS_MAX = 16_000  # what pgvector's sparsevec can hold
 QUERY_TERMS_MAX = 64  # in each language; a starting value, not measured
 TOKEN_LENGTH_MAX = 128  # characters; past it only a blob of data goes on
 
 K1, B = 1.2, 0.75  # the customary values
-PASSAGE_WORDS = 200  # L, the length that counts as usual
+CHUNK_WORDS = 200  # L, the length that counts as usual
 TEXT_WORDS = 150  # of the text whose chance to hold a term makes the term common or rare
 CHANCE_MAX = 0.9  # a term of nine texts in ten tells none apart: leaving it out costs nothing
 RAREST = 1e-7  # the share of a word that no list holds; down to 1e-8 is no better, 1e-6 worse
@@ -54,20 +54,20 @@ _TOKEN = re.compile(r"\w+(?:(?:[.@]|-(?=\d)|(?<=\d)-)\w+)*")
 _PART = re.compile(r"[^\W_]+")
 
 
-def passage(text: str, language: str) -> dict[int, float]:
+def chunk(text: str, language: str) -> dict[int, float]:
     """Map each term's index to its saturated frequency: tf·(k1+1) / (tf + k1·(1-b + b·len/L)).
 
-    Of more than PASSAGE_TERMS_MAX terms the most frequent are kept.
+    Of more than CHUNK_TERMS_MAX terms the most frequent are kept.
 
     Source: Robertson, Zaragoza, The Probabilistic Relevance Framework, 2009; L fixed.
     """
     base = base_language(language)
     tokens = _tokens(text)
     counts = Counter(index for token in tokens for index, _ in _terms(token, base))
-    norm = K1 * (1 - B + B * len(tokens) / PASSAGE_WORDS)
+    norm = K1 * (1 - B + B * len(tokens) / CHUNK_WORDS)
     return {
         index: count * (K1 + 1) / (count + norm)
-        for index, count in counts.most_common(PASSAGE_TERMS_MAX)
+        for index, count in counts.most_common(CHUNK_TERMS_MAX)
     }
 
 

@@ -233,4 +233,4 @@ def _kept(chunk_id: int, chunk: Chunk, words: Mapping[int, float] | None) -> Kep
 
 def _words(document: Document, chunk: Chunk) -> Mapping[int, float]:
     """The title counts as words of each chunk; it is not embedded, so a new title costs nothing."""
-    return lexical.passage(f"{document.title}\n{chunk.embedded_text}", document.language)
+    return lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)

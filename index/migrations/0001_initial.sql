@@ -99,7 +99,7 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_document ON chunks (tenant, document_key);
 
 -- What only a hit shows. An edit that merely moves a chunk rewrites this row and no vector.
-CREATE TABLE passages (
+CREATE TABLE chunk_texts (
     chunk_id     bigint PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
     document_key bigint NOT NULL REFERENCES documents ON DELETE CASCADE,
     digest       bytea NOT NULL,
@@ -107,7 +107,7 @@ CREATE TABLE passages (
     end_at       integer NOT NULL,
     text         text NOT NULL
 );
-CREATE INDEX passages_document ON passages (document_key, start_at);
+CREATE INDEX chunk_texts_document ON chunk_texts (document_key, start_at);
 
 -- Vectors by what was embedded: a digest met again, anywhere in the tenant, is never paid for twice.
 CREATE TABLE embeddings (

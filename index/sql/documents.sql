@@ -8,13 +8,13 @@ SELECT
     documents.document_key, document_id, source, title, uri, language, tags, metadata, owner, readers,
     version, texts.text,
     (SELECT revision FROM tenants WHERE tenants.tenant = documents.tenant) AS revision,
-    coalesce(array_agg(passages.chunk_id ORDER BY passages.start_at, passages.chunk_id)
-             FILTER (WHERE passages.chunk_id IS NOT NULL), '{}') AS chunk_ids,
-    coalesce(array_agg(passages.digest ORDER BY passages.start_at, passages.chunk_id)
-             FILTER (WHERE passages.chunk_id IS NOT NULL), '{}') AS digests
+    coalesce(array_agg(chunk_texts.chunk_id ORDER BY chunk_texts.start_at, chunk_texts.chunk_id)
+             FILTER (WHERE chunk_texts.chunk_id IS NOT NULL), '{}') AS chunk_ids,
+    coalesce(array_agg(chunk_texts.digest ORDER BY chunk_texts.start_at, chunk_texts.chunk_id)
+             FILTER (WHERE chunk_texts.chunk_id IS NOT NULL), '{}') AS digests
 FROM documents
 JOIN texts USING (document_key)
-LEFT JOIN passages USING (document_key)
+LEFT JOIN chunk_texts USING (document_key)
 WHERE tenant = $1 AND document_id = $2
 GROUP BY documents.document_key, texts.text;
 
@@ -49,14 +49,14 @@ FROM unnest($3::halfvec[], $4::sparsevec[]) WITH ORDINALITY AS new (dense, lexic
 ORDER BY place
 RETURNING chunk_id;
 
--- name: put_passages
--- Added chunks get their passage; kept ones may have moved.
-INSERT INTO passages (chunk_id, document_key, digest, start_at, end_at, text)
+-- name: put_chunk_texts
+-- Added chunks get their text; kept ones may have moved.
+INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
 SELECT chunk_id, $1, digest, start_at, end_at, text
 FROM unnest($2::bigint[], $3::bytea[], $4::integer[], $5::integer[], $6::text[])
     AS new (chunk_id, digest, start_at, end_at, text)
 ON CONFLICT (chunk_id) DO UPDATE SET start_at = excluded.start_at, end_at = excluded.end_at
-WHERE passages.start_at <> excluded.start_at OR passages.end_at <> excluded.end_at;
+WHERE chunk_texts.start_at <> excluded.start_at OR chunk_texts.end_at <> excluded.end_at;
 
 -- name: put_lexical
 -- The lexical vector also holds the title's words, so a new title gives kept chunks a new one.

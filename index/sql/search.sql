@@ -57,10 +57,10 @@ as_of AS (
 SELECT
     as_of.tenant_revision, as_of.public_revision, as_of.languages AS index_languages,
     found.chunk_id, found.dense, found.lexical,
-    passages.digest, passages.text, passages.start_at, passages.end_at,
+    chunk_texts.digest, chunk_texts.text, chunk_texts.start_at, chunk_texts.end_at,
     documents.document_id, documents.title, documents.source, documents.uri,
     documents.language, documents.tags
 FROM as_of
 LEFT JOIN found ON true
-LEFT JOIN passages USING (chunk_id)
+LEFT JOIN chunk_texts USING (chunk_id)
 LEFT JOIN documents USING (document_key);

@@ -177,6 +177,7 @@ class TestRedis:
             answer = await newcomer.as_(ana).search(QUESTION)
             assert "27 days" in answer.text
             assert answer.headers["cache-status"] == "nearhit; fwd=miss; stored"
+            assert await newcomer.counted("nearhit_cache_events_total", event="reset") > 0
         await until_redis_serves(ana, filled_by=first, read_by=second)
         assert all("27 days" in text for text in await at_each(ana, gateways))
 

@@ -177,18 +177,18 @@ async def test_a_kept_chunk_moves_without_its_vectors_being_written_again(
     assert (await rows.places("chunks"))[:1] == before
 
 
-async def test_new_access_writes_no_chunk_and_no_passage_again(
+async def test_new_access_writes_no_chunk_and_no_chunk_text_again(
     documents: Documents, rows: Rows
 ) -> None:
     stored = await written(documents, a_document("leave"), "a", "b")
-    before = [await rows.places(table) for table in ("chunks", "passages", "texts")]
+    before = [await rows.places(table) for table in ("chunks", "chunk_texts", "texts")]
 
     await documents.put_access("acme", stored, owner="ben", readers=["public"])
 
     after = await documents.stored("acme", "leave")
     assert after is not None
     assert (after.document.owner, after.document.readers) == ("ben", ("public",))
-    assert [await rows.places(table) for table in ("chunks", "passages", "texts")] == before
+    assert [await rows.places(table) for table in ("chunks", "chunk_texts", "texts")] == before
 
 
 async def test_a_removed_document_leaves_nothing_behind(documents: Documents, rows: Rows) -> None:
@@ -197,18 +197,20 @@ async def test_a_removed_document_leaves_nothing_behind(documents: Documents, ro
     await documents.remove("acme", stored)
 
     assert await documents.stored("acme", "leave") is None
-    for table in ("documents", "texts", "chunks", "passages"):
+    for table in ("documents", "texts", "chunks", "chunk_texts"):
         assert await rows.count(table) == 0
 
 
-async def test_a_removed_chunk_leaves_no_passage_behind(documents: Documents, rows: Rows) -> None:
+async def test_a_removed_chunk_leaves_no_chunk_text_behind(
+    documents: Documents, rows: Rows
+) -> None:
     stored = await written(documents, a_document("leave"), "a", "b")
 
     await documents.apply(
         "acme", a_write(a_document("leave"), version=stored.version, removed=stored.chunk_ids)
     )
 
-    assert await rows.count("chunks") == await rows.count("passages") == 0
+    assert await rows.count("chunks") == await rows.count("chunk_texts") == 0
 
 
 async def test_a_version_never_comes_back(documents: Documents) -> None:

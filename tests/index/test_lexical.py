@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index import lexical
-from index.lexical import DIMENSION, LANGUAGES, PASSAGE_TERMS_MAX, QUERY_TERMS_MAX
+from index.lexical import CHUNK_TERMS_MAX, DIMENSION, LANGUAGES, QUERY_TERMS_MAX
 
 TEXTS = st.text(st.sampled_from("aàáâãäbcçdeéêëiíîlmnñoóôõöprstuúüvwxyzß019 .-_@"))
 IDENTIFIERS = ["ERR_1042", "snake_case", "v2.3.1", "ana@exemplo.pt", "covid-19", "config.yaml"]
@@ -19,14 +19,14 @@ def _word_lists() -> None:
     lexical.load(LANGUAGES)
 
 
-def score(query: str, passage: str, language: str, also: Collection[str] = ()) -> float:
-    held = lexical.passage(passage, language)
+def score(query: str, chunk: str, language: str, also: Collection[str] = ()) -> float:
+    held = lexical.chunk(chunk, language)
     asked = lexical.query(query, {language, *also})
     return sum(weight * held[index] for index, weight in asked.items() if index in held)
 
 
-def test_a_passage_holds_saturated_frequencies() -> None:
-    vector = lexical.passage("lighthouse keeper of the lighthouse", "en")
+def test_a_chunk_holds_saturated_frequencies() -> None:
+    vector = lexical.chunk("lighthouse keeper of the lighthouse", "en")
 
     norm = 1.2 * (1 - 0.75 + 0.75 * 5 / 200)
     assert sorted(vector.values()) == pytest.approx([2.2 / (1 + norm), 2 * 2.2 / (2 + norm)])
@@ -49,7 +49,7 @@ def test_a_rare_word_weighs_more_than_a_common_one() -> None:
     [("the of and to", "en"), ("de a o que e", "pt"), ("der die und", "de"), ("the de la", "und")],
 )
 def test_words_that_nearly_every_text_holds_score_nothing(words: str, language: str) -> None:
-    assert lexical.passage(words, language) == lexical.query(words, [language]) == {}
+    assert lexical.chunk(words, language) == lexical.query(words, [language]) == {}
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_accents_never_matter(text: str, language: str) -> None:
     letters = unicodedata.normalize("NFD", text)
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
 
-    assert lexical.passage(plain, language) == lexical.passage(text, language)
-    assert lexical.passage(letters, language) == lexical.passage(text, language)
+    assert lexical.chunk(plain, language) == lexical.chunk(text, language)
+    assert lexical.chunk(letters, language) == lexical.chunk(text, language)
 
 
 @given(TEXTS, st.sampled_from(sorted(LANGUAGES)))
 def test_case_never_matters(text: str, language: str) -> None:
-    assert lexical.passage(text.upper(), language) == lexical.passage(text, language)
+    assert lexical.chunk(text.upper(), language) == lexical.chunk(text, language)
 
 
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
@@ -100,10 +100,10 @@ def test_a_hyphen_between_words_only_parts_them() -> None:
     assert lexical.query("long-lived", ["en"]) == lexical.query("long lived", ["en"])
 
 
-def test_a_passage_meets_only_the_terms_of_its_own_language() -> None:
-    passage = "Notas sobre o die, peça que se usa em moldes."  # "die" is German's "the"
+def test_a_chunk_meets_only_the_terms_of_its_own_language() -> None:
+    chunk = "Notas sobre o die, peça que se usa em moldes."  # "die" is German's "the"
 
-    assert score("die", passage, "pt", also=["de"]) == score("die", passage, "pt") > 0
+    assert score("die", chunk, "pt", also=["de"]) == score("die", chunk, "pt") > 0
     assert lexical.query("die", ["de"]) == {}
 
 
@@ -120,7 +120,7 @@ def test_a_query_in_several_languages_is_its_queries_in_each(
 
 @given(st.text(), st.sampled_from(sorted(LANGUAGES)))
 def test_any_text_gives_vectors_that_can_be_stored(text: str, language: str) -> None:
-    held, asked = lexical.passage(text, language), lexical.query(text, [language])
+    held, asked = lexical.chunk(text, language), lexical.query(text, [language])
 
     assert held.keys() == asked.keys()
     assert all(0 <= index < DIMENSION for index in held)
@@ -134,12 +134,12 @@ def test_of_too_many_words_a_query_keeps_the_rarest() -> None:
     assert lexical.query(f"lighthouse {rare} keeper", ["en"]) == lexical.query(rare, ["en"])
 
 
-def test_of_too_many_words_a_passage_keeps_the_most_frequent() -> None:
-    text = " ".join(f"xq{number}" for number in range(PASSAGE_TERMS_MAX)) + " lighthouse" * 2
+def test_of_too_many_words_a_chunk_keeps_the_most_frequent() -> None:
+    text = " ".join(f"xq{number}" for number in range(CHUNK_TERMS_MAX)) + " lighthouse" * 2
 
-    vector = lexical.passage(text, "en")
+    vector = lexical.chunk(text, "en")
 
-    assert len(vector) == PASSAGE_TERMS_MAX
+    assert len(vector) == CHUNK_TERMS_MAX
     assert vector.keys() >= lexical.query("lighthouse", ["en"]).keys()
 
 
@@ -150,14 +150,14 @@ def test_of_a_blob_only_the_beginning_is_a_word() -> None:
 
 
 def test_equal_words_have_equal_indexes_in_every_process() -> None:
-    assert lexical.passage("farol", "pt").keys() == {213_896_885}
-    assert lexical.passage("farol", "und").keys() == {212_906_940}
+    assert lexical.chunk("farol", "pt").keys() == {213_896_885}
+    assert lexical.chunk("farol", "und").keys() == {212_906_940}
 
 
 @pytest.mark.parametrize("code", ["pt", "pt-BR", "pt_PT", "PT-br"])
 def test_a_regional_code_is_its_language(code: str) -> None:
     assert lexical.base_language(code) == "pt"
-    assert lexical.passage("um farol", code) == lexical.passage("um farol", "pt")
+    assert lexical.chunk("um farol", code) == lexical.chunk("um farol", "pt")
 
 
 @pytest.mark.parametrize("code", ["fi", "xx", "", "english", "-pt"])

@@ -12,7 +12,7 @@ from index.static_embedder import BATCH_TEXTS, INLINE_LENGTH_MAX, TOKENS_MAX, St
 pytestmark = pytest.mark.anyio
 
 EMBEDDER = StaticEmbedder()
-PASSAGES = [f"Passage {number} on leave, travel and pay. " * number for number in range(1, 150)]
+TEXTS = [f"Text {number} on leave, travel and pay. " * number for number in range(1, 150)]
 
 
 @given(st.lists(st.text(), max_size=5))
@@ -34,13 +34,13 @@ async def test_equal_texts_get_equal_bytes_whatever_else_is_in_the_batch(texts: 
 
 
 async def test_a_batch_that_threads_share_gives_the_bytes_of_its_texts_alone() -> None:
-    assert len(PASSAGES) > 2 * BATCH_TEXTS
-    assert len(PASSAGES[0]) < INLINE_LENGTH_MAX < len(PASSAGES[-1])
+    assert len(TEXTS) > 2 * BATCH_TEXTS
+    assert len(TEXTS[0]) < INLINE_LENGTH_MAX < len(TEXTS[-1])
 
-    together = await EMBEDDER.embed(tuple(PASSAGES))
+    together = await EMBEDDER.embed(tuple(TEXTS))
 
     assert [row.tobytes() for row in together] == [
-        (await EMBEDDER.embed([text])).tobytes() for text in PASSAGES
+        (await EMBEDDER.embed([text])).tobytes() for text in TEXTS
     ]
 
 
@@ -60,9 +60,9 @@ async def test_the_vectors_are_those_of_the_package_itself() -> None:
     folder = Path(str(distribution("wordllama").locate_file("wordllama")))
     model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 
-    ours = await EMBEDDER.embed(PASSAGES)
+    ours = await EMBEDDER.embed(TEXTS)
 
-    np.testing.assert_allclose(ours, model.embed(PASSAGES, norm=True), atol=1e-6)
+    np.testing.assert_allclose(ours, model.embed(TEXTS, norm=True), atol=1e-6)
 
 
 async def test_a_question_is_nearer_to_its_answer_than_to_another() -> None:
