@@ -22,7 +22,7 @@ run: setup
 	@$(BIN)/nearhit serve --example
 
 test: setup
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4
 
 format: setup
 	$(BIN)/ruff format --check

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
+import hypothesis
 import pytest
 from pydantic import SecretStr
 
@@ -20,6 +21,12 @@ from gateway import embedded
 from gateway.embedded import Servers
 from gateway.settings import Settings
 from index import migrate
+
+# How long an example takes says more about the machine than about the code.
+hypothesis.settings.register_profile(
+    "nearhit", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("nearhit")
 
 ADMIN_KEY = "nh_operator-of-the-tests"
 

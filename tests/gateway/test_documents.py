@@ -472,10 +472,10 @@ async def test_a_batch_is_found_as_soon_as_it_is_told(ana: Caller) -> None:
     assert len(await ana.found("handbook", top_k=30)) == 20
 
 
-async def test_an_empty_batch_has_an_empty_answer(ana: Caller) -> None:
+async def test_an_empty_batch_is_refused(ana: Caller) -> None:
     answer = await ana.call("POST", "/v1/documents/batch", content=b"\n \n")
 
-    assert (answer.status_code, answer.content) == (200, b"")
+    assert problem(answer, 422)["errors"][0]["field"] == "body"
 
 
 async def test_a_batch_of_too_many_lines_stores_none_of_them(ana: Caller) -> None:

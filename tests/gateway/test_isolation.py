@@ -114,6 +114,7 @@ class Play:
         self.numbers = count(1)
         self.admins: dict[str, Caller] = {}
         self.world = World(("globex", "hooli", "initech"))
+        self.last_changed = "globex"
 
     async def set_up(self) -> None:
         for tenant in self.world.tenants:
@@ -127,9 +128,10 @@ class Play:
                 await self.write(tenant, document_id)
 
     async def change(self) -> None:
-        tenant = self.random.choice(self.world.tenants)
+        tenant = self.last_changed = self.random.choice(self.world.tenants)
         document_id = self.random.choice(DOCUMENT_IDS)
-        match self.random.choice(("write", "share", "share", "delete", "membership", "key")):
+        kinds = ("write", "share", "share", "delete", "membership", "membership", "key")
+        match self.random.choice(kinds):
             case "write":
                 await self.write(tenant, document_id)
             case "share":
@@ -139,13 +141,13 @@ class Play:
             case "membership":
                 await self.change_membership(tenant)
             case _:
-                await self.replace_key()
+                await self.replace_key(tenant)
 
     async def write(self, tenant: str, document_id: str) -> None:
         """A new text that every question finds, by which the document is known again."""
         owner = self.random.choice((*SUBJECTS, None))
         text = f"Entry {next(self.numbers)} of the handbook of the company {tenant}."
-        readers = self.some(READERS)
+        readers = self.few(READERS)
         body = {"text": text, "owner": owner, "readers": sorted(readers)}
         answer = await self.admin(tenant).call("PUT", path_of(document_id), json=body)
         assert answer.status_code == 200, answer.text
@@ -153,7 +155,7 @@ class Play:
 
     async def share(self, tenant: str, document_id: str) -> None:
         document = self.world.documents.get((tenant, document_id))
-        body: dict[str, Any] = {"readers": sorted(self.some(READERS))}
+        body: dict[str, Any] = {"readers": sorted(self.few(READERS))}
         if self.random.random() < 0.3:
             body["owner"] = self.random.choice((*SUBJECTS, None))
         path = f"{path_of(document_id)}/access"
@@ -179,20 +181,21 @@ class Play:
             self.world.members.add((tenant, group, subject))
         assert answer.status_code == 204
 
-    async def replace_key(self) -> None:
+    async def replace_key(self, tenant: str) -> None:
         """Revoke a principal's key, and give its subject another one, with other groups."""
-        principal = self.random.choice(self.world.principals)
-        admin = self.admin(principal.tenant)
+        principals = [who for who in self.world.principals if who.tenant == tenant]
+        principal = self.random.choice(principals)
+        admin = self.admin(tenant)
         revoked = await admin.call("DELETE", f"/v1/keys/{principal.key_id}")
         assert revoked.status_code == 204
         self.world.principals.remove(principal)
         for gateway in self.gateways:
             answer = await gateway.as_(principal.caller).call("GET", "/v1/documents")
             problem(answer, 401)
-        await self.new_principal(principal.tenant, principal.subject)
+        await self.new_principal(tenant, principal.subject)
 
     async def new_principal(self, tenant: str, subject: str) -> None:
-        groups = self.some(GROUPS)
+        groups = self.few(GROUPS)
         body = {"subject": subject, "groups": sorted(groups), "roles": ["reader"]}
         answer = await self.admin(tenant).call("POST", "/v1/keys", json=body)
         assert answer.status_code == 201, answer.text
@@ -206,7 +209,8 @@ class Play:
             await asyncio.gather(*(self.look_once() for _ in range(looks)))
 
     async def look_once(self) -> None:
-        who = self.random.choice(self.world.principals)
+        about = [who for who in self.world.principals if who.tenant == self.last_changed]
+        who = self.random.choice(self.random.choice((about, self.world.principals)))
         caller = self.random.choice(self.gateways).as_(who.caller)
         match self.random.choice(("search", "search", "search", "list", "get")):
             case "search":
@@ -219,7 +223,7 @@ class Play:
                 await self.compare_get(who, caller)
 
     async def compare_search(self, who: Principal, caller: Caller) -> None:
-        asked = self.random.choice((SCOPES, SCOPES, sorted(self.some(SCOPES, at_least=1))))
+        asked = self.random.choice((SCOPES, SCOPES, sorted(self.few(SCOPES, at_least=1))))
         fields: dict[str, object] = {"top_k": 100}
         if asked != SCOPES:
             fields["scopes"] = asked
@@ -244,8 +248,9 @@ class Play:
     def keep(self, document: Document) -> None:
         self.world.documents[document.tenant, document.document_id] = document
 
-    def some(self, values: Sequence[str], *, at_least: int = 0) -> frozenset[str]:
-        return frozenset(self.random.sample(values, self.random.randint(at_least, len(values))))
+    def few(self, values: Sequence[str], *, at_least: int = 0) -> frozenset[str]:
+        """Up to two, so that one more or less tells."""
+        return frozenset(self.random.sample(values, self.random.randint(at_least, 2)))
 
 
 def path_of(document_id: str) -> str:

@@ -459,7 +459,7 @@ async def test_of_too_many_writers_of_one_document_the_refused_ones_stored_nothi
     writer: Writer, documents: Documents, tenants: Tenants
 ) -> None:
     outcomes = await asyncio.gather(
-        *(writer.put("acme", "log", with_line(f"line {number}")) for number in range(40)),
+        *(writer.put("acme", "log", with_line(f"line {number}")) for number in range(25)),
         return_exceptions=True,
     )
 
