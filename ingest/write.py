@@ -5,6 +5,7 @@ still what is stored, else everything is planned again.
 """
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -21,7 +22,8 @@ from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
 
-_ATTEMPTS_MAX = 10  # a starting value: each lost attempt means that another writer got through
+_ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
+_PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many writers take turns
 _INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
@@ -134,10 +136,11 @@ class Writer:
         attempt: Callable[[Stored | None], Awaitable[Written | None]],
     ) -> Written:
         """What an attempt wrote; None means that somebody else got through first, so once more."""
-        for _ in range(_ATTEMPTS_MAX):
+        for lost in range(_ATTEMPTS_MAX):
             written = await attempt(await self._documents.stored(tenant, document_id))
             if written is not None:
                 return written
+            await asyncio.sleep(random.uniform(0, lost * _PAUSE_S))  # noqa: S311  no secret
         raise DocumentContended(document_id)
 
     async def _prepare(

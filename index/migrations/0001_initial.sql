@@ -97,6 +97,7 @@ CREATE TABLE chunks (
     lexical      sparsevec NOT NULL
 ) WITH (toast_tuple_target = 8160);
 CREATE INDEX chunks_document ON chunks (tenant, document_key);
+CREATE INDEX chunks_cascade ON chunks (document_key);
 
 -- What only a hit shows. An edit that merely moves a chunk rewrites this row and no vector.
 CREATE TABLE chunk_texts (
