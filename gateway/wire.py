@@ -36,6 +36,7 @@ from index.scope import PUBLIC, SCOPE_NAMES, ScopeName
 Model = TypeVar("Model", bound=BaseModel)
 
 _FILTER_VALUES_MAX = 256
+_CANDIDATES_MIN = 50  # that each leg contributes: more if more hits are asked for
 _TENANT = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -143,6 +144,7 @@ class SearchBody(Body):
             filter=self.filter.canonical(),
             min_score=self.min_score,
             explain=self.explain,
+            candidates=max(_CANDIDATES_MIN, self.top_k),
         )
 
 

@@ -189,3 +189,12 @@ async def test_an_unknown_filter_value_finds_nothing_and_says_nothing(ana: Calle
     await ana.put("leave", LEAVE)
 
     assert await ana.found("leave", filter={"sources": ["of another tenant"]}) == []
+
+
+async def test_as_many_hits_come_as_are_asked_for_and_there(ana: Caller) -> None:
+    lines = "\n".join(
+        f'{{"document_id": "d{number}", "text": "Leave, part {number}."}}' for number in range(80)
+    )
+    await ana.call("POST", "/v1/documents/batch", content=lines)
+
+    assert len(await ana.found("leave", top_k=100)) == 80
