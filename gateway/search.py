@@ -17,9 +17,10 @@ from gateway.services import Services, Wanted
 from gateway.settings import Settings
 from gateway.wire import SearchBody
 from index import scope
+from index.hits import Hit
 from index.query import Query
 from index.scope import PUBLIC, Scope
-from index.search import Found, Hit
+from index.search import Found
 from index.tenants import KeyHolder
 
 

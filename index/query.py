@@ -34,6 +34,9 @@ class Query:
 
     alpha: the dense leg's share, 0 to 1, for `relative` fusion.
     candidates: how many each leg contributes.
+    language: what the words are analysed in; None for every language that the scope holds.
+    document_hits_max: of one document; None for no limit.
+    expand: whether a hit's text takes in the chunk before and the one after.
     """
 
     text: str
@@ -44,6 +47,9 @@ class Query:
     min_score: float | None = None
     explain: bool = False
     candidates: int = 50
+    language: str | None = None
+    document_hits_max: int | None = None
+    expand: bool = False
 
     @property
     def digest(self) -> bytes:

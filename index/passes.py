@@ -1,0 +1,244 @@
+"""The passes of one search: which there are, their statements, and their legs made into one.
+
+Most searches are one statement. What makes that right is learned by the way: each also says in
+which languages its partitions hold documents and how many chunks there are, so that a search which
+began with an older notion notices, and looks again.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from cachetools import LRUCache
+from pgvector import HalfVector, SparseVector
+
+from index import lexical, strategy
+from index.database import Database, Row
+from index.fusion import Candidate
+from index.query import Query
+from index.scope import PUBLIC, Scope
+from index.strategy import CROSSOVER_CHUNKS, Pass, Size, Survey
+
+_KNOWN_MAX = 10_000  # sets of partitions that are remembered
+_ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pass alone
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What chunks are compared with, and which of them.
+
+    dense: the query's vector; None if the embedder is away.
+    shown: of how many of the likeliest hits to bring what a hit shows.
+    """
+
+    scope: Scope
+    query: Query
+    dense: HalfVector | None
+    shown: int
+
+    @property
+    def width(self) -> int | None:
+        return None if self.dense is None else self.dense.dimensions()
+
+    @property
+    def alpha(self) -> float:
+        """Without the embedder words alone decide, on the whole scale."""
+        return 0.0 if self.dense is None else self.query.alpha
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """What the passes found together, each leg best first, ties to the lower chunk id.
+
+    shown: by chunk id, what a hit shows.
+    revisions: of each partition, as of which this is so.
+    """
+
+    dense: Sequence[Candidate]
+    lexical: Sequence[Candidate]
+    shown: Mapping[int, Row]
+    revisions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was last seen of a scope's partitions."""
+
+    languages: frozenset[str]
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What one pass brought: `head` is its first row, which speaks of the pass itself."""
+
+    head: Row
+    rows: Sequence[Row]
+
+    @property
+    def revisions(self) -> tuple[int, int]:
+        return self.head["tenant_revision"], self.head["public_revision"]
+
+    def leg(self, name: str) -> list[Candidate]:
+        ids, scores = self.head[f"{name}_ids"] or (), self.head[f"{name}_scores"] or ()
+        return [Candidate(*found) for found in zip(ids, scores, strict=True)]
+
+
+class Passes:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: LRUCache[tuple[str, ...], _Known] = LRUCache(_KNOWN_MAX)
+
+    async def legs(self, question: Question) -> Legs:
+        """Raises `DatabaseUnavailable`."""
+        scope, named = question.scope, question.query.language
+        known, survey = self._known.get(scope.partitions), None
+        while True:
+            if known is None or not known.size.is_small(others=scope.public):
+                survey, known = await self._survey(question)
+            languages = known.languages if named is None else frozenset({named})
+            await asyncio.to_thread(lexical.load, languages)
+            words = lexical.query(question.query.text, languages)
+            made = await self._agreeing(question, words, survey)
+            known = self._known[scope.partitions] = _known(scope, made[0].head)
+            if named is not None or known.languages <= languages:
+                return _joined(question, made)
+            # A language came in since we last looked: ask in it too.
+
+    async def _survey(self, question: Question) -> tuple[Survey, _Known]:
+        row = await self._database.row(
+            "search.survey", *_which(question), True, question.scope.public, CROSSOVER_CHUNKS
+        )
+        assert row is not None, "there is always a row for 'public'"
+        known = _known(question.scope, row)
+        survey = Survey(
+            size=known.size,
+            own_share=row["own_share"] or 0.0,
+            others_share=row["others_share"] or 0.0,
+            shelf=row["shelf"] or 0,
+            width=row["width"],
+            others_shelves=row["others_shelves"],
+        )
+        return survey, known
+
+    async def _agreeing(
+        self, question: Question, words: Mapping[int, float], survey: Survey | None
+    ) -> Sequence[_Made]:
+        """What the passes brought, all as of the same revisions."""
+        others = question.scope.public
+        if survey is None:
+            return [await self._exact(question, words, strategy.small(others=others))]
+        passes = strategy.choose(survey, others=others, width=question.width)
+        for _ in range(_ATTEMPTS_MAX):
+            made = [await self._run(question, words, one) for one in passes]
+            whole = [one for one in made if one is not None]
+            if len(whole) < len(made):
+                break  # an index led to too little
+            if len({one.revisions for one in whole}) == 1:
+                return whole
+        return [await self._exact(question, words, strategy.exact(survey, others=others))]
+
+    async def _run(self, question: Question, words: Mapping[int, float], one: Pass) -> _Made | None:
+        if one.way == "nearest":
+            return await self._nearest(question, words, one)
+        return await self._exact(question, words, one)
+
+    async def _exact(self, question: Question, words: Mapping[int, float], one: Pass) -> _Made:
+        rows = await self._database.rows(
+            f"search.{one.way}",
+            *_which(question),
+            one.own,
+            one.others,
+            *_compared(question, words),
+            one.left_out,
+        )
+        return _made(rows)
+
+    async def _nearest(
+        self, question: Question, words: Mapping[int, float], one: Pass
+    ) -> _Made | None:
+        """None if the graph led to fewer chunks than were asked for: there may be more."""
+        candidates = question.query.candidates
+        terms = strategy.rarest_terms(words, one.visible, candidates)
+        made = await self._among(question, words, one, terms)
+        found = made.leg("lexical")
+        floor = found[-1].score if len(found) == candidates else 0.0
+        sufficient = strategy.sufficient_terms(words, floor)
+        if not set(sufficient) <= set(terms):
+            made = await self._among(question, words, one, sufficient)
+        return made if len(made.leg("dense")) == candidates else None
+
+    async def _among(
+        self, question: Question, words: Mapping[int, float], one: Pass, terms: Sequence[int]
+    ) -> _Made:
+        assert question.width is not None, "only an embedded query has a nearest chunk"
+        rows = await self._database.rows(
+            "search.nearest",
+            *_which(question),
+            one.own,
+            one.others,
+            *_compared(question, words),
+            [term + 1 for term in terms],
+            shelf=one.shelf,
+            width=question.width,
+        )
+        return _made(rows)
+
+
+def _which(question: Question) -> tuple[Any, ...]:
+    """The arguments that say which documents are meant; see sql/search.sql."""
+    scope, wanted = question.scope, question.query.filter
+    return (
+        scope.tenant,
+        scope.grants,
+        scope.shared,
+        scope.owner,
+        wanted.sources,
+        wanted.tags_any,
+        wanted.tags_all,
+        wanted.languages,
+        wanted.updated_after,
+        wanted.updated_before,
+        wanted.exclude_documents,
+        wanted.metadata,
+    )
+
+
+def _compared(question: Question, words: Mapping[int, float]) -> tuple[Any, ...]:
+    """The arguments that say what chunks are compared with, and how many are wanted."""
+    vector = SparseVector(dict(words), lexical.DIMENSION)
+    guess = round(question.alpha, 3)  # PostgreSQL refuses what underflows
+    return question.dense, vector, question.query.candidates, question.shown, guess
+
+
+def _made(rows: Sequence[Row]) -> _Made:
+    return _Made(next(row for row in rows if row["tenant_revision"] is not None), rows)
+
+
+def _known(scope: Scope, row: Row) -> _Known:
+    languages = row["tenant_languages"] or ()
+    if scope.public:
+        languages = (*languages, *(row["public_languages"] or ()))
+    return _Known(frozenset(languages), Size(row["tenant_chunks"] or 0, row["public_chunks"]))
+
+
+def _joined(question: Question, made: Sequence[_Made]) -> Legs:
+    candidates = question.query.candidates
+    revisions = dict(zip((question.scope.tenant, PUBLIC), made[0].revisions, strict=True))
+    return Legs(
+        dense=_best([one.leg("dense") for one in made], candidates),
+        lexical=_best([one.leg("lexical") for one in made], candidates),
+        shown={
+            row["chunk_id"]: row for one in made for row in one.rows if row["digest"] is not None
+        },
+        revisions={partition: revisions[partition] for partition in question.scope.partitions},
+    )
+
+
+def _best(legs: Sequence[Sequence[Candidate]], candidates: int) -> Sequence[Candidate]:
+    if len(legs) == 1:
+        return legs[0]
+    together = chain.from_iterable(legs)
+    return sorted(together, key=lambda found: (-found.score, found.chunk_id))[:candidates]
