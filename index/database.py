@@ -35,6 +35,7 @@ _PLANNING = {
 }
 # Of `search.nearest`: measured by `make bench-index`.
 _GRAPH = {
+    "maintenance_work_mem": "512MB",  # where a graph of a million small vectors is built
     "hnsw.iterative_scan": "strict_order",
     "hnsw.ef_search": "200",
     "hnsw.max_scan_tuples": "40000",

@@ -48,7 +48,7 @@ SELECT 0, chunk_id, tenant, document_key, dense, lexical FROM chunks_before ORDE
 SELECT setval('chunk_ids', coalesce(max(chunk_id), 0) + 1, false) FROM chunks;
 ALTER TABLE chunk_texts DROP CONSTRAINT chunk_texts_chunk_id_fkey;
 DROP TABLE chunks_before;
-ALTER TABLE chunks ADD PRIMARY KEY (shelf, chunk_id);
+ALTER TABLE chunks ADD PRIMARY KEY (chunk_id, shelf);
 CREATE INDEX chunks_document ON chunks (document_key);
 CREATE INDEX chunks_tenant ON chunks (tenant);
 

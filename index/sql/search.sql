@@ -179,7 +179,7 @@ visible AS MATERIALIZED (
 :answer;
 
 -- name: walk
--- Exact: from the documents that may be seen to their chunks.
+-- Exact: from the documents that may be seen to their chunks. IS TRUE leaves the planner one index.
 WITH own AS MATERIALIZED (:own),
 others AS MATERIALIZED (:others),
 visible AS MATERIALIZED (
@@ -188,7 +188,7 @@ visible AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT chunk_id, dense, lexical FROM chunks
         WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
-          AND tenant = $1 AND chunks.document_key = own.document_key
+          AND (tenant = $1) IS TRUE AND chunks.document_key = own.document_key
         OFFSET 0
     ) AS chunks
     UNION ALL
@@ -206,7 +206,7 @@ visible AS MATERIALIZED (
 WITH nearest AS MATERIALIZED (
     SELECT chunk_id, 1 - (dense::halfvec({width}) <=> $15::halfvec({width})) AS dense
     FROM chunks_{shelf} AS chunks
-    WHERE $15 IS NOT NULL AND :is_seen
+    WHERE vector_dims(dense) = {width} AND :is_seen
     ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $17
 ),
 dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
