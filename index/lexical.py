@@ -84,6 +84,20 @@ def query(text: str, languages: Collection[str]) -> dict[int, float]:
     return vector
 
 
+def words(text: str) -> list[str]:
+    """The text's words as they are compared: in order, without accents and case."""
+    return [
+        word for token in _tokens(text) for word in _PART.findall(_unaccented(token).casefold())
+    ]
+
+
+def share(word: str, language: str) -> float:
+    """The share of the word, in all its forms, of all words in the language at large."""
+    base = base_language(language)
+    lexicon = _lexicon(base)
+    return lexicon.frequency.get(_stem(lexicon.spelling.get(word, word), base), 0.0)
+
+
 def load(languages: Collection[str]) -> None:
     """Read the languages' word lists now: up to a second and 30 MB each."""
     for code in languages:
