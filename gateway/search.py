@@ -95,7 +95,10 @@ async def _compute(services: Services, seen: Scope, query: Query) -> Computed:
 
 def _encode(found: Found, query: Query) -> bytes:
     """The body as it is sent and cached: it says nothing about how it was made."""
-    return orjson.dumps({"hits": [_hit(hit, explain=query.explain) for hit in found.hits]})
+    shown: dict[str, Any] = {"hits": [_hit(hit, explain=query.explain) for hit in found.hits]}
+    if query.explain:
+        shown["corrections"] = found.corrections
+    return orjson.dumps(shown)
 
 
 def _hit(hit: Hit, *, explain: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
-from index import lexical
+from index import lexical, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
 from index.lexical import DIMENSION
@@ -54,13 +54,17 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One document's next version. `version` is the stored one it was planned from, 0 if none."""
+    """One document's next version. `version` is the stored one it was planned from, 0 if none.
+
+    words: what the tenant's vocabulary learns of it; see `spelling.words_of`.
+    """
 
     document: Document
     version: int
     added: Sequence[Added]
     kept: Sequence[Kept]
     removed: Sequence[int]
+    words: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,8 @@ class Documents:
             if not timely:
                 return [None] * len(writes)
             changes = await _put(session, tenant, before, timely)
+            words = frozenset(chain.from_iterable(write.words for write in timely))
+            await vocabulary.learn(session, tenant, words)
             committed = await _commit(session, tenant, changes)
         return [committed if _version(before, write) == write.version else None for write in writes]
 

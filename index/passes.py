@@ -14,12 +14,13 @@ from typing import Any
 from cachetools import LRUCache
 from pgvector import HalfVector, SparseVector
 
-from index import lexical, strategy
+from index import lexical, spelling, strategy
 from index.database import Database, Row
 from index.fusion import Candidate
 from index.query import Query
 from index.scope import PUBLIC, Scope
 from index.strategy import CROSSOVER_CHUNKS, Pass, Size, Survey
+from index.vocabulary import Vocabulary
 
 _KNOWN_MAX = 10_000  # sets of partitions that are remembered
 _ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pass alone
@@ -54,12 +55,14 @@ class Legs:
 
     shown: by chunk id, what a hit shows.
     revisions: of each partition, as of which this is so.
+    corrections: what the query's unknown words were taken for.
     """
 
     dense: Sequence[Candidate]
     lexical: Sequence[Candidate]
     shown: Mapping[int, Row]
     revisions: Mapping[str, int]
+    corrections: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class _Known:
 
     languages: frozenset[str]
     size: Size
+    words: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class _Made:
 class Passes:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._vocabulary = Vocabulary(database)
         self._known: LRUCache[tuple[str, ...], _Known] = LRUCache(_KNOWN_MAX)
 
     async def legs(self, question: Question) -> Legs:
@@ -100,12 +105,16 @@ class Passes:
                 survey, known = await self._survey(question)
             languages = known.languages if named is None else frozenset({named})
             await asyncio.to_thread(lexical.load, languages)
-            words = lexical.query(question.query.text, languages)
-            made = await self._agreeing(question, words, survey)
+            spelled = await self._vocabulary.spelling(
+                scope.tenant, question.query.text, languages, words=known.words
+            )
+            text = spelling.completed(question.query.text, spelled.corrections)
+            made = await self._agreeing(question, lexical.query(text, languages), survey)
             known = self._known[scope.partitions] = _known(scope, made[0].head)
-            if named is not None or known.languages <= languages:
-                return _joined(question, made)
-            # A language came in since we last looked: ask in it too.
+            if spelled.holds(known.words) and (named or known.languages <= languages):
+                return _joined(question, made, spelled.corrections)
+            # A language came in, or a new word, since we last looked: ask once more. Whoever waits
+            # sets the limit: it takes another such commit within each turn to make one more.
 
     async def _survey(self, question: Question) -> tuple[Survey, _Known]:
         row = await self._database.row(
@@ -221,10 +230,13 @@ def _known(scope: Scope, row: Row) -> _Known:
     languages = row["tenant_languages"] or ()
     if scope.public:
         languages = (*languages, *(row["public_languages"] or ()))
-    return _Known(frozenset(languages), Size(row["tenant_chunks"] or 0, row["public_chunks"]))
+    size = Size(row["tenant_chunks"] or 0, row["public_chunks"])
+    return _Known(frozenset(languages), size, row["tenant_words"] or 0)
 
 
-def _joined(question: Question, made: Sequence[_Made]) -> Legs:
+def _joined(
+    question: Question, made: Sequence[_Made], corrections: Mapping[str, Sequence[str]]
+) -> Legs:
     candidates = question.query.candidates
     revisions = dict(zip((question.scope.tenant, PUBLIC), made[0].revisions, strict=True))
     return Legs(
@@ -234,6 +246,7 @@ def _joined(question: Question, made: Sequence[_Made]) -> Legs:
             row["chunk_id"]: row for one in made for row in one.rows if row["digest"] is not None
         },
         revisions={partition: revisions[partition] for partition in question.scope.partitions},
+        corrections=corrections,
     )
 
 

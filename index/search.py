@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import fusion, hits
+from index import fusion, hits, spelling
 from index.database import Database
 from index.errors import EmbeddingUnavailable
 from index.fusion import Fused
@@ -37,11 +37,13 @@ class Embedder(Protocol):
 class Found:
     """The hits, best first, and the revision of each partition that they were found at.
 
+    corrections: what unknown words of the query were taken for, as far as the hits show.
     degraded: the embedder was away, so the lexical leg answered alone.
     """
 
     hits: tuple[Hit, ...]
     as_of: Mapping[str, int]
+    corrections: Mapping[str, Sequence[str]]
     degraded: bool
 
 
@@ -58,7 +60,12 @@ class Searcher:
             legs = await self._passes.legs(Question(scope, query, dense, shown))
             picked = hits.pick(query, _fuse(query, legs), legs.shown)
             if picked is not None:
-                return Found(tuple(picked), legs.revisions, degraded=dense is None)
+                return Found(
+                    hits=tuple(picked),
+                    as_of=legs.revisions,
+                    corrections=spelling.evident(legs.corrections, [hit.text for hit in picked]),
+                    degraded=dense is None,
+                )
         raise AssertionError("every candidate was shown")
 
     async def _dense(self, text: str) -> HalfVector | None:

@@ -6,7 +6,7 @@ still what is stored, else everything is planned again.
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import lexical
+from index import lexical, spelling
 from index.document import Document
 from index.documents import Added, Committed, Documents, Kept, Stored, Write
 from ingest.chunk import Chunk, chunks
@@ -162,6 +162,7 @@ class Writer:
             ],
             kept=draft.kept,
             removed=draft.removed,
+            words=draft.learned,
         )
         return write, embedded
 
@@ -200,6 +201,7 @@ class _Draft:
     added_words: Sequence[Mapping[int, float]]
     kept: Sequence[Kept]
     removed: Sequence[int]
+    learned: Collection[str]
 
 
 def _draft(stored: Stored | None, document: Document) -> _Draft:
@@ -220,6 +222,7 @@ def _draft(stored: Stored | None, document: Document) -> _Draft:
             for chunk_id, place in planned.kept
         ],
         removed=planned.removed,
+        learned=spelling.words_of([document.title, *(chunk.embedded_text for chunk in added)]),
     )
 
 

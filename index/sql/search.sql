@@ -98,6 +98,7 @@ pass AS (
         coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
         coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
         coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
+        coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
         max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
         max(languages) FILTER (WHERE tenant = 'public') AS public_languages,
         (SELECT array_agg(chunk_id) FROM dense_leg) AS dense_ids,
@@ -136,7 +137,8 @@ others_shelves AS (
     GROUP BY shelf, width
 )
 SELECT
-    tenants.chunks AS tenant_chunks, tenants.languages AS tenant_languages,
+    tenants.chunks AS tenant_chunks, tenants.words AS tenant_words,
+    tenants.languages AS tenant_languages,
     shelves.shelf, shelves.width,
     everyone.chunks AS public_chunks, everyone.languages AS public_languages,
     (SELECT sum(chunks) FILTER (WHERE is_visible)::float8 / nullif(sum(chunks), 0) FROM own_sample)
