@@ -162,6 +162,7 @@ class Passes:
             one.others,
             *_compared(question, words),
             one.left_out,
+            question.query.expand,
         )
         return _made(rows)
 
@@ -190,6 +191,7 @@ class Passes:
             one.others,
             *_compared(question, words),
             [term + 1 for term in terms],
+            question.query.expand,
             shelf=one.shelf,
             width=question.width,
         )

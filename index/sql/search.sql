@@ -5,7 +5,8 @@
 -- tags, $8 languages, $9 updated after, $10 updated before, $11 documents left out, $12 metadata;
 -- $13 whether the tenant's documents are asked for, $14 whether other tenants' public ones are.
 -- The passes take also: $15 dense and $16 lexical query vector, $17 candidates a leg, $18 how many
--- of the likeliest hits to bring with their texts, $19 the share of the dense leg in that guess.
+-- of the likeliest hits to bring with their texts, $19 the share of the dense leg in that guess, and $21
+-- whether these texts take in the chunk before and the one after.
 --
 -- The first row of a pass says as of which revisions, and in which languages, it was made: it comes
 -- from the same snapshot. A pass that finds nothing still returns that row.
@@ -109,13 +110,40 @@ pass AS (
 )
 SELECT
     pass.*, likely.chunk_id,
-    chunk_texts.digest, chunk_texts.text, chunk_texts.start_at, chunk_texts.end_at,
-    documents.document_id, documents.title, documents.source, documents.uri,
+    chunk_texts.digest, coalesce(around.text, chunk_texts.text) AS text,
+    coalesce(around.start_at, chunk_texts.start_at) AS start_at,
+    coalesce(around.end_at, chunk_texts.end_at) AS end_at,
+    documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
     documents.language, documents.tags
 FROM pass
 FULL JOIN likely USING (place)
 LEFT JOIN chunk_texts USING (chunk_id)
 LEFT JOIN documents USING (document_key)
+LEFT JOIN LATERAL (
+    SELECT
+        before.start_at, after.end_at,
+        substr(texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
+    FROM texts
+    CROSS JOIN LATERAL (
+        SELECT coalesce(min(start_at), chunk_texts.start_at) AS start_at
+        FROM (
+            SELECT start_at FROM chunk_texts AS neighbour
+            WHERE neighbour.document_key = texts.document_key
+              AND neighbour.start_at < chunk_texts.start_at
+            ORDER BY start_at DESC LIMIT 1
+        ) AS neighbours
+    ) AS before
+    CROSS JOIN LATERAL (
+        SELECT greatest(max(end_at), chunk_texts.end_at) AS end_at
+        FROM (
+            SELECT end_at FROM chunk_texts AS neighbour
+            WHERE neighbour.document_key = texts.document_key
+              AND neighbour.start_at > chunk_texts.start_at
+            ORDER BY start_at LIMIT 1
+        ) AS neighbours
+    ) AS after
+    WHERE $21::boolean AND texts.document_key = chunk_texts.document_key
+) AS around ON true
 
 -- name: survey
 -- How much there is to see, before it is decided how to look: counted in whole, estimated from the
