@@ -44,8 +44,9 @@ class Metrics:
     def statement(self, name: str, seconds: float) -> None:
         self._statements(name).observe(seconds)
 
-    def embedded(self, texts: int, seconds: float) -> None:
-        self._embedding("query" if texts == 1 else "batch").observe(seconds)
+    def embedded(self, kind: str, seconds: float) -> None:
+        """kind: `query`, or `batch` for passages, however few."""
+        self._embedding(kind).observe(seconds)
 
     def exposition(self) -> bytes:
         """All workers' counts, where the command that started them has set up a folder for it."""

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from index.errors import EmbeddingUnavailable
 
-BATCH_TEXTS = 32  # a call: some services take no more, and its reply is read in 8 ms
+BATCH_TEXTS_MAX = 32  # a call: some services take no more, and its reply is read in 8 ms
+TOKENS_MAX = 8_191  # of OpenAI's models, which refuse more; others state their own
 TIMEOUT_S = 30.0  # a call with all its retries; a starting value, not measured
 
 
@@ -32,23 +33,30 @@ class OpenAIEmbedder:
         dimensions: int,
         shorten: bool = False,
         alpha: float = 0.5,
-        batch_texts: int = BATCH_TEXTS,
+        tokens_max: int = TOKENS_MAX,
+        batch_texts_max: int = BATCH_TEXTS_MAX,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self.space = f"openai-{model}-{dimensions}"
         self.dimensions = dimensions
         self.alpha = alpha
+        self.tokens_max = tokens_max
+        self.batch_texts_max = batch_texts_max
         self._client = client
         self._model = model
         self._asked_dimensions = dimensions if shorten else openai.omit
-        self._batch_texts = batch_texts
         self._timeout_s = timeout_s
 
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The text's unit vector. Raises `EmbeddingUnavailable`."""
+        vector: NDArray[np.float32] = (await self.embed_passages([text]))[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector a text, shape (texts, dimensions). Raises `EmbeddingUnavailable`."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
-        for at in range(0, len(texts), self._batch_texts):
-            batch = texts[at : at + self._batch_texts]
+        for at in range(0, len(texts), self.batch_texts_max):
+            batch = texts[at : at + self.batch_texts_max]
             body = await self._ask(batch)
             vectors[at : at + len(batch)] = _vectors(body, (len(batch), self.dimensions))
         return vectors

@@ -40,7 +40,7 @@ async def client(stub: StubOpenAI) -> AsyncIterator[openai.AsyncOpenAI]:
 
 @pytest.fixture
 def embedder(client: openai.AsyncOpenAI) -> OpenAIEmbedder:
-    return OpenAIEmbedder(client, model="stub", dimensions=WIDTH, batch_texts=3)
+    return OpenAIEmbedder(client, model="stub", dimensions=WIDTH, batch_texts_max=3)
 
 
 def backwards(texts: Sequence[str]) -> Reply:
@@ -65,7 +65,7 @@ def every_value(value: float) -> Answer:
 async def test_each_text_gets_its_own_vector_at_unit_length(embedder: OpenAIEmbedder) -> None:
     texts = ["um", "dois", "três", "quatro", "cinco", "seis", "sete"]
 
-    vectors = await embedder.embed(texts)
+    vectors = await embedder.embed_passages(texts)
 
     assert vectors.shape == (7, WIDTH)
     assert vectors.dtype == np.float32
@@ -77,7 +77,7 @@ async def test_each_text_gets_its_own_vector_at_unit_length(embedder: OpenAIEmbe
 async def test_no_call_holds_more_texts_than_a_batch(
     stub: StubOpenAI, embedder: OpenAIEmbedder
 ) -> None:
-    await embedder.embed(["a", "b", "c", "d", "e", "f", "g"])
+    await embedder.embed_passages(["a", "b", "c", "d", "e", "f", "g"])
 
     assert [asked.body["input"] for asked in stub.asked] == [
         ["a", "b", "c"],
@@ -87,7 +87,7 @@ async def test_no_call_holds_more_texts_than_a_batch(
 
 
 async def test_no_text_costs_no_call(stub: StubOpenAI, embedder: OpenAIEmbedder) -> None:
-    vectors = await embedder.embed([])
+    vectors = await embedder.embed_passages([])
 
     assert vectors.shape == (0, WIDTH)
     assert stub.asked == []
@@ -96,10 +96,10 @@ async def test_no_text_costs_no_call(stub: StubOpenAI, embedder: OpenAIEmbedder)
 async def test_the_order_of_the_texts_does_not_depend_on_that_of_the_reply(
     stub: StubOpenAI, embedder: OpenAIEmbedder
 ) -> None:
-    straight = await embedder.embed(["a", "b", "c"])
+    straight = await embedder.embed_passages(["a", "b", "c"])
     stub.answer = backwards
 
-    reversed_ = await embedder.embed(["a", "b", "c"])
+    reversed_ = await embedder.embed_passages(["a", "b", "c"])
 
     assert reversed_.tobytes() == straight.tobytes()
 
@@ -110,7 +110,7 @@ async def test_the_width_is_asked_for_only_if_the_model_can_shorten(
 ) -> None:
     embedder = OpenAIEmbedder(client, model="stub", dimensions=WIDTH, shorten=shorten)
 
-    await embedder.embed(["a"])
+    await embedder.embed_passages(["a"])
 
     assert stub.asked[0].body.get("dimensions") == (WIDTH if shorten else None)
 
@@ -121,7 +121,7 @@ async def test_a_passing_failure_is_tried_again(
 ) -> None:
     stub.first.append(lambda _: refusal)
 
-    vectors = await embedder.embed(["a"])
+    vectors = await embedder.embed_passages(["a"])
 
     assert len(stub.asked) == 2
     assert np.isfinite(vectors).all()
@@ -156,7 +156,7 @@ async def test_whatever_fails_is_one_exception_that_keeps_the_key(
     stub.answer = answer
 
     with pytest.raises(EmbeddingUnavailable) as caught:
-        await embedder.embed(["a", "b"])
+        await embedder.embed_passages(["a", "b"])
 
     assert stub.asked[0].authorization == f"Bearer {KEY}"
     assert KEY not in "".join(traceback.format_exception(caught.value))
@@ -167,7 +167,7 @@ async def test_a_silent_service_is_given_up(stub: StubOpenAI, client: openai.Asy
     stub.answer = lambda _: Mischief.SILENCE
 
     with pytest.raises(EmbeddingUnavailable):
-        await embedder.embed(["a"])
+        await embedder.embed_passages(["a"])
 
 
 async def test_a_service_that_nobody_runs_is_unavailable() -> None:
@@ -177,7 +177,7 @@ async def test_a_service_that_nobody_runs_is_unavailable() -> None:
         embedder = OpenAIEmbedder(client, model="stub", dimensions=WIDTH)
 
         with pytest.raises(EmbeddingUnavailable):
-            await embedder.embed(["a"])
+            await embedder.embed_passages(["a"])
 
 
 async def test_the_space_names_model_and_width(embedder: OpenAIEmbedder) -> None:
