@@ -180,5 +180,9 @@ def make_embedder(settings: Settings) -> Embedder:
         base_url=settings.openai_base_url,
     )
     return OpenAIEmbedder(
-        client, model=settings.openai_model, dimensions=settings.openai_dimensions
+        client,
+        model=settings.openai_model,
+        dimensions=settings.openai_dimensions,
+        clock_s=time.monotonic,
+        count_tokens=lambda _kind, _used: None,
     )
