@@ -31,7 +31,6 @@ from index.generation import Generation
 from index.query import Query
 from index.scope import Scope
 from index.search import Embedder, Searcher
-from index.static_embedder import StaticEmbedder
 from index.tenants import KeyHolder, Revisions, Tenants
 from ingest.write import Writer
 
@@ -166,23 +165,3 @@ def _redis(url: str) -> Redis:
     except ValueError as error:
         raise NotPossible(f"NEARHIT_REDIS_URL: {error}") from None
     return Redis.from_pool(pool)
-
-
-def make_embedder(settings: Settings) -> Embedder:
-    if settings.embedder == "static":
-        return StaticEmbedder()
-    from openai import AsyncOpenAI  # takes a second to import: only for whom it serves
-
-    from index.openai_embedder import OpenAIEmbedder
-
-    client = AsyncOpenAI(
-        api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none",
-        base_url=settings.openai_base_url,
-    )
-    return OpenAIEmbedder(
-        client,
-        model=settings.openai_model,
-        dimensions=settings.openai_dimensions,
-        clock_s=time.monotonic,
-        count_tokens=lambda _kind, _used: None,
-    )

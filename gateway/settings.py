@@ -35,11 +35,20 @@ class Settings(BaseSettings):
         description="the operator's key; unset: made and printed at start",
     )
 
-    embedder: Literal["static", "openai"] = Field(
-        "static", description="`static` is built in; `openai` is any compatible service"
+    mode: Literal["production", "test"] = Field(
+        "production", description="`test` admits what is for tests alone"
+    )
+    embedder: str = Field(
+        "static",
+        pattern="^(static|openai|hashing)$",
+        description="`static` is built in; `openai` is any compatible service; `hashing` is for "
+        "tests",
     )
     openai_model: str = Field("text-embedding-3-small", description="model of the service")
     openai_dimensions: PositiveInt = Field(1536, le=4000, description="width of its vectors")
+    openai_shorten: bool = Field(
+        False, description="whether to ask it for that width, which few models can give"
+    )
     openai_base_url: str | None = Field(None, description="URL of the service; unset: OpenAI's")
     openai_api_key: SecretStr | None = Field(None, description="key of the service")
     language: str = Field("en", description="language of documents that name none")

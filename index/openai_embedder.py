@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
 
 import numpy as np
 import openai
@@ -20,14 +19,11 @@ DEADLINE_S = 30.0  # a call with all its retries; a starting value, not measured
 # half of what a search waits.
 PATIENCE_S = 1.0
 
-Kind: TypeAlias = Literal["query", "batch"]
-CountTokens: TypeAlias = Callable[[Kind, int], None]
-
 
 class OpenAIEmbedder:
     """Unit vectors from a service that may be slow, wrong or away.
 
-    count_tokens: told what the service says that each call used, if it does.
+    count_tokens: told, by `query` or `batch`, what the service says that each call used.
     shorten:      ask the service for vectors of `dimensions`, which few models can give; without
                   it the model's own width must be that.
     alpha:        0.5 is a starting value, not measured.
@@ -45,7 +41,7 @@ class OpenAIEmbedder:
         model: str,
         dimensions: int,
         clock_s: Callable[[], float],
-        count_tokens: CountTokens,
+        count_tokens: Callable[[str, int], None],
         shorten: bool = False,
         alpha: float = 0.5,
         batch_texts_max: int = BATCH_TEXTS_MAX,
@@ -62,7 +58,7 @@ class OpenAIEmbedder:
         self._clock_s = clock_s
         self._count_tokens = count_tokens
         self._deadline_s = deadline_s
-        self._breakers: dict[Kind, Breaker] = {"query": Breaker(clock_s), "batch": Breaker(clock_s)}
+        self._breakers: dict[str, Breaker] = {"query": Breaker(clock_s), "batch": Breaker(clock_s)}
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The text's unit vector. Raises `EmbeddingUnavailable`."""
@@ -77,7 +73,7 @@ class OpenAIEmbedder:
             vectors[at : at + len(batch)] = await self._embed("batch", batch)
         return vectors
 
-    async def _embed(self, kind: Kind, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def _embed(self, kind: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of one call, unless the breaker says that it would fail."""
         breaker = self._breakers[kind]
         admitted = breaker.admit()
@@ -128,7 +124,7 @@ class OpenAIEmbedder:
                 return _Refused(f"{answered}: it refuses the texts, or model {self._model}")
         return EmbeddingUnavailable(answered)
 
-    def _read(self, kind: Kind, body: bytes, texts: int) -> NDArray[np.float32]:
+    def _read(self, kind: str, body: bytes, texts: int) -> NDArray[np.float32]:
         try:
             reply = _Reply.model_validate_json(body)
         except ValidationError:

@@ -1,0 +1,118 @@
+"""Embedders by their names: which there are, which are refused, and what a person reads then."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+
+import pytest
+from pydantic import SecretStr
+
+from gateway import embedders
+from gateway.errors import NotPossible
+from gateway.metrics import Metrics
+from gateway.settings import Settings
+from index.breaker import FAILURES_MAX
+from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.stub_openai import TOKENS, WIDTH, Reply, StubOpenAI, stub_openai
+
+LEAVE = "Everybody gets 25 days of annual leave a year."
+
+
+def count_nothing(_kind: str, _used: int) -> None:
+    pass
+
+
+def test_the_static_one_is_the_default() -> None:
+    settings = Settings()
+
+    embedder = embedders.make(settings, settings.embedder, count_nothing)
+
+    assert embedder.space.startswith("wordllama-")
+
+
+def test_a_name_may_be_another_than_the_settings_have() -> None:
+    settings = Settings(embedder="static", openai_model="a-model", openai_dimensions=8)
+
+    embedder = embedders.make(settings, "openai", count_nothing)
+
+    assert embedder.space == "openai-a-model-8"
+
+
+@pytest.mark.parametrize("name", ["", "Static", "word2vec", "openai:large", "onnx"])
+def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
+    with pytest.raises(NotPossible, match=r"choose static, openai"):
+        embedders.make(Settings(), name, count_nothing)
+
+
+def test_the_tests_own_is_refused_in_production() -> None:
+    with pytest.raises(NotPossible, match=r"NEARHIT_MODE=test"):
+        embedders.make(Settings(), "hashing", count_nothing)
+
+
+def test_the_tests_own_is_there_in_tests() -> None:
+    embedder = embedders.make(Settings(mode="test"), "hashing", count_nothing)
+
+    assert embedder.space == "hashing-256"
+
+
+@pytest.mark.anyio
+class TestService:
+    """A gateway on an embedding service that is one by the wire."""
+
+    @pytest.fixture
+    async def stub(self) -> AsyncIterator[StubOpenAI]:
+        async with stub_openai() as stub:
+            yield stub
+
+    @pytest.fixture
+    async def gateway(self, settings: Settings, stub: StubOpenAI) -> AsyncIterator[Gateway]:
+        asked = {
+            "openai_base_url": stub.url,
+            "openai_dimensions": WIDTH,
+            "openai_api_key": SecretStr(secrets.token_hex(8)),
+        }
+        counted = Metrics()
+        embedder = await asyncio.to_thread(  # which reads certificates from disk
+            embedders.make,
+            settings.model_copy(update=asked),
+            "openai",
+            counted.embedding_tokens,
+        )
+        async with running(settings, embedder, counted) as started:
+            await started.tenant("acme")
+            yield started
+
+    async def test_its_tokens_are_counted_for_queries_and_passages(
+        self, gateway: Gateway, ana: Caller
+    ) -> None:
+        await ana.put("leave", LEAVE)
+        await ana.search("annual leave")
+        await ana.search("annual leave")  # from memory
+
+        name = "nearhit_embedding_tokens_total"
+        assert await gateway.counted(name, kind="batch") == TOKENS
+        assert await gateway.counted(name, kind="query") == TOKENS
+
+    async def test_once_it_keeps_failing_searches_go_on_without_asking_it(
+        self, ana: Caller, stub: StubOpenAI
+    ) -> None:
+        await ana.put("leave", LEAVE)
+        stub.answer = lambda _: Reply(b"{}", 501, retry="X-Should-Retry: false")
+        stub.asked.clear()
+
+        answers = [await ana.search(f"annual leave {number}") for number in range(6)]
+
+        assert len(stub.asked) == FAILURES_MAX
+        for answer in answers:
+            assert answer.headers["nearhit-degraded"] == "lexical-only"
+            assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
+
+    async def test_a_write_that_it_fails_is_refused_whole(
+        self, ana: Caller, stub: StubOpenAI
+    ) -> None:
+        stub.answer = lambda _: Reply(b"{}")
+
+        answer = await ana.call("PUT", "/v1/documents/leave", json={"text": LEAVE})
+
+        assert "nothing was stored" in problem(answer, 503)["detail"]
+        assert (await ana.call("GET", "/v1/documents/leave")).status_code == 404
