@@ -2,7 +2,10 @@
 
 import asyncio
 import secrets
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
@@ -12,7 +15,9 @@ from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.settings import Settings
 from index.breaker import FAILURES_MAX
+from index.errors import EmbedderRefused
 from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.minilm import lay_out
 from tests.stub_openai import TOKENS, WIDTH, Reply, StubOpenAI, stub_openai
 
 LEAVE = "Everybody gets 25 days of annual leave a year."
@@ -38,10 +43,62 @@ def test_a_name_may_be_another_than_the_settings_have() -> None:
     assert embedder.space == "openai-a-model-8"
 
 
-@pytest.mark.parametrize("name", ["", "Static", "word2vec", "openai:large", "onnx"])
+@pytest.mark.parametrize("name", ["", "Static", "word2vec", "openai:large", "onnx", "onnx:"])
 def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
     with pytest.raises(NotPossible, match=r"choose static, openai"):
         embedders.make(Settings(), name, count_nothing)
+
+
+def test_a_folder_that_is_not_there_is_refused_before_anything_is_loaded() -> None:
+    with pytest.raises(EmbedderRefused, match="there is no folder /nowhere"):
+        embedders.check(Settings(), "onnx:/nowhere")
+
+
+def test_an_extra_that_is_not_installed_is_named_with_how_to_install_it() -> None:
+    script = """
+import sys
+sys.modules["onnxruntime"] = None
+from gateway import embedders
+from gateway.settings import Settings
+embedders.check(Settings(), "onnx:/nowhere")
+"""
+    refused = subprocess.run(  # noqa: S603  ours
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+
+    assert refused.returncode == 1
+    assert "pip install 'nearhit[onnx]'" in refused.stderr
+
+
+def test_settings_count_more_than_what_a_model_says(tmp_path: Path) -> None:
+    name = f"onnx:{lay_out(tmp_path / 'minilm')}"
+
+    plain = embedders.make(Settings(), name, count_nothing)
+    set_ = embedders.make(
+        Settings(onnx_pooling="cls", onnx_query_prefix="q: ", onnx_tokens_max=128),
+        name,
+        count_nothing,
+    )
+
+    assert (plain.tokens_max, set_.tokens_max) == (256, 128)
+    assert plain.space != set_.space
+
+
+@pytest.mark.anyio
+async def test_a_gateway_answers_by_a_model_on_this_machine(
+    settings: Settings, tmp_path: Path
+) -> None:
+    name = f"onnx:{lay_out(tmp_path / 'minilm')}"
+    embedder = await asyncio.to_thread(embedders.make, settings, name, count_nothing)
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE)
+        await ana.put("printer", "The printer on the second floor is out of toner.")
+
+        found = await ana.found("how much vacation do people have?", alpha=1, top_k=1)
+
+    assert found == ["leave"]
 
 
 def test_the_tests_own_is_refused_in_production() -> None:
