@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TypedDict
 from urllib.parse import unquote_to_bytes
 
+import structlog
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -38,6 +39,13 @@ def create() -> Starlette:
     supervision.follow()
     counted = Metrics()
     embedder = embedders.make(settings, settings.embedder, counted.embedding_tokens)
+    structlog.get_logger().info(
+        "embedder",
+        space=embedder.space,
+        dimensions=embedder.dimensions,
+        alpha=embedder.alpha,
+        tokens_max=embedder.tokens_max,
+    )
     return create_app(settings, embedder, counted)
 
 

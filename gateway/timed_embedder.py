@@ -23,7 +23,7 @@ class TimedEmbedder:
         self._embedder = embedder
         self._metrics = metrics
         self._log = structlog.get_logger()
-        self._away = ""
+        self._away = {"query": "", "batch": ""}
         self.space = embedder.space
         self.dimensions = embedder.dimensions
         self.alpha = embedder.alpha
@@ -44,16 +44,16 @@ class TimedEmbedder:
         try:
             yield
         except EmbeddingUnavailable as error:
-            self._say(str(error))
+            self._say(kind, str(error))
             raise
         else:
-            self._say("")
+            self._say(kind, "")
         finally:
             self._metrics.embedded(kind, time.perf_counter() - started_s)
 
-    def _say(self, away: str) -> None:
-        if away and away != self._away:
-            self._log.warning("embedder", state="away", detail=away)
-        elif self._away and not away:
-            self._log.info("embedder", state="back")
-        self._away = away
+    def _say(self, kind: str, away: str) -> None:
+        if away and away != self._away[kind]:
+            self._log.warning("embedder", kind=kind, state="away", detail=away)
+        elif self._away[kind] and not away:
+            self._log.info("embedder", kind=kind, state="back")
+        self._away[kind] = away

@@ -18,7 +18,7 @@ from index.breaker import FAILURES_MAX
 from index.errors import EmbedderRefused
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.minilm import lay_out
-from tests.stub_openai import TOKENS, WIDTH, Reply, StubOpenAI, stub_openai
+from tests.stub_openai import TOKENS, WIDTH, Mischief, Reply, StubOpenAI, stub_openai
 
 LEAVE = "Everybody gets 25 days of annual leave a year."
 
@@ -163,6 +163,21 @@ class TestService:
         for answer in answers:
             assert answer.headers["nearhit-degraded"] == "lexical-only"
             assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
+
+    async def test_once_it_has_kept_searches_waiting_the_next_does_not_wait(
+        self, ana: Caller, stub: StubOpenAI
+    ) -> None:
+        await ana.put("leave", LEAVE)
+        stub.answer = lambda _: Mischief.SILENCE
+        stub.asked.clear()
+
+        together = [ana.search(f"annual leave {number}") for number in range(FAILURES_MAX)]
+        waited = await asyncio.gather(*together)
+        answer = await ana.search("annual leave")
+
+        assert len(stub.asked) == FAILURES_MAX
+        for degraded in (*waited, answer):
+            assert degraded.headers["nearhit-degraded"] == "lexical-only"
 
     async def test_a_write_that_it_fails_is_refused_whole(
         self, ana: Caller, stub: StubOpenAI

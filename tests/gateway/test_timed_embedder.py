@@ -35,9 +35,11 @@ async def test_an_embedder_that_goes_away_is_told_once_and_so_is_its_return(
                 await timed.embed_query("leave")
         moody.away = False
         for _ in range(3):
-            await timed.embed_passages(["leave"])
+            await timed.embed_passages(["leave"])  # of which nothing was amiss
+            await timed.embed_query("leave")
 
-    assert [(line["log_level"], line["state"], line.get("detail")) for line in lines] == [
-        ("warning", "away", "the test said so"),
-        ("info", "back", None),
+    assert [(line["log_level"], line["kind"], line["state"]) for line in lines] == [
+        ("warning", "query", "away"),
+        ("info", "query", "back"),
     ]
+    assert lines[0]["detail"] == "the test said so"
