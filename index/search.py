@@ -22,7 +22,15 @@ EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; past it words alone 
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors. Raises `EmbeddingUnavailable`."""
+    """Texts to unit vectors; models may tell questions and passages apart.
+
+    space:           names what vectors can be compared with each other; another model, another one.
+    alpha:           how much its similarities count in a fusion that isn't told.
+    tokens_max:      of a text; what comes after does not count, or is refused.
+    batch_texts_max: how many passages are worth a call; more take longer, and fail together.
+
+    Vectors have the shapes (dimensions,) and (texts, dimensions). Raises `EmbeddingUnavailable`.
+    """
 
     @property
     def space(self) -> str: ...
@@ -30,7 +38,12 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
     @property
     def alpha(self) -> float: ...
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    @property
+    def tokens_max(self) -> int: ...
+    @property
+    def batch_texts_max(self) -> int: ...
+    async def embed_query(self, text: str) -> NDArray[np.float32]: ...
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,7 @@ class Searcher:
     async def _dense(self, text: str) -> HalfVector | None:
         try:
             async with asyncio.timeout(EMBEDDING_BUDGET_S):
-                return HalfVector((await self._embedder.embed([text]))[0])
+                return HalfVector(await self._embedder.embed_query(text))
         except (EmbeddingUnavailable, TimeoutError):
             return None
 

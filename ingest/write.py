@@ -33,7 +33,9 @@ class Embedder(Protocol):
 
     @property
     def space(self) -> str: ...
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    @property
+    def batch_texts_max(self) -> int: ...
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 class Invalidation(Protocol):
@@ -178,10 +180,13 @@ class Writer:
         missing = [digest for digest in wanted if digest not in known]
         if not missing:
             return known, 0
-        rows = await self._embedder.embed([wanted[digest] for digest in missing])
-        new = {digest: HalfVector(row) for digest, row in zip(missing, rows, strict=True)}
-        await self._documents.keep_embeddings(tenant, space, new)  # paid for, whatever comes next
-        return known | new, len(missing)
+        for at in range(0, len(missing), self._embedder.batch_texts_max):
+            batch = missing[at : at + self._embedder.batch_texts_max]
+            rows = await self._embedder.embed_passages([wanted[digest] for digest in batch])
+            new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
+            await self._documents.keep_embeddings(tenant, space, new)  # paid for, come what may
+            known |= new
+        return known, len(missing)
 
     async def _invalidated(self, tenant: str, committed: Committed) -> int:
         """The tenant's revision, once caches are drained up to it, or readers left to do so."""
