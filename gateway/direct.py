@@ -93,7 +93,7 @@ async def search(
     async with services(settings) as opened:
         if not await opened.tenants.exists(tenant):
             raise NotPossible(f"there is no tenant {tenant}")
-        query = Query(text, alpha=opened.embedder.alpha, top_k=top_k)
+        query = Query(text, top_k=top_k)
         return await opened.searcher.search(seen, query)
 
 
