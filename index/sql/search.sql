@@ -41,7 +41,11 @@ coalesce(tenants.space, (SELECT space FROM generation), $22)
 -- What other tenants have made public; $20 the shelves that another pass looks through.
 SELECT document_key, shelf, is_comparable
 FROM documents
-JOIN (SELECT tenant, shelf, :space = $22 AS is_comparable FROM tenants) AS tenants USING (tenant)
+CROSS JOIN LATERAL (
+    SELECT shelf, :space = $22 AS is_comparable
+    FROM tenants WHERE tenants.tenant = documents.tenant
+    OFFSET 0
+) AS tenants
 WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($20::integer[])
   AND :is_wanted
 
