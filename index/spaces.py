@@ -23,6 +23,11 @@ class Spaces:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def tenants(self) -> dict[str, int]:
+        """How many documents each has."""
+        rows = await self._database.rows("spaces.tenants")
+        return {row["tenant"]: row["documents"] for row in rows}
+
     async def current(self, tenant: str) -> str | None:
         """The space of the tenant's vectors; None if there are none yet. Raises `TenantMissing`."""
         row = await self._database.row("spaces.current", tenant)

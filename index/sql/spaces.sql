@@ -5,6 +5,12 @@
 SELECT coalesce(tenants.space, (SELECT space FROM generation)) AS space
 FROM tenants WHERE tenant = $1;
 
+-- name: tenants
+-- With how many documents each.
+SELECT tenants.tenant, count(document_key) AS documents
+FROM tenants LEFT JOIN documents USING (tenant)
+WHERE tenants.tenant <> 'public' GROUP BY tenants.tenant ORDER BY tenants.tenant;
+
 -- name: documents
 -- $1 tenant, $2 the last document of the page before, $3 limit: what their chunks are made of.
 SELECT document_key, document_id, text FROM documents JOIN texts USING (document_key)
