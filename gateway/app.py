@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TypedDict
 from urllib.parse import unquote_to_bytes
 
+import structlog
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -13,11 +14,11 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from gateway import logs, problems, supervision
+from gateway import embedders, logs, problems, supervision
 from gateway.calls import CALLS
 from gateway.exchange import Call, Exchange
 from gateway.metrics import Metrics
-from gateway.services import Services, make_embedder, open_services
+from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.telemetry import Telemetry
 from index.search import Embedder
@@ -36,11 +37,19 @@ def create() -> Starlette:
     settings = Settings()
     logs.configure(settings.log_level)
     supervision.follow()
-    return create_app(settings, make_embedder(settings))
-
-
-def create_app(settings: Settings, embedder: Embedder) -> Starlette:
     counted = Metrics()
+    embedder = embedders.make(settings, settings.embedder, counted.embedding_tokens)
+    structlog.get_logger().info(
+        "embedder",
+        space=embedder.space,
+        dimensions=embedder.dimensions,
+        alpha=embedder.alpha,
+        tokens_max=embedder.tokens_max,
+    )
+    return create_app(settings, embedder, counted)
+
+
+def create_app(settings: Settings, embedder: Embedder, counted: Metrics) -> Starlette:
     log = logs.RequestLog() if settings.log_level in ("debug", "info") else None
 
     @asynccontextmanager

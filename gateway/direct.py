@@ -6,10 +6,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import structlog
 
+from gateway import embedders
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.principal import make_key
-from gateway.services import Services, make_embedder, open_services
+from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.wire import KeyBody, TenantBody
 from index import database, migrate, scope
@@ -36,7 +37,9 @@ async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
 
 
 def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
-    return open_services(settings, Metrics(), make_embedder(settings))
+    counted = Metrics()
+    embedder = embedders.make(settings, settings.embedder, counted.embedding_tokens)
+    return open_services(settings, counted, embedder)
 
 
 async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
@@ -90,7 +93,7 @@ async def search(
     async with services(settings) as opened:
         if not await opened.tenants.exists(tenant):
             raise NotPossible(f"there is no tenant {tenant}")
-        query = Query(text, alpha=opened.embedder.alpha, top_k=top_k)
+        query = Query(text, top_k=top_k)
         return await opened.searcher.search(seen, query)
 
 

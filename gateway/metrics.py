@@ -27,11 +27,13 @@ class Metrics:
             "cache_events", "Fills stored and refused, drains, resets, Redis being away.", "event"
         )
         embedding = self._histogram("embedding_seconds", "Time of one embedder call.", "kind")
+        tokens = self._counter("embedding_tokens", "Tokens that an embedding service used.", "kind")
         statements = self._histogram("statement_seconds", "Time of one statement.", "statement")
         self._requests = cache(requests.labels)
         self._answers = cache(answers.labels)
         self._events = cache(events.labels)
         self._embedding = cache(embedding.labels)
+        self._tokens = cache(tokens.labels)
         self._statements = cache(statements.labels)
 
     def request(self, route: str, status: int, tier: str, seconds: float) -> None:
@@ -44,8 +46,12 @@ class Metrics:
     def statement(self, name: str, seconds: float) -> None:
         self._statements(name).observe(seconds)
 
-    def embedded(self, texts: int, seconds: float) -> None:
-        self._embedding("query" if texts == 1 else "batch").observe(seconds)
+    def embedded(self, kind: str, seconds: float) -> None:
+        """kind: `query`, or `batch` for passages, however few."""
+        self._embedding(kind).observe(seconds)
+
+    def embedding_tokens(self, kind: str, used: int) -> None:
+        self._tokens(kind).inc(used)
 
     def exposition(self) -> bytes:
         """All workers' counts, where the command that started them has set up a folder for it."""

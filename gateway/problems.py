@@ -130,7 +130,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             detail = "The database can't be reached. Try again in a moment."
             return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
         case EmbeddingUnavailable():
-            detail = "The embedding service can't be reached; nothing was stored. Try again."
+            detail = "The embedder gives no vectors now; nothing was stored. Try again."
             return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
         case DocumentTooLong():
             return invalid_field("text", str(error))

@@ -17,9 +17,10 @@ from gateway.services import Services, Wanted
 from gateway.settings import Settings
 from gateway.wire import SearchBody
 from index import scope
+from index.hits import Hit
 from index.query import Query
 from index.scope import PUBLIC, Scope
-from index.search import Found, Hit
+from index.search import Found
 from index.tenants import KeyHolder
 
 
@@ -66,7 +67,7 @@ def _understand(exchange: Exchange, holder: KeyHolder, body: bytes) -> Wanted:
     asked = wire.parse(SearchBody, body)
     _within_limits(asked, services.settings)
     seen = scope.resolve(holder.tenant, holder.subject, holder.groups, asked.scopes)
-    query = asked.canonical(services.embedder.alpha)
+    query = asked.canonical()
     key = answer_key(
         tenant=seen.tenant,
         scope=seen.fingerprint,
@@ -94,7 +95,10 @@ async def _compute(services: Services, seen: Scope, query: Query) -> Computed:
 
 def _encode(found: Found, query: Query) -> bytes:
     """The body as it is sent and cached: it says nothing about how it was made."""
-    return orjson.dumps({"hits": [_hit(hit, explain=query.explain) for hit in found.hits]})
+    shown: dict[str, Any] = {"hits": [_hit(hit, explain=query.explain) for hit in found.hits]}
+    if query.explain:
+        shown["corrections"] = found.corrections
+    return orjson.dumps(shown)
 
 
 def _hit(hit: Hit, *, explain: bool) -> dict[str, Any]:

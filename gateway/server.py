@@ -11,7 +11,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import beginning, supervision
+from gateway import beginning, embedders, supervision
 from gateway.errors import NotPossible
 from gateway.principal import KEY_START
 from gateway.settings import Settings
@@ -21,6 +21,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     """Serve until told to stop. The socket listens before anything slow begins, so that nobody who
     calls as soon as the address is known is turned away.
     """
+    embedders.check(settings, settings.embedder)  # here it is one line for a person
     with _listen(settings) as listener:
         url = _url(listener)
         if embedded:

@@ -2,14 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-import numpy as np
 import structlog
 from cachetools import LRUCache
-from numpy.typing import NDArray
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -25,6 +23,7 @@ from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.principal import Gate, key_digest, utc_now
 from gateway.settings import Settings
+from gateway.timed_embedder import TimedEmbedder
 from index import database, generation, lexical, migrate
 from index.database import Database
 from index.documents import Documents
@@ -32,7 +31,6 @@ from index.generation import Generation
 from index.query import Query
 from index.scope import Scope
 from index.search import Embedder, Searcher
-from index.static_embedder import StaticEmbedder
 from index.tenants import KeyHolder, Revisions, Tenants
 from ingest.write import Writer
 
@@ -85,7 +83,7 @@ async def open_services(
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
-    timed = _Timed(embedder, metrics)
+    timed = TimedEmbedder(embedder, metrics)
     await migrate.migrate(url, migrate.shipped())
     redis = _redis(settings.redis_url.get_secret_value())
     async with (
@@ -167,37 +165,3 @@ def _redis(url: str) -> Redis:
     except ValueError as error:
         raise NotPossible(f"NEARHIT_REDIS_URL: {error}") from None
     return Redis.from_pool(pool)
-
-
-def make_embedder(settings: Settings) -> Embedder:
-    if settings.embedder == "static":
-        return StaticEmbedder()
-    from openai import AsyncOpenAI  # takes a second to import: only for whom it serves
-
-    from index.openai_embedder import OpenAIEmbedder
-
-    client = AsyncOpenAI(
-        api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none",
-        base_url=settings.openai_base_url,
-    )
-    return OpenAIEmbedder(
-        client, model=settings.openai_model, dimensions=settings.openai_dimensions
-    )
-
-
-class _Timed:
-    """An embedder whose calls are measured."""
-
-    def __init__(self, embedder: Embedder, metrics: Metrics) -> None:
-        self._embedder = embedder
-        self._metrics = metrics
-        self.space = embedder.space
-        self.dimensions = embedder.dimensions
-        self.alpha = embedder.alpha
-
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        started_s = time.perf_counter()
-        try:
-            return await self._embedder.embed(texts)
-        finally:
-            self._metrics.embedded(len(texts), time.perf_counter() - started_s)

@@ -35,13 +35,37 @@ class Settings(BaseSettings):
         description="the operator's key; unset: made and printed at start",
     )
 
-    embedder: Literal["static", "openai"] = Field(
-        "static", description="`static` is built in; `openai` is any compatible service"
+    mode: Literal["production", "test"] = Field(
+        "production", description="`test` admits what is for tests alone"
+    )
+    embedder: str = Field(
+        "static",
+        pattern="^(static|openai|hashing|onnx:.+)$",
+        description="`static` is built in; `openai` is any compatible service; `onnx:FOLDER` is a "
+        "model on this machine; `hashing` is for tests",
     )
     openai_model: str = Field("text-embedding-3-small", description="model of the service")
     openai_dimensions: PositiveInt = Field(1536, le=4000, description="width of its vectors")
+    openai_shorten: bool = Field(
+        False, description="whether to ask it for that width, which few models can give"
+    )
     openai_base_url: str | None = Field(None, description="URL of the service; unset: OpenAI's")
     openai_api_key: SecretStr | None = Field(None, description="key of the service")
+    onnx_pooling: Literal["mean", "cls", "max", "last", "weighted"] | None = Field(
+        None,
+        description="how the model's tokens make a text: `mean`, `cls`, `max`, `last` or "
+        "`weighted`; unset: as its folder says",
+    )
+    onnx_query_prefix: str | None = Field(
+        None, description="what to put before a query; unset: what its folder says"
+    )
+    onnx_passage_prefix: str | None = Field(
+        None, description="what to put before a passage; unset: what its folder says"
+    )
+    onnx_tokens_max: PositiveInt | None = Field(
+        None, ge=8, description="longest text; unset: what its folder says, up to 512"
+    )
+    onnx_threads: PositiveInt = Field(2, description="threads of a worker that run the model")
     language: str = Field("en", description="language of documents that name none")
 
     search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")

@@ -30,6 +30,7 @@ from index.document import (
     Title,
     Uri,
 )
+from index.lexical import base_language
 from index.query import Filter, FusionName, Query
 from index.scope import PUBLIC, SCOPE_NAMES, ScopeName
 
@@ -125,7 +126,18 @@ class SearchBody(Body):
     semantic: Literal["off", "bounded"] = Field(
         "off", description="whether a similar question's answer will do; not served yet"
     )
-    explain: bool = Field(False, description="show each hit's ranks and scores by leg")
+    language: Language | None = Field(
+        None, description="of the query; every language that the scope holds, if absent"
+    )
+    document_hits_max: int | None = Field(
+        None, ge=1, description="most hits of one document; no limit if absent"
+    )
+    expand: bool = Field(
+        False, description="a hit's text takes in the chunk before it and the one after"
+    )
+    explain: bool = Field(
+        False, description="show each hit's ranks and scores by leg, and what typos were taken for"
+    )
 
     @field_validator("query")
     @classmethod
@@ -134,17 +146,20 @@ class SearchBody(Body):
             raise ValueError("must not hold the character U+0000")
         return query
 
-    def canonical(self, default_alpha: float) -> Query:
+    def canonical(self) -> Query:
         """The same for all requests that must get the same answer."""
         return Query(
             text=" ".join(self.query.split()),
-            alpha=default_alpha if self.alpha is None else self.alpha,
+            alpha=self.alpha,
             top_k=self.top_k,
             fusion=self.fusion,
             filter=self.filter.canonical(),
             min_score=self.min_score,
             explain=self.explain,
             candidates=max(_CANDIDATES_MIN, self.top_k),
+            language=None if self.language is None else base_language(self.language),
+            document_hits_max=self.document_hits_max,
+            expand=self.expand,
         )
 
 
@@ -175,6 +190,9 @@ class HitAnswer(Body):
 
 class SearchAnswer(Body):
     hits: tuple[HitAnswer, ...]
+    corrections: dict[str, tuple[str, ...]] | None = Field(
+        None, description="by unknown word of the query, the hits' words it was taken for; explain"
+    )
 
 
 class DocumentBody(Body):

@@ -24,19 +24,50 @@ STANDING_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by 
 CLOSE_TIMEOUT_S = 5.0
 _STATEMENTS = statements.load()
 
+# A plan must not change with what the planner believes of a table, or with a search's arguments: an
+# index that fits is always used, and how to search is chosen in index/strategy.py.
+_PLANNING = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_sort": "off",
+    "jit": "off",  # compiling takes longer than any statement of ours runs
+    "max_parallel_workers_per_gather": "0",  # so does starting a worker, below the crossover
+}
+# Of `search.nearest`: measured by `make bench-index`.
+_GRAPH = {
+    "maintenance_work_mem": "512MB",  # where a graph of a million small vectors is built
+    "hnsw.iterative_scan": "strict_order",
+    "hnsw.ef_search": "200",
+    "hnsw.max_scan_tuples": "40000",
+    "hnsw.scan_mem_multiplier": "4",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Statements on one connection; `observe` is told each one's name and seconds."""
+    """Statements on one connection; `observe` is told each one's name and seconds.
+
+    numbers: what stands in braces in a statement, where SQL takes no parameter.
+    """
 
     connection: Connection
     observe: Observe
 
-    async def rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
+        statement = _STATEMENTS[name]
+        if numbers:
+            statement = statement.format(**{key: int(value) for key, value in numbers.items()})
         started_s = time.perf_counter()
-        rows = await self.connection.fetch(_STATEMENTS[name], *arguments)
+        rows = await self.connection.fetch(statement, *arguments)
         self.observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)  # a Record maps names to values, without being a Mapping
+
+    async def rows_each(self, name: str, each: Sequence[Sequence[Any]]) -> Sequence[Row]:
+        """The rows of one statement run with each of the arguments, in one round trip."""
+        started_s = time.perf_counter()
+        rows = await self.connection.fetchmany(_STATEMENTS[name], each)
+        self.observe(name, time.perf_counter() - started_s)
+        return cast("Sequence[Row]", rows)
 
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
@@ -66,10 +97,10 @@ class Database:
         async with self.session() as session, session.connection.transaction():
             yield session
 
-    async def rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         with _unavailable():
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await Session(connection, self._observe).rows(name, *arguments)
+                return await Session(connection, self._observe).rows(name, *arguments, **numbers)
 
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
@@ -120,8 +151,9 @@ async def connect(
             reset=_keep,
             server_settings={
                 "application_name": "nearhit",
-                "jit": "off",  # compiling takes longer than any statement of ours runs
                 "statement_timeout": str(round(statement_timeout_s * 1000)),
+                **_PLANNING,
+                **_GRAPH,
             },
         )
     database = Database(pool, observe)

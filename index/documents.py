@@ -1,12 +1,13 @@
 """Documents at rest: read, listed, and changed in one transaction with their change row."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
-from index import lexical
+from index import lexical, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
 from index.lexical import DIMENSION
@@ -53,13 +54,17 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One document's next version. `version` is the stored one it was planned from, 0 if none."""
+    """One document's next version. `version` is the stored one it was planned from, 0 if none.
+
+    words: what the tenant's vocabulary learns of it; see `spelling.words_of`.
+    """
 
     document: Document
     version: int
     added: Sequence[Added]
     kept: Sequence[Kept]
     removed: Sequence[int]
+    words: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,149 +115,212 @@ class Documents:
 
     async def apply(self, tenant: str, write: Write) -> Committed | None:
         """Commit the write, or nothing and None if the document has changed since the plan."""
-        document = write.document
+        return (await self.apply_all(tenant, [write]))[0]
+
+    async def apply_all(self, tenant: str, writes: Sequence[Write]) -> list[Committed | None]:
+        """Commit writes of different documents together, but for those that `apply` would not."""
         async with self._database.transaction() as session:
-            before = await _locked(session, tenant, document.document_id)
-            if (before["version"] if before else 0) != write.version:
-                return None
-            added = await _put(session, tenant, write)
-            return await _commit(
-                session,
-                tenant,
-                language=document.language,
-                public=PUBLIC in document.readers or _was_public(before),
-                added=added,
-                removed=write.removed,
-                touched=[kept.chunk_id for kept in write.kept],
+            before = await _locked(
+                session, tenant, [write.document.document_id for write in writes]
             )
+            timely = [write for write in writes if _version(before, write) == write.version]
+            if not timely:
+                return [None] * len(writes)
+            changes = await _put(session, tenant, before, timely)
+            words = frozenset(chain.from_iterable(write.words for write in timely))
+            await vocabulary.learn(session, tenant, words)
+            committed = await _commit(session, tenant, changes)
+        return [committed if _version(before, write) == write.version else None for write in writes]
 
     async def put_access(
         self, tenant: str, stored: Stored, *, owner: str | None, readers: Sequence[str]
     ) -> Committed | None:
         """Change who may read the document, or nothing and None if it has changed since."""
-        document = stored.document
+        document_id = stored.document.document_id
         async with self._database.transaction() as session:
-            before = await _locked(session, tenant, document.document_id)
-            if before is None or before["version"] != stored.version:
+            row = (await _locked(session, tenant, [document_id])).get(document_id)
+            if row is None or row["version"] != stored.version:
                 return None
-            await session.rows(
-                "documents.put_access", tenant, document.document_id, owner, list(readers)
-            )
+            await session.rows("documents.put_access", tenant, document_id, owner, list(readers))
             return await _commit(
                 session,
                 tenant,
-                language=document.language,
-                public=PUBLIC in readers or _was_public(before),
-                touched=stored.chunk_ids,
+                [
+                    _Change(
+                        stored.document.language,
+                        was_public=PUBLIC in row["readers"],
+                        is_public=PUBLIC in readers,
+                        chunks_before=row["chunks"],
+                        chunks=row["chunks"],
+                        touched=stored.chunk_ids,
+                    )
+                ],
             )
 
     async def remove(self, tenant: str, stored: Stored) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since."""
-        document = stored.document
+        document_id = stored.document.document_id
         async with self._database.transaction() as session:
-            before = await _locked(session, tenant, document.document_id)
-            if before is None or before["version"] != stored.version:
+            row = (await _locked(session, tenant, [document_id])).get(document_id)
+            if row is None or row["version"] != stored.version:
                 return None
-            await session.rows("documents.remove", tenant, document.document_id)
+            await session.rows("documents.remove", tenant, document_id)
             return await _commit(
                 session,
                 tenant,
-                language=document.language,
-                public=_was_public(before),
-                removed=stored.chunk_ids,
+                [
+                    _Change(
+                        stored.document.language,
+                        was_public=PUBLIC in row["readers"],
+                        is_public=False,
+                        chunks_before=row["chunks"],
+                        chunks=0,
+                        removed=stored.chunk_ids,
+                    )
+                ],
             )
 
 
-async def _locked(session: Session, tenant: str, document_id: str) -> Row | None:
-    await session.rows("documents.lock", tenant, document_id)
-    return await session.row("documents.version", tenant, document_id)
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a commit does to one document."""
+
+    language: str
+    was_public: bool
+    is_public: bool
+    chunks_before: int
+    chunks: int
+    added: Sequence[int] = ()
+    removed: Sequence[int] = ()
+    touched: Sequence[int] = ()
+
+    @property
+    def public_more(self) -> int:
+        """How many chunks more every tenant may read."""
+        return self.chunks * self.is_public - self.chunks_before * self.was_public
 
 
-def _was_public(before: Row | None) -> bool:
-    return before is not None and PUBLIC in before["readers"]
+async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) -> Mapping[str, Row]:
+    """The rows of those that exist, which nobody else can change until the transaction ends."""
+    await session.rows("documents.lock", tenant, document_ids)
+    rows = await session.rows("documents.versions", tenant, document_ids)
+    return {row["document_id"]: row for row in rows}
 
 
-async def _put(session: Session, tenant: str, write: Write) -> list[int]:
-    """Write the document and its chunks; returns the identifiers of the added ones."""
-    document = write.document
-    await session.rows("documents.register_source", tenant, document.source)
-    key = await session.value("documents.put", tenant, *_fields(document))
-    await session.rows("documents.put_text", key, document.text)
-    if write.removed:
-        await session.rows("documents.remove_chunks", tenant, list(write.removed))
-    added = await session.rows(
+def _version(before: Mapping[str, Row], write: Write) -> int:
+    row = before.get(write.document.document_id)
+    return 0 if row is None else row["version"]
+
+
+async def _put(
+    session: Session, tenant: str, before: Mapping[str, Row], writes: Sequence[Write]
+) -> list[_Change]:
+    """Write the documents and their chunks."""
+    rows = await session.rows_each(
+        "documents.put", [(tenant, *_fields(write), _chunks(write)) for write in writes]
+    )
+    keys = [row["document_key"] for row in rows]
+    removed = [chunk_id for write in writes for chunk_id in write.removed]
+    if removed:
+        await session.rows("documents.remove_chunks", tenant, removed)
+    added = await _add_chunks(session, tenant, keys, writes)
+    kept = [chunk for write in writes for chunk in write.kept]
+    if kept:
+        await _keep_chunks(session, tenant, kept)
+    return [
+        _change(
+            before.get(write.document.document_id), write, list(islice(added, len(write.added)))
+        )
+        for write in writes
+    ]
+
+
+def _change(before: Row | None, write: Write, added: Sequence[int]) -> _Change:
+    return _Change(
+        write.document.language,
+        was_public=before is not None and PUBLIC in before["readers"],
+        is_public=PUBLIC in write.document.readers,
+        chunks_before=before["chunks"] if before is not None else 0,
+        chunks=_chunks(write),
+        added=added,
+        removed=write.removed,
+        touched=[kept.chunk_id for kept in write.kept],
+    )
+
+
+def _chunks(write: Write) -> int:
+    return len(write.added) + len(write.kept)
+
+
+async def _add_chunks(
+    session: Session, tenant: str, keys: Sequence[int], writes: Sequence[Write]
+) -> Iterator[int]:
+    """The new chunks' identifiers, in the order of the writes."""
+    new = [(key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added]
+    if not new:
+        return iter(())
+    rows = await session.rows(
         "documents.add_chunks",
         tenant,
-        key,
-        [chunk.dense for chunk in write.added],
-        [SparseVector(dict(chunk.lexical), DIMENSION) for chunk in write.added],
+        [key for key, _ in new],
+        [chunk.dense for _, chunk in new],
+        [SparseVector(dict(chunk.lexical), DIMENSION) for _, chunk in new],
+        [chunk.digest for _, chunk in new],
+        [chunk.start for _, chunk in new],
+        [chunk.end for _, chunk in new],
+        [chunk.text for _, chunk in new],
     )
-    chunk_ids = [row["chunk_id"] for row in added]
-    await _put_chunk_texts(
-        session, key, [*chunk_ids, *(kept.chunk_id for kept in write.kept)], write
-    )
-    await _put_lexical(session, tenant, write.kept)
-    return chunk_ids
+    return (row["chunk_id"] for row in rows)
 
 
-async def _put_chunk_texts(
-    session: Session, key: int, chunk_ids: Sequence[int], write: Write
-) -> None:
-    chunks: Sequence[Added | Kept] = [*write.added, *write.kept]
+async def _keep_chunks(session: Session, tenant: str, kept: Sequence[Kept]) -> None:
     await session.rows(
-        "documents.put_chunk_texts",
-        key,
-        chunk_ids,
-        [chunk.digest for chunk in chunks],
-        [chunk.start for chunk in chunks],
-        [chunk.end for chunk in chunks],
-        [chunk.text for chunk in chunks],
+        "documents.move_chunks",
+        [chunk.chunk_id for chunk in kept],
+        [chunk.start for chunk in kept],
+        [chunk.end for chunk in kept],
     )
-
-
-async def _put_lexical(session: Session, tenant: str, kept: Sequence[Kept]) -> None:
     changed = {chunk.chunk_id: chunk.lexical for chunk in kept if chunk.lexical is not None}
     if changed:
         await session.rows(
             "documents.put_lexical",
             tenant,
             list(changed),
-            [SparseVector(dict(lexical), DIMENSION) for lexical in changed.values()],
+            [SparseVector(dict(words), DIMENSION) for words in changed.values()],
         )
 
 
-async def _commit(
-    session: Session,
-    tenant: str,
-    *,
-    language: str,
-    public: bool,
-    added: Sequence[int] = (),
-    removed: Sequence[int] = (),
-    touched: Sequence[int] = (),
-) -> Committed:
+async def _commit(session: Session, tenant: str, changes: Sequence[_Change]) -> Committed:
     """Raise the revision and record the change, in the public partition too where it is seen.
 
     The tenant's row is locked before the public one, always, so that writers can't deadlock.
     """
-    revisions = {}
-    for partition in (tenant, PUBLIC) if public else (tenant,):
-        revision = await session.value(
-            "documents.advance", partition, lexical.base_language(language)
-        )
-        await session.rows(
-            "documents.record_change",
-            partition,
-            revision,
-            list(added),
-            list(removed),
-            list(touched),
-        )
-        revisions[partition] = revision
+    public_more = sum(change.public_more for change in changes)
+    more = sum(change.chunks - change.chunks_before for change in changes)
+    revisions = {tenant: await _advance(session, tenant, more, public_more, changes)}
+    if public := [change for change in changes if change.was_public or change.is_public]:
+        revisions[PUBLIC] = await _advance(session, PUBLIC, public_more, 0, public)
     return Committed(revisions)
 
 
-def _fields(document: Document) -> tuple[Any, ...]:
+async def _advance(
+    session: Session, partition: str, more: int, public_more: int, changes: Sequence[_Change]
+) -> int:
+    revision: int = await session.value(
+        "documents.advance",
+        partition,
+        sorted({lexical.base_language(change.language) for change in changes}),
+        more,
+        public_more,
+        list(chain.from_iterable(change.added for change in changes)),
+        list(chain.from_iterable(change.removed for change in changes)),
+        list(chain.from_iterable(change.touched for change in changes)),
+    )
+    return revision
+
+
+def _fields(write: Write) -> tuple[Any, ...]:
+    document = write.document
     return (
         document.document_id,
         document.source,
@@ -263,6 +331,7 @@ def _fields(document: Document) -> tuple[Any, ...]:
         dict(document.metadata),
         document.owner,
         list(document.readers),
+        document.text,
     )
 
 

@@ -2,6 +2,7 @@
 
 IndexFailure
 ├── DatabaseUnavailable    PostgreSQL can't answer now
+├── EmbedderRefused        the model that was asked for can't be used; the message says what to do
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
 ├── GenerationMismatch     the index was made with another embedder or analyser
 └── MigrationRefused       the schema is not one that this version can bring up to date
@@ -14,6 +15,10 @@ class IndexFailure(Exception):
 
 class DatabaseUnavailable(IndexFailure):
     """PostgreSQL can't answer now; asking again later may help."""
+
+
+class EmbedderRefused(IndexFailure):
+    """The model that was asked for can't be used; the message says what to do."""
 
 
 class EmbeddingUnavailable(IndexFailure):

@@ -85,6 +85,21 @@ def query(text: str, languages: Collection[str]) -> dict[int, float]:
     return vector
 
 
+def words(text: str) -> list[str]:
+    """The text's words as they are compared: in order, in parts, without accents and case."""
+    return [
+        word
+        for token in tokens.read(text).words
+        for word in dict.fromkeys(tokens.parts(token)) or (token.casefold(),)
+    ]
+
+
+def share(word: str, language: str) -> float:
+    """The share of the word, in all its forms, of all words in the language at large."""
+    base = base_language(language)
+    return _lexicon(base).frequency.get(_stem(word, base), 0.0)
+
+
 def load(languages: Collection[str]) -> None:
     """Read the languages' word lists now: up to a second and 30 MB each."""
     for code in languages:

@@ -32,18 +32,24 @@ class Filter:
 class Query:
     """A question and all that decides its answer, beside the scope and the revision.
 
-    alpha: the dense leg's share, 0 to 1, for `relative` fusion.
+    alpha: the dense leg's share, 0 to 1, for `relative` fusion; None for the embedder's own.
     candidates: how many each leg contributes.
+    language: what the words are analysed in; None for every language that the scope holds.
+    document_hits_max: of one document; None for no limit.
+    expand: whether a hit's text takes in the chunk before and the one after.
     """
 
     text: str
-    alpha: float
+    alpha: float | None = None
     top_k: int = 5
     fusion: FusionName = "relative"
     filter: Filter = Filter()
     min_score: float | None = None
     explain: bool = False
     candidates: int = 50
+    language: str | None = None
+    document_hits_max: int | None = None
+    expand: bool = False
 
     @property
     def digest(self) -> bytes:

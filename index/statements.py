@@ -1,10 +1,15 @@
-"""The SQL of this package by name: `search.candidates` stands in `sql/search.sql`."""
+"""The SQL of this package by name: `search.walk` stands in `sql/search.sql`.
+
+A file may name fragments beside its statements; `:name` stands for one wherever a later one or a
+statement needs it, so that two statements that must agree on a condition share its text.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
 
-_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_HEADING = re.compile(r"^-- (name|fragment): (\w+)$", re.MULTILINE)
+_FRAGMENT = re.compile(r"(?<!:):([a-z]\w*)")  # a cast has two colons
 
 
 def load() -> Mapping[str, str]:
@@ -19,6 +24,11 @@ def load() -> Mapping[str, str]:
 
 
 def _named(text: str) -> Iterator[tuple[str, str]]:
-    _, *parts = _NAME.split(text)
-    for name, body in zip(parts[::2], parts[1::2], strict=True):
-        yield name, body.strip()
+    fragments: dict[str, str] = {}
+    _, *parts = _HEADING.split(text)
+    for kind, name, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        whole = _FRAGMENT.sub(lambda mention: fragments[mention[1]], body.strip())
+        if kind == "name":
+            yield name, whole
+        else:
+            fragments[name] = whole

@@ -17,6 +17,7 @@ from tokenizers import Encoding, Tokenizer
 MODEL = "l2_supercat"
 TOKENS_MAX = 4096  # of one text, 4 MB of vectors; what comes after does not count
 BATCH_TEXTS = 64  # bounds what the tokenizer holds at a time
+BATCH_TEXTS_MAX = 1_000  # 1 MB of vectors, a second's work
 INLINE_LENGTH_MAX = 500  # characters: more would hold the event loop for over a millisecond
 _UNKNOWN = 0  # the token that stands for an empty text, whose sum would have no direction
 
@@ -31,6 +32,8 @@ class StaticEmbedder:
     dimensions = 256
     space = f"wordllama-{MODEL}-{dimensions}"
     alpha = 0.25
+    tokens_max = TOKENS_MAX
+    batch_texts_max = BATCH_TEXTS_MAX
 
     def __init__(self) -> None:
         wheel = Path(str(distribution("wordllama").locate_file("wordllama")))
@@ -40,7 +43,12 @@ class StaticEmbedder:
             str(wheel / "tokenizers" / f"{MODEL}_tokenizer_config.json")
         )
 
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The text's unit vector; to this model a question is a text like any other."""
+        vector: NDArray[np.float32] = (await self.embed_passages([text]))[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector a text, shape (texts, dimensions); an empty text has one too."""
         if sum(map(len, texts)) > INLINE_LENGTH_MAX:
             return await asyncio.to_thread(self._embed, texts)

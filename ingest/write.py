@@ -6,7 +6,7 @@ still what is stored, else everything is planned again.
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import lexical
+from index import lexical, spelling
 from index.document import Document
 from index.documents import Added, Committed, Documents, Kept, Stored, Write
 from ingest.chunk import Chunk, chunks
@@ -33,7 +33,9 @@ class Embedder(Protocol):
 
     @property
     def space(self) -> str: ...
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    @property
+    def batch_texts_max(self) -> int: ...
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 class Invalidation(Protocol):
@@ -162,6 +164,7 @@ class Writer:
             ],
             kept=draft.kept,
             removed=draft.removed,
+            words=draft.learned,
         )
         return write, embedded
 
@@ -177,10 +180,13 @@ class Writer:
         missing = [digest for digest in wanted if digest not in known]
         if not missing:
             return known, 0
-        rows = await self._embedder.embed([wanted[digest] for digest in missing])
-        new = {digest: HalfVector(row) for digest, row in zip(missing, rows, strict=True)}
-        await self._documents.keep_embeddings(tenant, space, new)  # paid for, whatever comes next
-        return known | new, len(missing)
+        for at in range(0, len(missing), self._embedder.batch_texts_max):
+            batch = missing[at : at + self._embedder.batch_texts_max]
+            rows = await self._embedder.embed_passages([wanted[digest] for digest in batch])
+            new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
+            await self._documents.keep_embeddings(tenant, space, new)  # paid for, come what may
+            known |= new
+        return known, len(missing)
 
     async def _invalidated(self, tenant: str, committed: Committed) -> int:
         """The tenant's revision, once caches are drained up to it, or readers left to do so."""
@@ -200,6 +206,7 @@ class _Draft:
     added_words: Sequence[Mapping[int, float]]
     kept: Sequence[Kept]
     removed: Sequence[int]
+    learned: Collection[str]
 
 
 def _draft(stored: Stored | None, document: Document) -> _Draft:
@@ -220,6 +227,7 @@ def _draft(stored: Stored | None, document: Document) -> _Draft:
             for chunk_id, place in planned.kept
         ],
         removed=planned.removed,
+        learned=spelling.words_of([document.title, *(chunk.embedded_text for chunk in added)]),
     )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -11,12 +12,16 @@ from hashlib import blake2b
 from typing import Any, TypeAlias
 
 WIDTH = 8
+TOKENS = 3  # that each text is said to use
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
+    """retry: the header that says when to come again; a millisecond spares the tests the wait."""
+
     body: bytes
     status: int = 200
+    retry: str | None = "Retry-After-Ms: 1"
 
     def __bytes__(self) -> bytes:
         lines = (
@@ -24,7 +29,7 @@ class Reply:
             "Content-Type: application/json",
             f"Content-Length: {len(self.body)}",
             "Connection: close",
-            "Retry-After-Ms: 1",  # spares the tests the client's own waits
+            *([self.retry] if self.retry else []),
             "\r\n",
         )
         return "\r\n".join(lines).encode() + self.body
@@ -43,6 +48,7 @@ Answer: TypeAlias = Callable[[Sequence[str]], Reply | Mischief]
 class Asked:
     authorization: str
     body: dict[str, Any]
+    at_s: float = field(default_factory=time.monotonic)
 
 
 @dataclass(slots=True)
@@ -103,4 +109,7 @@ def embeddings(vectors: Sequence[Sequence[float]]) -> Reply:
         {"object": "embedding", "index": index, "embedding": vector}
         for index, vector in enumerate(vectors)
     ]
-    return Reply(json.dumps({"object": "list", "data": data, "model": "stub"}).encode())
+    used = TOKENS * len(vectors)
+    usage = {"prompt_tokens": used, "total_tokens": used}
+    reply = {"object": "list", "data": data, "model": "stub", "usage": usage}
+    return Reply(json.dumps(reply).encode())

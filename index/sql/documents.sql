@@ -1,6 +1,14 @@
 -- name: lock
--- Writers of one document take turns; the identifier may not exist as a row yet.
-SELECT pg_advisory_xact_lock(hashtextextended($1 || chr(31) || $2, 0));
+-- $1 tenant, $2 documents. Writers of one document take turns; it may not exist as a row yet. In one
+-- order for all, so that writers of many can't deadlock. The tenant's own lock is shared by writers:
+-- it keeps its chunks on their shelf (see shelves.sql).
+SELECT
+    pg_advisory_xact_lock_shared(hashtextextended('shelf' || chr(31) || $1, 0)),
+    (SELECT count(pg_advisory_xact_lock(place))
+     FROM (
+         SELECT hashtextextended($1 || chr(31) || document_id, 0) AS place
+         FROM unnest($2::text[]) AS document_id ORDER BY place
+     ) AS places);
 
 -- name: stored
 -- $1 tenant, $2 document: the document, with its chunks in the order of the text.
@@ -18,54 +26,75 @@ LEFT JOIN chunk_texts USING (document_key)
 WHERE tenant = $1 AND document_id = $2
 GROUP BY documents.document_key, texts.text;
 
--- name: version
-SELECT version, readers FROM documents WHERE tenant = $1 AND document_id = $2;
-
--- name: register_source
-INSERT INTO sources (tenant, source) VALUES ($1, $2) ON CONFLICT DO NOTHING;
+-- name: versions
+SELECT document_id, document_key, version, readers, chunks FROM documents
+WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 
 -- name: put
 -- $1 tenant, $2 document, then its fields: a new document, or the next version of it.
-INSERT INTO documents
-    (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-ON CONFLICT (tenant, document_id) DO UPDATE SET
-    source = excluded.source, title = excluded.title, uri = excluded.uri,
-    language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
-    owner = excluded.owner, readers = excluded.readers,
-    version = nextval('document_versions'), updated_at = now()
-RETURNING document_key;
-
--- name: put_text
-INSERT INTO texts (document_key, text) VALUES ($1, $2)
-ON CONFLICT (document_key) DO UPDATE SET text = excluded.text
-WHERE texts.text <> excluded.text;
+WITH registered AS (
+    INSERT INTO sources (tenant, source) VALUES ($1, $3) ON CONFLICT DO NOTHING
+),
+written AS (
+    INSERT INTO documents
+        (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, chunks)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12)
+    ON CONFLICT (tenant, document_id) DO UPDATE SET
+        source = excluded.source, title = excluded.title, uri = excluded.uri,
+        language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
+        owner = excluded.owner, readers = excluded.readers, chunks = excluded.chunks,
+        version = nextval('document_versions'), updated_at = now()
+    RETURNING document_key
+),
+text_written AS (
+    INSERT INTO texts (document_key, text) SELECT document_key, $11 FROM written
+    ON CONFLICT (document_key) DO UPDATE SET text = excluded.text WHERE texts.text <> excluded.text
+)
+SELECT document_key FROM written;
 
 -- name: add_chunks
--- Identifiers rise with the order of the text.
-INSERT INTO chunks (tenant, document_key, dense, lexical)
-SELECT $1, $2, dense, lexical
-FROM unnest($3::halfvec[], $4::sparsevec[]) WITH ORDINALITY AS new (dense, lexical, place)
-ORDER BY place
-RETURNING chunk_id;
+-- Identifiers rise with the order of the arrays.
+WITH new AS MATERIALIZED (
+    SELECT nextval('chunk_ids') AS chunk_id, *
+    FROM unnest(
+        $2::bigint[], $3::halfvec[], $4::sparsevec[], $5::bytea[], $6::integer[], $7::integer[],
+        $8::text[]
+    ) AS new (document_key, dense, lexical, digest, start_at, end_at, text)
+),
+added AS (
+    INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical)
+    SELECT (SELECT shelf FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical
+    FROM new
+),
+told AS (
+    INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
+    SELECT chunk_id, document_key, digest, start_at, end_at, text FROM new
+)
+SELECT chunk_id FROM new ORDER BY chunk_id;
 
--- name: put_chunk_texts
--- Added chunks get their text; kept ones may have moved.
-INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
-SELECT chunk_id, $1, digest, start_at, end_at, text
-FROM unnest($2::bigint[], $3::bytea[], $4::integer[], $5::integer[], $6::text[])
-    AS new (chunk_id, digest, start_at, end_at, text)
-ON CONFLICT (chunk_id) DO UPDATE SET start_at = excluded.start_at, end_at = excluded.end_at
-WHERE chunk_texts.start_at <> excluded.start_at OR chunk_texts.end_at <> excluded.end_at;
+-- name: move_chunks
+-- Kept chunks may stand elsewhere in the text.
+UPDATE chunk_texts SET start_at = new.start_at, end_at = new.end_at
+FROM unnest($1::bigint[], $2::integer[], $3::integer[]) AS new (chunk_id, start_at, end_at)
+WHERE chunk_texts.chunk_id = new.chunk_id
+  AND (chunk_texts.start_at <> new.start_at OR chunk_texts.end_at <> new.end_at);
 
 -- name: put_lexical
 -- The lexical vector also holds the title's words, so a new title gives kept chunks a new one.
 UPDATE chunks SET lexical = new.lexical
 FROM unnest($2::bigint[], $3::sparsevec[]) AS new (chunk_id, lexical)
-WHERE chunks.tenant = $1 AND chunks.chunk_id = new.chunk_id AND chunks.lexical <> new.lexical;
+WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
+  AND chunks.chunk_id = new.chunk_id AND chunks.lexical <> new.lexical;
 
 -- name: remove_chunks
-DELETE FROM chunks WHERE tenant = $1 AND chunk_id = ANY ($2::bigint[]);
+WITH untold AS (
+    DELETE FROM chunk_texts USING chunks
+    WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
+      AND chunks.chunk_id = ANY ($2::bigint[]) AND chunk_texts.chunk_id = chunks.chunk_id
+)
+DELETE FROM chunks
+WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
+  AND chunk_id = ANY ($2::bigint[]);
 
 -- name: remove
 DELETE FROM documents WHERE tenant = $1 AND document_id = $2;
@@ -75,17 +104,25 @@ UPDATE documents SET owner = $3, readers = $4, version = nextval('document_versi
 WHERE tenant = $1 AND document_id = $2;
 
 -- name: advance
--- The row lock makes revisions commit in order and without gaps; writers take it last.
-UPDATE tenants SET
-    revision = revision + 1,
-    languages = CASE WHEN $2 = ANY (languages) THEN languages ELSE languages || $2::text END
-WHERE tenant = $1
+-- $1 tenant or 'public', $2 languages, $3 how many chunks more, $4 how many public ones more; $5
+-- added, $6 removed and $7 touched chunks. The row lock makes revisions commit in order and without
+-- gaps; writers take it last. The outbox keeps a tenant's last 10,000 changes; a cache that is
+-- further behind starts anew.
+WITH advanced AS (
+    UPDATE tenants SET
+        revision = revision + 1,
+        chunks = chunks + $3,
+        public_chunks = public_chunks + $4,
+        languages = languages || ARRAY(SELECT unnest($2::text[]) EXCEPT SELECT unnest(languages))
+    WHERE tenant = $1
+    RETURNING revision
+),
+forgotten AS (
+    DELETE FROM changes WHERE tenant = $1 AND revision <= (SELECT revision - 10000 FROM advanced)
+)
+INSERT INTO changes (tenant, revision, added, removed, touched)
+SELECT $1, revision, $5, $6, $7 FROM advanced
 RETURNING revision;
-
--- name: record_change
--- The outbox keeps a tenant's last 10,000 changes; a cache that is further behind starts anew.
-WITH forgotten AS (DELETE FROM changes WHERE tenant = $1 AND revision <= $2::bigint - 10000)
-INSERT INTO changes (tenant, revision, added, removed, touched) VALUES ($1, $2, $3, $4, $5);
 
 -- name: known_embeddings
 -- $1 tenant, $2 space, $3 digests

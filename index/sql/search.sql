@@ -1,66 +1,267 @@
--- Both legs of one search, in one pass over what the caller may see.
+-- A search: what the caller may see of its own tenant, and what every tenant may see.
 --
--- $1 tenant, $2 grants, $3 readers that count on other owners' documents only, $4 the caller's own
--- owner token, $5 whether public documents of other tenants are asked for; the filter: $6 sources,
--- $7 any of these tags, $8 all of these tags, $9 languages, $10 updated after, $11 updated before,
--- $12 documents left out, $13 metadata; $14 dense and $15 lexical query vector, $16 candidates a leg.
+-- All of these take $1 tenant, $2 grants, $3 readers that count on other owners' documents only,
+-- $4 the caller's own owner token; the filter: $5 sources, $6 any of these tags, $7 all of these
+-- tags, $8 languages, $9 updated after, $10 updated before, $11 documents left out, $12 metadata;
+-- $13 whether the tenant's documents are asked for, $14 whether other tenants' public ones are.
+-- The passes take also: $15 dense and $16 lexical query vector, $17 candidates a leg, $18 how many
+-- of the likeliest hits to bring with their texts, $19 the share of the dense leg in that guess, and $21
+-- whether these texts take in the chunk before and the one after; $22 the space of the dense vector:
+-- chunks of another one are compared by their words alone.
 --
--- The first columns say as of which revisions, and in which languages, the rows were found: they
--- come from the same snapshot. A search that finds nothing still returns one row, to say so.
+-- The first row of a pass says as of which revisions, and in which languages, it was made: it comes
+-- from the same snapshot. A pass that finds nothing still returns that row.
 
--- name: candidates
-WITH admitted AS (
-    SELECT * FROM documents
-    WHERE tenant = $1
-      AND (audience && $2::text[] OR (audience && $3::text[] AND NOT audience && ARRAY[$4::text]))
-    UNION ALL
-    SELECT * FROM documents
-    WHERE $5::boolean AND tenant <> $1 AND 'public' = ANY (readers)
-),
--- MATERIALIZED: each vector is read and compared once, and no planner may pull a leg's order inside.
-visible AS MATERIALIZED (
-    SELECT
-        chunks.chunk_id,
-        1 - (chunks.dense <=> $14::halfvec) AS dense,
-        - (chunks.lexical <#> $15::sparsevec) AS lexical
-    FROM admitted
-    JOIN chunks USING (tenant, document_key)
-    WHERE ($6::text[] IS NULL OR source = ANY ($6))
-      AND ($7::text[] IS NULL OR tags && $7)
-      AND ($8::text[] IS NULL OR tags @> $8)
-      AND ($9::text[] IS NULL OR language = ANY ($9))
-      AND ($10::timestamptz IS NULL OR updated_at >= $10)
-      AND ($11::timestamptz IS NULL OR updated_at < $11)
-      AND ($12::text[] IS NULL OR document_id <> ALL ($12))
-      AND ($13::jsonb IS NULL OR metadata @> $13)
-),
+-- fragment: is_admitted
+-- Of a document of the tenant.
+(audience && $2::text[] OR (audience && $3::text[] AND NOT audience && ARRAY[$4::text]))
+
+-- fragment: is_wanted
+($5::text[] IS NULL OR source = ANY ($5))
+AND ($6::text[] IS NULL OR tags && $6)
+AND ($7::text[] IS NULL OR tags @> $7)
+AND ($8::text[] IS NULL OR language = ANY ($8))
+AND ($9::timestamptz IS NULL OR updated_at >= $9)
+AND ($10::timestamptz IS NULL OR updated_at < $10)
+AND ($11::text[] IS NULL OR document_id <> ALL ($11))
+AND ($12::jsonb IS NULL OR metadata @> $12)
+
+-- fragment: own
+SELECT document_key FROM documents
+WHERE $13::boolean AND tenant = $1 AND :is_admitted AND :is_wanted
+
+-- fragment: space
+-- The tenant's own; a row of `tenants` without one has the index's.
+coalesce(tenants.space, (SELECT space FROM generation), $22)
+
+-- fragment: own_is_comparable
+(SELECT :space = $22 FROM tenants WHERE tenant = $1)
+
+-- fragment: others
+-- What other tenants have made public; $20 the shelves that another pass looks through.
+SELECT document_key, shelf, is_comparable
+FROM documents
+CROSS JOIN LATERAL (
+    SELECT shelf, :space = $22 AS is_comparable
+    FROM tenants WHERE tenants.tenant = documents.tenant
+    OFFSET 0
+) AS tenants
+WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($20::integer[])
+  AND :is_wanted
+
+-- fragment: others_chunks
+-- OFFSET 0: from documents to their chunks, never the other way.
+SELECT chunk_id, dense, lexical, is_comparable
+FROM others
+CROSS JOIN LATERAL (
+    SELECT chunk_id, dense, lexical FROM chunks
+    WHERE chunks.shelf = others.shelf AND chunks.document_key = others.document_key
+    OFFSET 0
+) AS chunks
+
+-- fragment: compared
+chunk_id,
+CASE WHEN is_comparable THEN 1 - (dense <=> $15::halfvec) END AS dense,
+- (lexical <#> $16::sparsevec) AS lexical
+
+-- fragment: is_seen
+-- Of a chunk, looked up one by one.
+EXISTS (
+    SELECT FROM documents
+    WHERE documents.document_key = chunks.document_key
+      AND (($13 AND tenant = $1 AND :is_admitted)
+           OR ($14 AND tenant <> $1 AND 'public' = ANY (readers)))
+      AND :is_wanted
+    OFFSET 0
+)
+
+-- fragment: legs
 dense_leg AS (
     SELECT chunk_id, dense FROM visible WHERE dense IS NOT NULL
-    ORDER BY dense DESC, chunk_id LIMIT $16
+    ORDER BY dense DESC, chunk_id LIMIT $17
 ),
 lexical_leg AS (
     SELECT chunk_id, lexical FROM visible WHERE lexical > 0
-    ORDER BY lexical DESC, chunk_id LIMIT $16
-),
+    ORDER BY lexical DESC, chunk_id LIMIT $17
+)
+
+-- fragment: answer
+-- Every candidate, and of the likeliest hits what a hit shows: the guess is fusion's `relative`.
 found AS (
-    SELECT chunk_id, dense_leg.dense, lexical_leg.lexical
+    SELECT
+        chunk_id,
+        (dense_leg.dense - min(dense_leg.dense) OVER ())
+            / nullif(max(dense_leg.dense) OVER () - min(dense_leg.dense) OVER (), 0) AS meaning,
+        (lexical_leg.lexical - min(lexical_leg.lexical) OVER ())
+            / nullif(max(lexical_leg.lexical) OVER () - min(lexical_leg.lexical) OVER (), 0)
+            AS words
     FROM dense_leg FULL JOIN lexical_leg USING (chunk_id)
 ),
-as_of AS (
+likely AS (
+    SELECT chunk_id, row_number() OVER () AS place
+    FROM (
+        SELECT chunk_id FROM found
+        ORDER BY
+            $19::float8 * coalesce(meaning, 0) + (1 - $19::float8) * coalesce(words, 0) DESC, chunk_id
+        LIMIT $18
+    ) AS best
+),
+pass AS (
     SELECT
+        1 AS place,
         coalesce(max(revision) FILTER (WHERE tenant = $1), 0) AS tenant_revision,
         coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
-        (SELECT array_agg(DISTINCT language) FROM tenants, unnest(languages) AS language
-         WHERE tenant = $1 OR ($5 AND tenant = 'public')) AS languages
+        coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
+        coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
+        max(:space) FILTER (WHERE tenant = $1) AS space,
+        coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
+        max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
+        max(languages) FILTER (WHERE tenant = 'public') AS public_languages,
+        (SELECT array_agg(chunk_id) FROM dense_leg) AS dense_ids,
+        (SELECT array_agg(dense) FROM dense_leg) AS dense_scores,
+        (SELECT array_agg(chunk_id) FROM lexical_leg) AS lexical_ids,
+        (SELECT array_agg(lexical) FROM lexical_leg) AS lexical_scores
     FROM tenants WHERE tenant IN ($1, 'public')
 )
 SELECT
-    as_of.tenant_revision, as_of.public_revision, as_of.languages AS index_languages,
-    found.chunk_id, found.dense, found.lexical,
-    chunk_texts.digest, chunk_texts.text, chunk_texts.start_at, chunk_texts.end_at,
-    documents.document_id, documents.title, documents.source, documents.uri,
+    pass.*, likely.chunk_id,
+    chunk_texts.digest, coalesce(around.text, chunk_texts.text) AS text,
+    coalesce(around.start_at, chunk_texts.start_at) AS start_at,
+    coalesce(around.end_at, chunk_texts.end_at) AS end_at,
+    documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
     documents.language, documents.tags
-FROM as_of
-LEFT JOIN found ON true
+FROM pass
+FULL JOIN likely USING (place)
 LEFT JOIN chunk_texts USING (chunk_id)
-LEFT JOIN documents USING (document_key);
+LEFT JOIN documents USING (document_key)
+LEFT JOIN LATERAL (
+    SELECT
+        before.start_at, after.end_at,
+        substr(texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
+    FROM texts
+    CROSS JOIN LATERAL (
+        SELECT coalesce(min(start_at), chunk_texts.start_at) AS start_at
+        FROM (
+            SELECT start_at FROM chunk_texts AS neighbour
+            WHERE neighbour.document_key = texts.document_key
+              AND neighbour.start_at < chunk_texts.start_at
+            ORDER BY start_at DESC LIMIT 1
+        ) AS neighbours
+    ) AS before
+    CROSS JOIN LATERAL (
+        SELECT greatest(max(end_at), chunk_texts.end_at) AS end_at
+        FROM (
+            SELECT end_at FROM chunk_texts AS neighbour
+            WHERE neighbour.document_key = texts.document_key
+              AND neighbour.start_at > chunk_texts.start_at
+            ORDER BY start_at LIMIT 1
+        ) AS neighbours
+    ) AS after
+    WHERE $21::boolean AND texts.document_key = chunk_texts.document_key
+) AS around ON true
+
+-- name: survey
+-- How much there is to see, before it is decided how to look: counted in whole, estimated from the
+-- documents whose dice fell lowest.
+WITH own_sample AS MATERIALIZED (
+    SELECT chunks, :is_admitted AND :is_wanted AS is_visible
+    FROM documents WHERE $13::boolean AND tenant = $1 ORDER BY dice LIMIT 256
+),
+others_sample AS MATERIALIZED (
+    SELECT chunks, tenant <> $1 AND :is_wanted AS is_visible
+    FROM documents WHERE $14::boolean AND 'public' = ANY (readers) ORDER BY dice LIMIT 256
+),
+-- Only where there is enough to be worth looking for a quicker way, which takes $15 chunks.
+others_shelves AS (
+    SELECT shelf, width, sum(public_chunks) AS chunks
+    FROM tenants JOIN shelves USING (shelf)
+    WHERE (SELECT chunks FROM tenants WHERE tenant = 'public') >= $15::bigint
+      AND public_chunks > 0 AND tenants.tenant <> $1 AND $14
+    GROUP BY shelf, width
+)
+SELECT
+    coalesce(tenants.space, (SELECT space FROM generation)) AS space,
+    tenants.chunks AS tenant_chunks, tenants.words AS tenant_words,
+    tenants.languages AS tenant_languages,
+    shelves.shelf, shelves.width,
+    everyone.chunks AS public_chunks, everyone.languages AS public_languages,
+    (SELECT sum(chunks) FILTER (WHERE is_visible)::float8 / nullif(sum(chunks), 0) FROM own_sample)
+        AS own_share,
+    (SELECT sum(chunks) FILTER (WHERE is_visible)::float8 / nullif(sum(chunks), 0)
+     FROM others_sample) AS others_share,
+    ARRAY(SELECT shelf FROM others_shelves WHERE width IS NOT NULL AND chunks >= $15 ORDER BY shelf)
+        AS others_shelves
+FROM tenants AS everyone
+LEFT JOIN tenants ON tenants.tenant = $1
+LEFT JOIN shelves ON shelves.shelf = tenants.shelf
+WHERE everyone.tenant = 'public';
+
+-- name: sweep
+-- Exact: over all of the tenant's chunks, leaving out those of documents that may not be seen.
+-- IS TRUE keeps the planner from turning the look-up in a hash table into a join.
+-- MATERIALIZED: each vector is read and compared once, and no planner may pull a leg's order inside.
+WITH own AS MATERIALIZED (
+    -- Most is seen of what is swept: the added nothing keeps out the index of audiences, which
+    -- finds most in three times the time that it takes to look at all.
+    SELECT document_key
+    FROM (
+        SELECT
+            document_key, tenant, document_id, source, language, tags, metadata, updated_at,
+            audience || '{}' AS audience
+        FROM documents
+    ) AS documents
+    WHERE $13::boolean AND tenant = $1 AND :is_admitted AND :is_wanted
+),
+others AS MATERIALIZED (:others),
+visible AS MATERIALIZED (
+    SELECT :compared
+    FROM (SELECT *, :own_is_comparable AS is_comparable FROM chunks) AS chunks
+    WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
+      AND (document_key IN (SELECT document_key FROM own)) IS TRUE
+    UNION ALL
+    SELECT :compared FROM (:others_chunks) AS chunks
+),
+:legs,
+:answer;
+
+-- name: walk
+-- Exact: from the documents that may be seen to their chunks. IS TRUE leaves the planner one index.
+WITH own AS MATERIALIZED (:own),
+others AS MATERIALIZED (:others),
+visible AS MATERIALIZED (
+    SELECT :compared
+    FROM own
+    CROSS JOIN LATERAL (
+        SELECT chunk_id, dense, lexical, :own_is_comparable AS is_comparable FROM chunks
+        WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
+          AND (tenant = $1) IS TRUE AND chunks.document_key = own.document_key
+        OFFSET 0
+    ) AS chunks
+    UNION ALL
+    SELECT :compared FROM (:others_chunks) AS chunks
+),
+:legs,
+:answer;
+
+-- name: nearest
+-- Approximate, on one shelf: the dense leg by the shelf's graph, which is walked until enough of what
+-- it meets may be seen; the lexical leg among the chunks that hold one of the terms $20, counted
+-- from 1, which the searcher picks so that no other chunk can be in the leg. Measured against the
+-- exact passes by `make bench-index`. What stands in braces is the shelf's number and the width of
+-- its vectors, of which neither a table's name nor a type's modifier can be a parameter.
+WITH nearest AS MATERIALIZED (
+    SELECT chunk_id, 1 - (dense::halfvec({width}) <=> $15::halfvec({width})) AS dense
+    FROM chunks_{shelf} AS chunks
+    WHERE vector_dims(dense) = {width} AND :is_seen AND (
+        SELECT :space = $22 FROM tenants WHERE tenants.tenant = chunks.tenant
+    )
+    ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $17
+),
+dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
+lexical_leg AS (
+    SELECT chunk_id, - (lexical <#> $16::sparsevec) AS lexical
+    FROM chunks_{shelf} AS chunks
+    WHERE lexical_terms(lexical) && $20::integer[] AND :is_seen
+    ORDER BY 2 DESC, chunk_id LIMIT $17
+),
+:answer;

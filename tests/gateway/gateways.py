@@ -11,6 +11,7 @@ import httpx2
 import uvicorn
 
 from gateway.app import create_app
+from gateway.metrics import Metrics
 from gateway.settings import Settings
 from index.search import Embedder
 from tests.conftest import ADMIN_KEY
@@ -104,9 +105,11 @@ def problem(answer: httpx2.Response, status: int) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def running(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+async def running(
+    settings: Settings, embedder: Embedder, counted: Metrics | None = None
+) -> AsyncIterator[Gateway]:
     listener = socket.create_server(("127.0.0.1", 0))
-    app = create_app(settings, embedder)
+    app = create_app(settings, embedder, counted or Metrics())
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", http="httptools"))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"

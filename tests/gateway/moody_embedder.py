@@ -36,6 +36,14 @@ class MoodyEmbedder:
     def alpha(self) -> float:
         return self.real.alpha
 
+    @property
+    def tokens_max(self) -> int:
+        return self.real.tokens_max
+
+    @property
+    def batch_texts_max(self) -> int:
+        return self.real.batch_texts_max
+
     def hold(self) -> None:
         """Whoever asks waits until `go_on`."""
         self.asked.clear()
@@ -44,10 +52,17 @@ class MoodyEmbedder:
     def go_on(self) -> None:
         self._may_answer.set()
 
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        await self._mood()
+        return await self.real.embed_query(text)
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        await self._mood()
+        return await self.real.embed_passages(texts)
+
+    async def _mood(self) -> None:
         self.calls += 1
         self.asked.set()
         await self._may_answer.wait()
         if self.away:
             raise EmbeddingUnavailable("the test said so")
-        return await self.real.embed(texts)

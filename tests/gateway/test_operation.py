@@ -141,8 +141,8 @@ async def test_statements_embedder_calls_and_cache_events_are_counted(
     async def counts() -> list[float]:
         statement, embedding = "nearhit_statement_seconds", "nearhit_embedding_seconds"
         return [
-            await gateway.counted(f"{statement}_count", statement="search.candidates"),
-            await gateway.counted(f"{statement}_sum", statement="search.candidates"),
+            await gateway.counted(f"{statement}_count", statement="search.sweep"),
+            await gateway.counted(f"{statement}_sum", statement="search.sweep"),
             await gateway.counted(f"{statement}_count", statement="documents.put"),
             await gateway.counted(f"{embedding}_count", kind="query"),
             await gateway.counted(f"{embedding}_sum", kind="query"),
@@ -157,6 +157,22 @@ async def test_statements_embedder_calls_and_cache_events_are_counted(
     await ana.search("annual leave")
 
     assert all(now > then for now, then in zip(await counts(), before, strict=True))
+
+
+async def test_a_passage_alone_is_a_batch_and_a_question_a_query(
+    gateway: Gateway, ana: Caller
+) -> None:
+    async def counts() -> list[float]:
+        name = "nearhit_embedding_seconds_count"
+        return [await gateway.counted(name, kind=kind) for kind in ("query", "batch")]
+
+    queries, batches = await counts()
+    await ana.put("leave", LEAVE)
+    after_the_put = await counts()
+    await ana.search("annual leave")
+
+    assert after_the_put == [queries, batches + 1]
+    assert await counts() == [queries + 1, batches + 1]
 
 
 async def test_requests_are_counted_by_route_status_and_tier(gateway: Gateway, ana: Caller) -> None:

@@ -250,6 +250,15 @@ async def test_a_taken_port_is_named(environment: dict[str, str]) -> None:
     assert "--port" in line
 
 
+async def test_an_embedder_that_is_refused_is_told_before_a_worker_starts(
+    environment: dict[str, str],
+) -> None:
+    line = await fails(environment | {"NEARHIT_EMBEDDER": "hashing"}, "serve", "--workers", "2")
+
+    assert "for tests" in line
+    assert "NEARHIT_MODE=test" in line
+
+
 async def test_every_commands_help_loads_nothing_that_takes_long_to_load() -> None:
     script = f"""
 import sys
@@ -331,6 +340,9 @@ async def test_what_can_not_be_made_is_told_in_a_line(environment: dict[str, str
     )
     assert "there is no tenant nobody" in await refused(
         environment, "search", "annual leave", "--tenant", "nobody"
+    )
+    assert "NEARHIT_MODE=test" in await refused(
+        environment | {"NEARHIT_EMBEDDER": "hashing"}, "search", "annual leave"
     )
 
 

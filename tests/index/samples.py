@@ -53,11 +53,17 @@ class RecordingEmbedder:
         self.space = embedder.space
         self.dimensions = embedder.dimensions
         self.alpha = embedder.alpha
+        self.tokens_max = embedder.tokens_max
+        self.batch_texts_max = embedder.batch_texts_max
         self.texts: list[str] = []
 
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.texts.append(text)
+        return await self._embedder.embed_query(text)
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.texts += texts
-        return await self._embedder.embed(texts)
+        return await self._embedder.embed_passages(texts)
 
 
 class AbsentEmbedder:
@@ -66,8 +72,13 @@ class AbsentEmbedder:
     space = "absent"
     dimensions = 256
     alpha = 0.25
+    tokens_max = 4096
+    batch_texts_max = 1_000
 
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        raise EmbeddingUnavailable(f"no vector for {text!r}")
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise EmbeddingUnavailable(f"no vectors for {len(texts)} texts")
 
 
@@ -77,8 +88,14 @@ class IndifferentEmbedder:
     space = "indifferent"
     dimensions = 4
     alpha = 0.5
+    tokens_max = 4096
+    batch_texts_max = 1_000
 
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = (await self.embed_passages([text]))[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.full((len(texts), self.dimensions), 0.5, dtype=np.float32)
 
 

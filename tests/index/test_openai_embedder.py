@@ -1,16 +1,23 @@
 """Through the `openai` package, against a service that misbehaves."""
 
+import asyncio
 import json
+import time
 import traceback
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import openai
 import pytest
 
+from index.breaker import FAILURES_MAX, FIRST_PAUSE_S
 from index.errors import EmbeddingUnavailable
-from index.openai_embedder import OpenAIEmbedder
+from index.openai_embedder import PATIENCE_S, OpenAIEmbedder
 from tests.stub_openai import (
+    TOKENS,
     WIDTH,
     Answer,
     Mischief,
@@ -25,6 +32,8 @@ pytestmark = pytest.mark.anyio
 
 KEY = "sk-the-secret-of-the-tests"
 
+Tokens: TypeAlias = Counter[str]
+
 
 @pytest.fixture
 async def stub() -> AsyncIterator[StubOpenAI]:
@@ -38,9 +47,47 @@ async def client(stub: StubOpenAI) -> AsyncIterator[openai.AsyncOpenAI]:
         yield client
 
 
+@dataclass
+class Clock:
+    """Real time, but that a test may turn it on."""
+
+    ahead_s: float = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self.ahead_s
+
+
 @pytest.fixture
-def embedder(client: openai.AsyncOpenAI) -> OpenAIEmbedder:
-    return OpenAIEmbedder(client, model="stub", dimensions=WIDTH, batch_texts=3)
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def tokens() -> Tokens:
+    return Counter()
+
+
+@pytest.fixture
+def embedder(client: openai.AsyncOpenAI, clock: Clock, tokens: Tokens) -> OpenAIEmbedder:
+    return embedder_on(client, clock=clock, tokens=tokens, batch_texts_max=3)
+
+
+def embedder_on(
+    client: openai.AsyncOpenAI,
+    *,
+    clock: Clock | None = None,
+    tokens: Tokens | None = None,
+    **limits: Any,
+) -> OpenAIEmbedder:
+    counted: Tokens = Counter() if tokens is None else tokens
+    return OpenAIEmbedder(
+        client,
+        model="stub",
+        dimensions=WIDTH,
+        clock_s=clock or Clock(),
+        count_tokens=lambda kind, used: counted.update({kind: used}),
+        **limits,
+    )
 
 
 def backwards(texts: Sequence[str]) -> Reply:
@@ -65,7 +112,7 @@ def every_value(value: float) -> Answer:
 async def test_each_text_gets_its_own_vector_at_unit_length(embedder: OpenAIEmbedder) -> None:
     texts = ["um", "dois", "três", "quatro", "cinco", "seis", "sete"]
 
-    vectors = await embedder.embed(texts)
+    vectors = await embedder.embed_passages(texts)
 
     assert vectors.shape == (7, WIDTH)
     assert vectors.dtype == np.float32
@@ -77,7 +124,7 @@ async def test_each_text_gets_its_own_vector_at_unit_length(embedder: OpenAIEmbe
 async def test_no_call_holds_more_texts_than_a_batch(
     stub: StubOpenAI, embedder: OpenAIEmbedder
 ) -> None:
-    await embedder.embed(["a", "b", "c", "d", "e", "f", "g"])
+    await embedder.embed_passages(["a", "b", "c", "d", "e", "f", "g"])
 
     assert [asked.body["input"] for asked in stub.asked] == [
         ["a", "b", "c"],
@@ -87,7 +134,7 @@ async def test_no_call_holds_more_texts_than_a_batch(
 
 
 async def test_no_text_costs_no_call(stub: StubOpenAI, embedder: OpenAIEmbedder) -> None:
-    vectors = await embedder.embed([])
+    vectors = await embedder.embed_passages([])
 
     assert vectors.shape == (0, WIDTH)
     assert stub.asked == []
@@ -96,10 +143,10 @@ async def test_no_text_costs_no_call(stub: StubOpenAI, embedder: OpenAIEmbedder)
 async def test_the_order_of_the_texts_does_not_depend_on_that_of_the_reply(
     stub: StubOpenAI, embedder: OpenAIEmbedder
 ) -> None:
-    straight = await embedder.embed(["a", "b", "c"])
+    straight = await embedder.embed_passages(["a", "b", "c"])
     stub.answer = backwards
 
-    reversed_ = await embedder.embed(["a", "b", "c"])
+    reversed_ = await embedder.embed_passages(["a", "b", "c"])
 
     assert reversed_.tobytes() == straight.tobytes()
 
@@ -108,9 +155,9 @@ async def test_the_order_of_the_texts_does_not_depend_on_that_of_the_reply(
 async def test_the_width_is_asked_for_only_if_the_model_can_shorten(
     stub: StubOpenAI, client: openai.AsyncOpenAI, *, shorten: bool
 ) -> None:
-    embedder = OpenAIEmbedder(client, model="stub", dimensions=WIDTH, shorten=shorten)
+    embedder = embedder_on(client, shorten=shorten)
 
-    await embedder.embed(["a"])
+    await embedder.embed_passages(["a"])
 
     assert stub.asked[0].body.get("dimensions") == (WIDTH if shorten else None)
 
@@ -121,7 +168,7 @@ async def test_a_passing_failure_is_tried_again(
 ) -> None:
     stub.first.append(lambda _: refusal)
 
-    vectors = await embedder.embed(["a"])
+    vectors = await embedder.embed_passages(["a"])
 
     assert len(stub.asked) == 2
     assert np.isfinite(vectors).all()
@@ -133,6 +180,7 @@ async def test_a_passing_failure_is_tried_again(
         pytest.param(lambda _: Reply(b"{}", 429), id="too many requests"),
         pytest.param(lambda _: Reply(b"oops", 500), id="server error"),
         pytest.param(lambda _: Reply(b"{}", 400), id="bad request"),
+        pytest.param(lambda _: Reply(b"{}", 404), id="unknown model"),
         pytest.param(leaking, id="wrong key"),
         pytest.param(lambda _: Reply(b"<html>"), id="not JSON"),
         pytest.param(lambda _: Reply(b'{"data": null}'), id="no data"),
@@ -156,28 +204,199 @@ async def test_whatever_fails_is_one_exception_that_keeps_the_key(
     stub.answer = answer
 
     with pytest.raises(EmbeddingUnavailable) as caught:
-        await embedder.embed(["a", "b"])
+        await embedder.embed_passages(["a", "b"])
 
     assert stub.asked[0].authorization == f"Bearer {KEY}"
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
 async def test_a_silent_service_is_given_up(stub: StubOpenAI, client: openai.AsyncOpenAI) -> None:
-    embedder = OpenAIEmbedder(client, model="stub", dimensions=WIDTH, timeout_s=0.05)
+    embedder = embedder_on(client, deadline_s=0.05)
     stub.answer = lambda _: Mischief.SILENCE
 
     with pytest.raises(EmbeddingUnavailable):
-        await embedder.embed(["a"])
+        await embedder.embed_passages(["a"])
 
 
 async def test_a_service_that_nobody_runs_is_unavailable() -> None:
     async with stub_openai() as gone:
         url = gone.url
     async with openai.AsyncOpenAI(api_key=KEY, base_url=url, max_retries=0) as client:
-        embedder = OpenAIEmbedder(client, model="stub", dimensions=WIDTH)
+        embedder = embedder_on(client)
 
         with pytest.raises(EmbeddingUnavailable):
-            await embedder.embed(["a"])
+            await embedder.embed_passages(["a"])
+
+
+async def test_a_question_gets_the_vector_of_its_text(embedder: OpenAIEmbedder) -> None:
+    question = await embedder.embed_query("quantos dias?")
+    passages = await embedder.embed_passages(["quantos dias?"])
+
+    assert question.shape == (WIDTH,)
+    assert question.tobytes() == passages[0].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(404, "no model stub"), (401, "does not take the key"), (400, "refuses"), (500, "500")],
+)
+async def test_what_a_person_can_mend_is_said(
+    stub: StubOpenAI, embedder: OpenAIEmbedder, status: int, said: str
+) -> None:
+    stub.answer = lambda _: Reply(b"{}", status)
+
+    with pytest.raises(EmbeddingUnavailable, match=said):
+        await embedder.embed_query("a")
+
+
+async def test_the_next_try_comes_as_late_as_the_service_says(
+    stub: StubOpenAI, embedder: OpenAIEmbedder
+) -> None:
+    stub.first.append(lambda _: Reply(b"{}", 429, retry="Retry-After: 1"))
+
+    await embedder.embed_query("a")
+
+    first, second = stub.asked
+    assert second.at_s - first.at_s >= 1
+
+
+async def test_where_it_does_not_say_each_try_waits_longer(stub: StubOpenAI) -> None:
+    stub.first.extend([lambda _: Reply(b"{}", 500, retry=None)] * 2)
+    async with openai.AsyncOpenAI(api_key=KEY, base_url=stub.url, max_retries=2) as client:
+        await embedder_on(client).embed_query("a")
+
+    first, second, third = stub.asked
+    assert second.at_s - first.at_s >= 0.375  # half a second, less at most a quarter
+    assert third.at_s - second.at_s >= 0.75
+
+
+class TestTokens:
+    async def test_those_of_queries_and_passages_are_counted_apart(
+        self, embedder: OpenAIEmbedder, tokens: Tokens
+    ) -> None:
+        await embedder.embed_query("a")
+        await embedder.embed_passages(["a", "b", "c", "d"])
+
+        assert tokens == {"query": TOKENS, "batch": 4 * TOKENS}
+
+    @pytest.mark.parametrize("usage", [None, {}, [], "many", {"total_tokens": "3"}, 7])
+    async def test_a_service_that_does_not_tell_counts_nothing_and_serves(
+        self, stub: StubOpenAI, embedder: OpenAIEmbedder, tokens: Tokens, usage: object
+    ) -> None:
+        def answer(texts: Sequence[str]) -> Reply:
+            reply = json.loads(embeddings([vector(text) for text in texts]).body)
+            return Reply(json.dumps({**reply, "usage": usage}).encode())
+
+        stub.answer = answer
+
+        assert (await embedder.embed_query("a")).shape == (WIDTH,)
+        assert tokens == {}
+
+    async def test_what_a_useless_reply_used_is_counted_too(
+        self, stub: StubOpenAI, embedder: OpenAIEmbedder, tokens: Tokens
+    ) -> None:
+        stub.answer = every_value(0.0)
+
+        with pytest.raises(EmbeddingUnavailable):
+            await embedder.embed_query("a")
+
+        assert tokens == {"query": TOKENS}
+
+
+class TestBreaker:
+    async def fail(self, embedder: OpenAIEmbedder, times: int = FAILURES_MAX) -> None:
+        for _ in range(times):
+            with pytest.raises(EmbeddingUnavailable):
+                await embedder.embed_query("a")
+
+    @pytest.fixture
+    def down(self, stub: StubOpenAI) -> StubOpenAI:
+        stub.answer = lambda _: Reply(b"{}", 501, retry="X-Should-Retry: false")
+        return stub
+
+    async def test_a_service_that_keeps_failing_is_left_alone(
+        self, down: StubOpenAI, embedder: OpenAIEmbedder
+    ) -> None:
+        await self.fail(embedder)
+
+        with pytest.raises(EmbeddingUnavailable, match="left alone"):
+            await embedder.embed_query("a")
+
+        assert len(down.asked) == FAILURES_MAX
+
+    async def test_after_a_pause_one_probe_goes_and_closes_it(
+        self, down: StubOpenAI, embedder: OpenAIEmbedder, clock: Clock
+    ) -> None:
+        await self.fail(embedder)
+        down.answer = lambda texts: embeddings([vector(text) for text in texts])
+        clock.ahead_s += FIRST_PAUSE_S
+
+        probing = asyncio.create_task(embedder.embed_query("a"))
+        await asyncio.sleep(0)
+        with pytest.raises(EmbeddingUnavailable, match="left alone"):
+            await embedder.embed_query("beside the probe")
+        await probing
+        await embedder.embed_query("after the probe")
+
+        assert [asked.body["input"] for asked in down.asked[FAILURES_MAX:]] == [
+            ["a"],
+            ["after the probe"],
+        ]
+
+    async def test_a_query_given_up_after_its_budget_was_failed_by_the_service(
+        self, stub: StubOpenAI, embedder: OpenAIEmbedder, clock: Clock
+    ) -> None:
+        stub.answer = lambda _: Mischief.SILENCE
+
+        for number in range(FAILURES_MAX):
+            await self.give_up(stub, embedder, number, clock, after_s=PATIENCE_S)
+
+        with pytest.raises(EmbeddingUnavailable, match="left alone"):
+            await embedder.embed_query("a")
+
+    async def test_callers_that_leave_early_say_nothing_of_the_service(
+        self, stub: StubOpenAI, embedder: OpenAIEmbedder, clock: Clock
+    ) -> None:
+        answer, stub.answer = stub.answer, lambda _: Mischief.SILENCE
+        for number in range(2 * FAILURES_MAX):
+            await self.give_up(stub, embedder, number, clock, after_s=0)
+        stub.answer = answer
+
+        assert (await embedder.embed_query("a")).shape == (WIDTH,)
+
+    async def give_up(
+        self,
+        stub: StubOpenAI,
+        embedder: OpenAIEmbedder,
+        number: int,
+        clock: Clock,
+        *,
+        after_s: float,
+    ) -> None:
+        asking = asyncio.create_task(embedder.embed_query("a"))
+        while len(stub.asked) <= number:
+            await asyncio.sleep(0.001)
+        clock.ahead_s += after_s
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert asking.cancelled()
+
+    async def test_texts_that_are_refused_are_no_failure_of_the_service(
+        self, stub: StubOpenAI, embedder: OpenAIEmbedder
+    ) -> None:
+        stub.answer = lambda _: Reply(b"{}", 400)
+
+        await self.fail(embedder, 2 * FAILURES_MAX)
+
+        assert len(stub.asked) == 2 * FAILURES_MAX
+
+    async def test_a_service_too_slow_for_queries_may_do_for_passages(
+        self, down: StubOpenAI, embedder: OpenAIEmbedder
+    ) -> None:
+        await self.fail(embedder)
+        down.answer = lambda texts: embeddings([vector(text) for text in texts])
+
+        assert (await embedder.embed_passages(["a"])).shape == (1, WIDTH)
 
 
 async def test_the_space_names_model_and_width(embedder: OpenAIEmbedder) -> None:

@@ -56,7 +56,7 @@ class World:
         self.pieces: list[Piece] = []
 
     async def expected(self, seen: Sequence[Piece], query: Query) -> worlds.Expected:
-        return worlds.expected(seen, query, (await self.embedder.embed([query.text]))[0])
+        return worlds.expected(seen, query, await self.embedder.embed_query(query.text))
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ async def _settle(world: World, database: Database, url: str) -> None:
             document,
             chunk_ids=stored.chunk_ids,
             updated_at=worlds.updated_at(hours),
-            dense=await world.embedder.embed(texts),
+            dense=await world.embedder.embed_passages(texts),
         )
     await connection.close()
 

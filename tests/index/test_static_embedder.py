@@ -17,7 +17,7 @@ TEXTS = [f"Text {number} on leave, travel and pay. " * number for number in rang
 
 @given(st.lists(st.text(), max_size=5))
 async def test_any_text_has_a_vector_of_unit_length(texts: list[str]) -> None:
-    vectors = await EMBEDDER.embed(texts)
+    vectors = await EMBEDDER.embed_passages(texts)
 
     assert vectors.shape == (len(texts), EMBEDDER.dimensions)
     assert vectors.dtype == np.float32
@@ -26,10 +26,10 @@ async def test_any_text_has_a_vector_of_unit_length(texts: list[str]) -> None:
 
 @given(st.lists(st.text(), max_size=5))
 async def test_equal_texts_get_equal_bytes_whatever_else_is_in_the_batch(texts: list[str]) -> None:
-    together = await EMBEDDER.embed(texts)
+    together = await EMBEDDER.embed_passages(texts)
 
     assert [row.tobytes() for row in together] == [
-        (await EMBEDDER.embed([text])).tobytes() for text in texts
+        (await EMBEDDER.embed_query(text)).tobytes() for text in texts
     ]
 
 
@@ -37,21 +37,23 @@ async def test_a_batch_that_threads_share_gives_the_bytes_of_its_texts_alone() -
     assert len(TEXTS) > 2 * BATCH_TEXTS
     assert len(TEXTS[0]) < INLINE_LENGTH_MAX < len(TEXTS[-1])
 
-    together = await EMBEDDER.embed(tuple(TEXTS))
+    together = await EMBEDDER.embed_passages(tuple(TEXTS))
 
     assert [row.tobytes() for row in together] == [
-        (await EMBEDDER.embed([text])).tobytes() for text in TEXTS
+        (await EMBEDDER.embed_query(text)).tobytes() for text in TEXTS
     ]
 
 
 async def test_an_empty_text_points_the_same_way_every_time() -> None:
-    first, second = await EMBEDDER.embed(["", ""])
+    first, second = await EMBEDDER.embed_passages(["", ""])
 
     assert first.tobytes() == second.tobytes()
 
 
 async def test_what_is_past_the_last_token_does_not_count() -> None:
-    longest, longer = await EMBEDDER.embed(["a " * TOKENS_MAX, "a " * TOKENS_MAX + "zebra"])
+    longest, longer = await EMBEDDER.embed_passages(
+        ["a " * TOKENS_MAX, "a " * TOKENS_MAX + "zebra"]
+    )
 
     assert longest.tobytes() == longer.tobytes()
 
@@ -60,13 +62,13 @@ async def test_the_vectors_are_those_of_the_package_itself() -> None:
     folder = Path(str(distribution("wordllama").locate_file("wordllama")))
     model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 
-    ours = await EMBEDDER.embed(TEXTS)
+    ours = await EMBEDDER.embed_passages(TEXTS)
 
     np.testing.assert_allclose(ours, model.embed(TEXTS, norm=True), atol=1e-6)
 
 
 async def test_a_question_is_nearer_to_its_answer_than_to_another() -> None:
-    question, answer, other = await EMBEDDER.embed(
+    question, answer, other = await EMBEDDER.embed_passages(
         [
             "How many vacation days do employees get?",
             "Staff receive 25 days of paid leave a year.",

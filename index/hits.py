@@ -1,0 +1,99 @@
+"""From a ranking to the hits of an answer: duplicates and overlaps folded, no document too often.
+
+Pure.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from index.database import Row
+from index.fusion import Fused
+from index.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk in the answer; start and end count characters of the document's text."""
+
+    chunk_id: int
+    document_id: str
+    title: str
+    text: str
+    score: float
+    source: str
+    uri: str
+    language: str
+    tags: tuple[str, ...]
+    start: int
+    end: int
+    ranking: Fused
+    tenant: str
+
+    @property
+    def document(self) -> tuple[str, str]:
+        """Whose it is too: two tenants may give two documents one identifier."""
+        return self.tenant, self.document_id
+
+
+def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> list[Hit] | None:
+    """The first `top_k` of the ranking that may be hits; None if one of them is not in `shown`.
+
+    ranking: best first. Of chunks with equal digests the best ranked is the hit.
+    shown: by chunk id, what a hit shows. Texts that overlap, for they take in each other's chunks,
+           become one, in the place of the best ranked.
+    """
+    hits: list[Hit] = []
+    digests: set[bytes] = set()
+    of_document: Counter[tuple[str, str]] = Counter()
+    for fused in ranking:
+        if len(hits) == query.top_k or fused.score < (query.min_score or 0):
+            break
+        row = shown.get(fused.chunk_id)
+        if row is None:
+            return None
+        if row["digest"] in digests:
+            continue
+        digests.add(row["digest"])
+        hit = _hit(fused, row)
+        if (place := _overlapped(hits, hit)) is not None:
+            hits[place] = _together(hits[place], hit)
+        elif of_document[hit.document] != query.document_hits_max:
+            of_document[hit.document] += 1
+            hits.append(hit)
+    return hits
+
+
+def _overlapped(hits: Sequence[Hit], hit: Hit) -> int | None:
+    for place, other in enumerate(hits):
+        if other.document == hit.document and other.start < hit.end and hit.start < other.end:
+            return place
+    return None
+
+
+def _together(best: Hit, other: Hit) -> Hit:
+    first, second = sorted((best, other), key=lambda hit: hit.start)
+    return replace(
+        best,
+        start=first.start,
+        end=max(first.end, second.end),
+        text=first.text + second.text[first.end - second.start :],
+    )
+
+
+def _hit(fused: Fused, row: Row) -> Hit:
+    return Hit(
+        chunk_id=fused.chunk_id,
+        document_id=row["document_id"],
+        title=row["title"],
+        text=row["text"],
+        score=fused.score,
+        source=row["source"],
+        uri=row["uri"],
+        language=row["language"],
+        tags=tuple(row["tags"]),
+        start=row["start_at"],
+        end=row["end_at"],
+        ranking=fused,
+        tenant=row["tenant"],
+    )

@@ -1,0 +1,282 @@
+"""The passes of one search: which there are, their statements, and their legs made into one.
+
+Most searches are one statement. What makes that right is learned by the way: each also says in
+which languages its partitions hold documents and how many chunks there are, so that a search which
+began with an older notion notices, and looks again.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from cachetools import LRUCache
+from pgvector import HalfVector, SparseVector
+
+from index import lexical, spelling, strategy
+from index.database import Database, Row
+from index.fusion import Candidate
+from index.query import Query
+from index.scope import PUBLIC, Scope
+from index.strategy import CROSSOVER_CHUNKS, Pass, Size, Survey
+from index.vocabulary import Vocabulary
+
+_KNOWN_MAX = 10_000  # sets of partitions that are remembered
+_ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pass alone
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query in the space of one embedder.
+
+    dense: its vector; None while the embedder is away, or if this process has none for the space.
+    alpha: the dense leg's share in a fusion, 0 without the leg.
+    """
+
+    space: str
+    dense: HalfVector | None
+    alpha: float
+
+    @property
+    def width(self) -> int | None:
+        return None if self.dense is None else self.dense.dimensions()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for, and among what.
+
+    shown: of how many of the likeliest hits to bring what a hit shows.
+    ask: the query in a space, or in that of an index that has none yet.
+    """
+
+    scope: Scope
+    query: Query
+    shown: int
+    ask: Callable[[str | None], Awaitable[Asked]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A question with what chunks are compared with, as far as is known this time."""
+
+    question: Question
+    asked: Asked
+    words: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """What the passes found together, each leg best first, ties to the lower chunk id.
+
+    shown: by chunk id, what a hit shows.
+    revisions: of each partition, as of which this is so.
+    corrections: what the query's unknown words were taken for.
+    asked: the query as the dense leg was asked.
+    """
+
+    dense: Sequence[Candidate]
+    lexical: Sequence[Candidate]
+    shown: Mapping[int, Row]
+    revisions: Mapping[str, int]
+    corrections: Mapping[str, Sequence[str]]
+    asked: Asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was last seen of a scope's partitions."""
+
+    space: str | None
+    languages: frozenset[str]
+    size: Size
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What one pass brought: `head` is its first row, which speaks of the pass itself."""
+
+    head: Row
+    rows: Sequence[Row]
+
+    @property
+    def revisions(self) -> tuple[int, int]:
+        return self.head["tenant_revision"], self.head["public_revision"]
+
+    def leg(self, name: str) -> list[Candidate]:
+        ids, scores = self.head[f"{name}_ids"] or (), self.head[f"{name}_scores"] or ()
+        return [Candidate(*found) for found in zip(ids, scores, strict=True)]
+
+
+class Passes:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._vocabulary = Vocabulary(database)
+        self._known: LRUCache[tuple[str, ...], _Known] = LRUCache(_KNOWN_MAX)
+
+    async def legs(self, question: Question) -> Legs:
+        """Raises `DatabaseUnavailable`."""
+        scope, named = question.scope, question.query.language
+        known, survey = self._known.get(scope.partitions), None
+        while True:
+            if known is None or not known.size.is_small(others=scope.public):
+                survey, known = await self._survey(question)
+            languages = known.languages if named is None else frozenset({named})
+            await asyncio.to_thread(lexical.load, languages)
+            spelled = await self._vocabulary.spelling(
+                scope.tenant, question.query.text, languages, words=known.words
+            )
+            text = spelling.completed(question.query.text, spelled.corrections)
+            asked = await question.ask(known.space)
+            turn = _Turn(question, asked, lexical.query(text, languages))
+            made = await self._agreeing(turn, survey)
+            known = self._known[scope.partitions] = _known(scope, made[0].head)
+            if (
+                known.space == asked.space
+                and (named or known.languages <= languages)
+                and spelled.holds(known.words)
+            ):
+                return _joined(turn, made, spelled.corrections)
+            # A language or a word came in, or another space, since we last looked: ask once more.
+            # Whoever waits sets the limit: each turn more takes such a commit during the last.
+
+    async def _survey(self, question: Question) -> tuple[Survey, _Known]:
+        row = await self._database.row(
+            "search.survey", *_which(question), True, question.scope.public, CROSSOVER_CHUNKS
+        )
+        assert row is not None, "there is always a row for 'public'"
+        known = _known(question.scope, row)
+        survey = Survey(
+            size=known.size,
+            own_share=row["own_share"] or 0.0,
+            others_share=row["others_share"] or 0.0,
+            shelf=row["shelf"] or 0,
+            width=row["width"],
+            others_shelves=row["others_shelves"],
+        )
+        return survey, known
+
+    async def _agreeing(self, turn: _Turn, survey: Survey | None) -> Sequence[_Made]:
+        """What the passes brought, all as of the same revisions."""
+        others = turn.question.scope.public
+        if survey is None:
+            return [await self._exact(turn, strategy.small(others=others))]
+        passes = strategy.choose(survey, others=others, width=turn.asked.width)
+        for _ in range(_ATTEMPTS_MAX):
+            made = [await self._run(turn, one) for one in passes]
+            whole = [one for one in made if one is not None]
+            if len(whole) < len(made):
+                break  # an index led to too little
+            if len({one.revisions for one in whole}) == 1:
+                return whole
+        return [await self._exact(turn, strategy.exact(survey, others=others))]
+
+    async def _run(self, turn: _Turn, one: Pass) -> _Made | None:
+        if one.way == "nearest":
+            return await self._nearest(turn, one)
+        return await self._exact(turn, one)
+
+    async def _exact(self, turn: _Turn, one: Pass) -> _Made:
+        rows = await self._database.rows(
+            f"search.{one.way}",
+            *_which(turn.question),
+            one.own,
+            one.others,
+            *_compared(turn),
+            one.left_out,
+            turn.question.query.expand,
+            turn.asked.space,
+        )
+        return _made(rows)
+
+    async def _nearest(self, turn: _Turn, one: Pass) -> _Made | None:
+        """None if the graph led to fewer chunks than were asked for: there may be more."""
+        candidates = turn.question.query.candidates
+        terms = strategy.rarest_terms(turn.words, one.visible, candidates)
+        made = await self._among(turn, one, terms)
+        found = made.leg("lexical")
+        floor = found[-1].score if len(found) == candidates else 0.0
+        sufficient = strategy.sufficient_terms(turn.words, floor)
+        if not set(sufficient) <= set(terms):
+            made = await self._among(turn, one, sufficient)
+        return made if len(made.leg("dense")) == candidates else None
+
+    async def _among(self, turn: _Turn, one: Pass, terms: Sequence[int]) -> _Made:
+        assert turn.asked.width is not None, "only an embedded query has a nearest chunk"
+        rows = await self._database.rows(
+            "search.nearest",
+            *_which(turn.question),
+            one.own,
+            one.others,
+            *_compared(turn),
+            [term + 1 for term in terms],
+            turn.question.query.expand,
+            turn.asked.space,
+            shelf=one.shelf,
+            width=turn.asked.width,
+        )
+        return _made(rows)
+
+
+def _which(question: Question) -> tuple[Any, ...]:
+    """The arguments that say which documents are meant; see sql/search.sql."""
+    scope, wanted = question.scope, question.query.filter
+    return (
+        scope.tenant,
+        scope.grants,
+        scope.shared,
+        scope.owner,
+        wanted.sources,
+        wanted.tags_any,
+        wanted.tags_all,
+        wanted.languages,
+        wanted.updated_after,
+        wanted.updated_before,
+        wanted.exclude_documents,
+        wanted.metadata,
+    )
+
+
+def _compared(turn: _Turn) -> tuple[Any, ...]:
+    """The arguments that say what chunks are compared with, and how many are wanted."""
+    question, asked = turn.question, turn.asked
+    vector = SparseVector(dict(turn.words), lexical.DIMENSION)
+    guess = round(asked.alpha, 3)  # PostgreSQL refuses what underflows
+    return asked.dense, vector, question.query.candidates, question.shown, guess
+
+
+def _made(rows: Sequence[Row]) -> _Made:
+    return _Made(next(row for row in rows if row["tenant_revision"] is not None), rows)
+
+
+def _known(scope: Scope, row: Row) -> _Known:
+    languages = row["tenant_languages"] or ()
+    if scope.public:
+        languages = (*languages, *(row["public_languages"] or ()))
+    size = Size(row["tenant_chunks"] or 0, row["public_chunks"])
+    return _Known(row["space"], frozenset(languages), size, row["tenant_words"] or 0)
+
+
+def _joined(turn: _Turn, made: Sequence[_Made], corrections: Mapping[str, Sequence[str]]) -> Legs:
+    question = turn.question
+    candidates = question.query.candidates
+    revisions = dict(zip((question.scope.tenant, PUBLIC), made[0].revisions, strict=True))
+    return Legs(
+        dense=_best([one.leg("dense") for one in made], candidates),
+        lexical=_best([one.leg("lexical") for one in made], candidates),
+        shown={
+            row["chunk_id"]: row for one in made for row in one.rows if row["digest"] is not None
+        },
+        revisions={partition: revisions[partition] for partition in question.scope.partitions},
+        corrections=corrections,
+        asked=turn.asked,
+    )
+
+
+def _best(legs: Sequence[Sequence[Candidate]], candidates: int) -> Sequence[Candidate]:
+    if len(legs) == 1:
+        return legs[0]
+    together = chain.from_iterable(legs)
+    return sorted(together, key=lambda found: (-found.score, found.chunk_id))[:candidates]

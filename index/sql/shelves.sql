@@ -1,0 +1,76 @@
+-- Where chunks stand. {shelf} and {width} are numbers of ours: a shelf, the width of its vectors.
+
+-- name: claim
+-- One process at a time tends the shelves; held as long as the connection.
+SELECT pg_try_advisory_lock(6324272);
+
+-- name: release
+SELECT pg_advisory_unlock(6324272);
+
+-- name: outgrown
+-- $1 how many chunks are too many for the shared shelf.
+SELECT tenant, chunks FROM tenants
+WHERE shelf = 0 AND chunks >= $1 AND tenant <> 'public' ORDER BY chunks DESC, tenant;
+
+-- name: unindexed
+-- $1 how many chunks that one search may see make an index worth its price.
+SELECT shelf, coalesce(shelves.tenant, 'everybody') AS whose
+FROM shelves JOIN tenants USING (shelf)
+WHERE width IS NULL
+GROUP BY shelf
+HAVING shelf <> 0 OR sum(public_chunks) >= $1
+ORDER BY shelf;
+
+-- name: number
+-- The tenant's shelf to be: a new one, or the one that an earlier attempt began with.
+INSERT INTO shelves (shelf, tenant) VALUES (nextval('shelf_numbers'), $1)
+ON CONFLICT (tenant) DO UPDATE SET tenant = excluded.tenant
+RETURNING shelf, to_regclass('chunks_' || shelf) IS NOT NULL AS is_built;
+
+-- name: build
+CREATE TABLE chunks_{shelf} (LIKE chunks INCLUDING DEFAULTS, CHECK (shelf = {shelf}))
+WITH (toast_tuple_target = 8160);
+
+-- name: attach
+-- Searches go on: it takes no lock that they would wait for.
+ALTER TABLE chunks ATTACH PARTITION chunks_{shelf} FOR VALUES IN ({shelf});
+
+-- name: close
+-- Writers of the tenant wait from here to the end of the transaction, those at work are waited for.
+SELECT pg_advisory_xact_lock(hashtextextended('shelf' || chr(31) || $1, 0));
+
+-- name: copy
+-- Chunks of a document stand side by side from now on.
+INSERT INTO chunks_{shelf} (shelf, chunk_id, tenant, document_key, dense, lexical)
+SELECT {shelf}, chunk_id, tenant, document_key, dense, lexical
+FROM chunks WHERE shelf = 0 AND tenant = $1 ORDER BY document_key, chunk_id;
+
+-- name: clear
+DELETE FROM chunks WHERE shelf = 0 AND tenant = $1;
+
+-- name: enter
+UPDATE tenants SET shelf = $1 WHERE tenant = $2;
+
+-- name: any_width
+SELECT vector_dims(dense) AS width FROM chunks WHERE shelf = $1 LIMIT 1;
+
+-- name: drop_graph
+DROP INDEX CONCURRENTLY IF EXISTS chunks_{shelf}_graph;
+
+-- name: drop_terms
+DROP INDEX CONCURRENTLY IF EXISTS chunks_{shelf}_terms;
+
+-- name: index_graph
+-- m and ef_construction are pgvector's defaults.
+CREATE INDEX CONCURRENTLY chunks_{shelf}_graph ON chunks_{shelf}
+USING hnsw ((dense::halfvec({width})) halfvec_cosine_ops) WHERE vector_dims(dense) = {width};
+
+-- name: index_terms
+CREATE INDEX CONCURRENTLY chunks_{shelf}_terms ON chunks_{shelf}
+USING gin (lexical_terms(lexical)) WITH (fastupdate = off);
+
+-- name: open_index
+UPDATE shelves SET width = $2 WHERE shelf = $1;
+
+-- name: close_index
+UPDATE shelves SET width = NULL WHERE shelf = $1;

@@ -1,0 +1,155 @@
+"""How to look through what a scope may see: which passes, each over what.
+
+Exact passes read every visible chunk: `sweep` over all of the tenant's, `walk` from the visible
+documents. `nearest` reads only what the indexes of a large shelf lead to. A narrow scope in a large
+table is where such an index finds too little in too much time, so the choice is made here, from an
+estimate of what is visible, and never left to the planner.
+
+Pure.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp
+from typing import Literal, TypeAlias
+
+from index import lexical
+
+Way: TypeAlias = Literal["sweep", "walk", "nearest"]
+
+# Measured with `make bench-index`; see docs/benchmarks/index.md.
+CROSSOVER_CHUNKS = 20_000  # visible: with more, the indexes of a shelf are the quicker way
+SWEPT_CHUNKS = 5_000  # of a tenant: fewer are swept before it is known how many are visible
+SWEPT_SHARE = 0.3  # visible: with less, walking reads less than sweeping
+_EXPECTED = 4  # times the candidates wanted: a starting value for how many chunks to pre-select
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many chunks there are: the tenant's, and those that every tenant may read."""
+
+    tenant_chunks: int
+    public_chunks: int
+
+    def is_small(self, *, others: bool) -> bool:
+        """Whether there is too little to choose between ways."""
+        return self.tenant_chunks + (self.public_chunks if others else 0) <= SWEPT_CHUNKS
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What there is to see, in chunks.
+
+    own_share, others_share: the visible part of the tenant's chunks, and of the public ones of
+                             other tenants; estimates, 0 to 1.
+    shelf: where the tenant's chunks stand. width: of the vectors in that shelf's index, None while
+           it has none.
+    others_shelves: those with an index and many public chunks of other tenants.
+    """
+
+    size: Size
+    own_share: float
+    others_share: float
+    shelf: int
+    width: int | None
+    others_shelves: Sequence[int]
+
+    @property
+    def own_visible(self) -> float:
+        return self.own_share * self.size.tenant_chunks
+
+    @property
+    def others_visible(self) -> float:
+        return self.others_share * self.size.public_chunks
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One statement's part of a search.
+
+    own: it looks through the tenant's documents. others: through other tenants' public ones, but
+    for those on `left_out` shelves. shelf: the one that `nearest` looks through.
+    """
+
+    way: Way
+    own: bool
+    others: bool
+    shelf: int = 0
+    visible: float = 0
+    left_out: tuple[int, ...] = ()
+
+
+def small(*, others: bool) -> Pass:
+    return Pass("sweep", own=True, others=others)
+
+
+def exact(survey: Survey, *, others: bool) -> Pass:
+    """One pass, in which nothing visible can be missed."""
+    return Pass(_exact_way(survey), own=True, others=others)
+
+
+def choose(survey: Survey, *, others: bool, width: int | None) -> list[Pass]:
+    """The passes whose legs together are the search's. width: of the query's vector, if it has one.
+
+    A shelf whose index holds vectors of another width is looked through as if it had none.
+    """
+    indexed = width is not None and survey.width == width
+    own_nearest = indexed and survey.own_visible > CROSSOVER_CHUNKS
+    others_nearest = (
+        tuple(survey.others_shelves)
+        if others and width is not None and survey.others_visible > CROSSOVER_CHUNKS
+        else ()
+    )
+    passes = [
+        Pass("nearest", own=False, others=True, shelf=shelf, visible=survey.others_visible)
+        for shelf in others_nearest
+    ]
+    if own_nearest:
+        passes.append(
+            Pass("nearest", own=True, others=False, shelf=survey.shelf, visible=survey.own_visible)
+        )
+    if not own_nearest or others:
+        way = "walk" if own_nearest else _exact_way(survey)
+        passes.append(Pass(way, own=not own_nearest, others=others, left_out=others_nearest))
+    return passes
+
+
+def _exact_way(survey: Survey) -> Way:
+    few = survey.size.tenant_chunks <= SWEPT_CHUNKS
+    return "sweep" if few or survey.own_share >= SWEPT_SHARE else "walk"
+
+
+def rarest_terms(weights: Mapping[int, float], visible: float, candidates: int) -> list[int]:
+    """The rarest terms that some multiple of `candidates` visible chunks should hold one of.
+
+    weights: a query's lexical vector, the inverse frequency of each term in the language at large.
+    """
+    chosen: list[int] = []
+    expected = 0.0
+    for term, weight in _rarest_first(weights):
+        if expected >= _EXPECTED * candidates:
+            break
+        chosen.append(term)
+        expected += exp(-weight) * visible  # the weight is the chance's negative logarithm
+    return chosen
+
+
+def sufficient_terms(weights: Mapping[int, float], floor: float) -> list[int]:
+    """The fewest terms one of which every chunk that scores above `floor` holds.
+
+    A chunk that holds none of them gets at most k1 + 1 times the weights of the rest.
+
+    Source: the essential lists of Turtle, Flood, Query Evaluation: Strategies and Optimizations,
+    1995.
+    """
+    terms = _rarest_first(weights)
+    rest = 0.0
+    for place in range(len(terms), 0, -1):
+        rest += (lexical.K1 + 1) * terms[place - 1][1]
+        if rest >= floor:
+            return [term for term, _ in terms[:place]]
+    return []
+
+
+def _rarest_first(weights: Mapping[int, float]) -> list[tuple[int, float]]:
+    return sorted(weights.items(), key=lambda term: (-term[1], term[0]))

@@ -1,0 +1,136 @@
+"""The breaker, by a clock that the tests turn."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.breaker import FAILURES_MAX, FIRST_PAUSE_S, LONGEST_PAUSE_S, Breaker
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def breaker(clock: Clock) -> Breaker:
+    return Breaker(clock)
+
+
+def admitted(breaker: Breaker) -> int:
+    number = breaker.admit()
+    assert number is not None
+    return number
+
+
+def fail(breaker: Breaker, times: int = FAILURES_MAX) -> None:
+    for _ in range(times):
+        breaker.failed(admitted(breaker))
+
+
+def test_fewer_failures_than_it_takes_change_nothing(breaker: Breaker) -> None:
+    fail(breaker, FAILURES_MAX - 1)
+
+    assert breaker.admit() is not None
+
+
+def test_a_success_between_failures_starts_the_count_again(breaker: Breaker) -> None:
+    fail(breaker, FAILURES_MAX - 1)
+    breaker.succeeded(admitted(breaker))
+    fail(breaker, FAILURES_MAX - 1)
+
+    assert breaker.admit() is not None
+
+
+def test_it_opens_for_a_pause_and_then_admits_one_probe(breaker: Breaker, clock: Clock) -> None:
+    fail(breaker)
+    at_once = breaker.admit()
+    clock.now_s += FIRST_PAUSE_S
+    probes = [breaker.admit() for _ in range(3)]
+
+    assert at_once is None
+    assert [probe is not None for probe in probes] == [True, False, False]
+
+
+def test_a_probe_that_succeeds_closes_it(breaker: Breaker, clock: Clock) -> None:
+    fail(breaker)
+    clock.now_s += FIRST_PAUSE_S
+    breaker.succeeded(admitted(breaker))
+    fail(breaker, FAILURES_MAX - 1)
+
+    assert breaker.admit() is not None
+
+
+def test_each_probe_that_fails_doubles_the_pause_up_to_the_longest(
+    breaker: Breaker, clock: Clock
+) -> None:
+    fail(breaker)
+    pause_s = FIRST_PAUSE_S
+
+    for _ in range(10):
+        clock.now_s += pause_s
+        breaker.failed(admitted(breaker))
+        pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+        clock.now_s += pause_s - 0.001
+        assert breaker.admit() is None
+        clock.now_s += 0.001 - pause_s
+
+
+def test_a_probe_that_tells_nothing_makes_room_for_another(breaker: Breaker, clock: Clock) -> None:
+    fail(breaker)
+    clock.now_s += FIRST_PAUSE_S
+    breaker.abandoned(admitted(breaker))
+
+    assert breaker.admit() is not None
+
+
+def test_calls_that_fail_together_open_it_once(breaker: Breaker, clock: Clock) -> None:
+    together = [admitted(breaker) for _ in range(20)]
+    for number in together:
+        breaker.failed(number)
+    clock.now_s += FIRST_PAUSE_S
+
+    assert breaker.admit() is not None
+
+
+@pytest.mark.parametrize("say", [Breaker.succeeded, Breaker.failed, Breaker.abandoned])
+def test_what_an_old_call_says_does_not_disturb_the_probe(
+    breaker: Breaker, clock: Clock, say: object
+) -> None:
+    assert callable(say)
+    old = admitted(breaker)
+    fail(breaker)
+    clock.now_s += FIRST_PAUSE_S
+    probe = admitted(breaker)
+
+    say(breaker, old)
+    beside_the_probe = breaker.admit()
+    breaker.succeeded(probe)
+
+    assert beside_the_probe is None
+    assert breaker.admit() is not None
+
+
+@given(st.lists(st.tuples(st.sampled_from(["succeeded", "failed", "abandoned"]), st.floats(0, 9))))
+def test_whatever_happened_it_admits_again_after_the_longest_pause(
+    history: list[tuple[str, float]],
+) -> None:
+    clock = Clock()
+    breaker = Breaker(clock)
+    for outcome, passed_s in history:
+        clock.now_s += passed_s
+        number = breaker.admit()
+        if number is not None:
+            getattr(breaker, outcome)(number)
+
+    clock.now_s += LONGEST_PAUSE_S
+
+    assert breaker.admit() is not None

@@ -1,0 +1,289 @@
+"""The tenant's words at rest: learned once, found near, and remembered while that is right."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from random import Random
+from string import ascii_lowercase
+
+import asyncpg
+import pytest
+
+from index import statements, vocabulary
+from index.database import Database, connect
+from index.spelling import LETTERS_MAX
+from index.tenants import Tenants
+from index.vocabulary import CERTAIN, UNKNOWN_MAX, Spelling, Vocabulary
+
+pytestmark = pytest.mark.anyio
+
+ENGLISH = frozenset({"en"})
+LOOK_UP = statements.load()["vocabulary.look_up"]
+
+
+@pytest.fixture
+def observed() -> list[str]:
+    """The names of the statements that `watched` ran."""
+    return []
+
+
+@pytest.fixture
+async def watched(
+    database_url: str, tenants: Tenants, observed: list[str]
+) -> AsyncIterator[Vocabulary]:
+    """A vocabulary on a database of its own connections."""
+    async with connect(
+        database_url,
+        connections_max=10,
+        statement_timeout_s=10,
+        observe=lambda name, _seconds: observed.append(name),
+    ) as database:
+        yield Vocabulary(database)
+
+
+async def learn(database: Database, words: Iterable[str], tenant: str = "acme") -> None:
+    async with database.transaction() as session:
+        await vocabulary.learn(session, tenant, list(words))
+
+
+async def counted(
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> Mapping[str, tuple[int, int]]:
+    """How many words each tenant's counter and its rows say that it holds."""
+    rows = await connection.fetch(
+        "SELECT tenant, words, (SELECT count(*) FROM vocabulary"
+        " WHERE vocabulary.tenant = tenants.tenant) AS rows FROM tenants"
+    )
+    return {row["tenant"]: (row["words"], row["rows"]) for row in rows}
+
+
+def made_up_words(number: int, *, seed: int) -> list[str]:
+    """Words of 4 to 12 letters, each once."""
+    random = Random(seed)  # noqa: S311  no secret
+    words: dict[str, None] = {}
+    while len(words) < number:
+        words["".join(random.choices(ascii_lowercase, k=random.randint(4, 12)))] = None
+    return list(words)
+
+
+async def test_an_unknown_word_is_taken_for_the_nearest_known_one(
+    database: Database, watched: Vocabulary
+) -> None:
+    await learn(database, ["lighthouse", "lightship", "harbour"])
+
+    spelling = await watched.spelling("acme", "the old lihgthouse", ENGLISH)
+
+    assert spelling == Spelling({"lihgthouse": ("lighthouse",)}, words=3)
+
+
+async def test_nothing_near_is_no_correction_but_may_become_one(
+    database: Database, watched: Vocabulary
+) -> None:
+    await learn(database, ["harbour"])
+
+    spelling = await watched.spelling("acme", "lihgthouse", ENGLISH)
+
+    assert spelling == Spelling({}, words=1)
+    assert spelling.holds(1)
+    assert not spelling.holds(2)
+
+
+async def test_tenants_do_not_share_words(database: Database, watched: Vocabulary) -> None:
+    await learn(database, ["lighthouse"], "acme")
+    await learn(database, ["lihgthouses"], "beta")
+
+    acme = await watched.spelling("acme", "lihgthouse", ENGLISH)
+    beta = await watched.spelling("beta", "lihgthouse", ENGLISH)
+    nobody = await watched.spelling("gamma", "lihgthouse", ENGLISH)
+
+    assert acme.corrections == {"lihgthouse": ("lighthouse",)}
+    assert beta.corrections == {}  # the plural of it is known there
+    assert nobody == Spelling({}, words=0)
+
+
+async def test_a_query_of_words_that_the_language_knows_makes_no_statement(
+    watched: Vocabulary, observed: list[str]
+) -> None:
+    spelling = await watched.spelling("acme", "when are the holidays of 2026?", ENGLISH)
+
+    assert spelling is CERTAIN
+    assert spelling.holds(0)
+    assert observed == []
+
+
+async def test_a_tenant_without_languages_costs_no_statement(
+    watched: Vocabulary, observed: list[str]
+) -> None:
+    assert await watched.spelling("acme", "lihgthouse", frozenset()) is CERTAIN
+    assert observed == []
+
+
+async def test_a_known_word_is_looked_up_once_whatever_is_learned_after(
+    database: Database, watched: Vocabulary, observed: list[str]
+) -> None:
+    await learn(database, ["zorbified"])
+    first = await watched.spelling("acme", "zorbified", ENGLISH)
+    await learn(database, ["zorbifide"])
+
+    again = await watched.spelling("acme", "Zorbified!", ENGLISH, words=2)
+
+    assert first == again == CERTAIN
+    assert observed == ["vocabulary.look_up"]
+
+
+async def test_a_known_word_of_one_tenant_is_not_remembered_for_another(
+    database: Database, watched: Vocabulary
+) -> None:
+    await learn(database, ["zorbified"], "acme")
+    await learn(database, ["zorbifide"], "beta")
+    await watched.spelling("acme", "zorbified", ENGLISH)
+
+    beta = await watched.spelling("beta", "zorbified", ENGLISH)
+
+    assert beta.corrections == {"zorbified": ("zorbifide",)}
+
+
+async def test_a_correction_is_remembered_until_the_vocabulary_has_grown(
+    database: Database, watched: Vocabulary, observed: list[str]
+) -> None:
+    await learn(database, ["lighthouse"])
+    first = await watched.spelling("acme", "lihgthouse", ENGLISH)
+    remembered = await watched.spelling("acme", "a lihgthouse", ENGLISH, words=1)
+    await learn(database, ["lihgthouse"])
+
+    fresh = await watched.spelling("acme", "lihgthouse", ENGLISH, words=2)
+
+    assert first == remembered
+    assert observed == ["vocabulary.look_up"] * 2
+    assert fresh == CERTAIN
+
+
+async def test_a_look_up_shows_this_process_that_the_vocabulary_has_grown(
+    database: Database, watched: Vocabulary
+) -> None:
+    await learn(database, ["lighthouse"])
+    await watched.spelling("acme", "lihgthouse", ENGLISH)
+    await learn(database, ["lihgthoxse"])
+    await watched.spelling("acme", "qwertzy", ENGLISH)
+
+    spelling = await watched.spelling("acme", "lihgthouse", ENGLISH)
+
+    assert spelling == Spelling({"lihgthouse": ("lihgthoxse", "lighthouse")}, words=2)
+
+
+async def test_only_so_many_words_of_a_query_are_corrected(
+    database: Database, watched: Vocabulary, observed: list[str]
+) -> None:
+    known = made_up_words(UNKNOWN_MAX + 3, seed=1)
+    known = [f"{word}zqxzqx" for word in known]
+    await learn(database, [*known, "lighthouse"])
+    text = " ".join(["lighthouse", *(f"{word}j" for word in known)])
+
+    spelling = await watched.spelling("acme", text, ENGLISH)
+    remembered = await watched.spelling("acme", text, ENGLISH)
+    alone = await watched.spelling("acme", f"{known[-1]}j", ENGLISH)
+
+    assert spelling.corrections == {f"{word}j": (word,) for word in known[:UNKNOWN_MAX]}
+    assert remembered == spelling
+    assert observed == ["vocabulary.look_up"] * 2
+    assert alone.corrections == {f"{known[-1]}j": (known[-1],)}
+
+
+async def test_words_are_counted_once_however_often_they_are_learned(
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+) -> None:
+    await learn(database, ["lighthouse", "harbour", "harbour"])
+    await learn(database, ["harbour", "beacon"])
+    await learn(database, ["harbour"])
+    await learn(database, [])
+    await learn(database, ["harbour"], "beta")
+
+    assert await counted(connection) == {"acme": (3, 3), "beta": (1, 1), "public": (0, 0)}
+
+
+async def test_what_is_rolled_back_is_neither_learned_nor_counted(
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+) -> None:
+    async def fail_after_learning() -> None:
+        async with database.transaction() as session:
+            await vocabulary.learn(session, "acme", ["lighthouse"])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail_after_learning()
+
+    assert (await counted(connection))["acme"] == (0, 0)
+
+
+async def test_writers_that_learn_the_same_words_at_once_all_get_through(
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+) -> None:
+    words = made_up_words(5_000, seed=2)
+    orders = [words, words[::-1]] * 2  # in these they would deadlock, were they not sorted
+
+    await asyncio.gather(*(learn(database, some) for some in orders))
+
+    assert (await counted(connection))["acme"] == (5_000, 5_000)
+
+
+async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
+    database: Database, watched: Vocabulary
+) -> None:
+    words = made_up_words(20_000, seed=3)
+    await learn(database, [*words, "lighthouse"])
+
+    spelling = await watched.spelling("acme", "lightohuse", ENGLISH)
+
+    assert spelling == Spelling({"lightohuse": ("lighthouse",)}, words=20_001)
+
+
+async def test_a_look_up_reads_what_is_near_by_the_index(
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+) -> None:
+    # Without statistics, as after a first ingestion, and then with them.
+    await learn(database, made_up_words(20_000, seed=3), "acme")
+    await learn(database, made_up_words(20_000, seed=4), "beta")
+
+    fresh = await plan(connection)
+    await connection.execute("ANALYZE vocabulary")
+    analysed = await plan(connection)
+
+    for lines in fresh, analysed:
+        assert "Bitmap Index Scan on vocabulary_near" in lines
+        assert "Seq Scan on vocabulary" not in lines
+
+
+async def plan(connection: "asyncpg.Connection[asyncpg.Record]") -> str:
+    rows = await connection.fetch(f"EXPLAIN {LOOK_UP}", "acme", ["lihgthouse"], 0.2, 50, 8)
+    return "\n".join(row[0] for row in rows)
+
+
+async def test_the_similarity_asked_for_does_not_outlive_the_statement(
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+) -> None:
+    await learn(database, ["lighthouse"])
+
+    near = [
+        (await connection.fetchrow(LOOK_UP, "acme", ["lightxxxse"], similarity, 50, 8))
+        for similarity in (0.9, 0.2, 0.9)
+    ]
+
+    assert [row and row["near_words"] for row in near] == [None, ["lighthouse"], None]
+    assert await connection.fetchval("SHOW pg_trgm.similarity_threshold") == "0.3"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "100%_'; DROP TABLE vocabulary; -- \\ \" $1 {zqxa,zqxb}",
+        "x" * 50_000,
+        "東京都庁舎 \ud800 \u0130stanbulq",
+        "zqxq" * (LETTERS_MAX // 4),
+        " ".join(made_up_words(1_000, seed=5)),
+    ],
+)
+async def test_any_query_is_answered(database: Database, watched: Vocabulary, text: str) -> None:
+    await learn(database, ["zqxq" * (LETTERS_MAX // 4), "istanbul"])
+
+    spelling = await watched.spelling("acme", text, ENGLISH)
+
+    assert len(spelling.corrections) <= UNKNOWN_MAX
