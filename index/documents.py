@@ -13,6 +13,7 @@ from index.document import Document
 from index.errors import TenantMissing
 from index.lexical import DIMENSION
 from index.scope import PUBLIC, Scope
+from index.vocabulary import Learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Committed:
 class Documents:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._learned = Learned()
 
     async def stored(self, tenant: str, document_id: str) -> Stored | None:
         row = await self._database.row("documents.stored", tenant, document_id)
@@ -130,9 +132,10 @@ class Documents:
             if not timely:
                 return [None] * len(writes)
             changes = await _put(session, tenant, before, timely)
-            words = frozenset(chain.from_iterable(write.words for write in timely))
+            words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
             await vocabulary.learn(session, tenant, words)
             committed = await _commit(session, tenant, changes)
+        self._learned.remember(tenant, words)
         return [committed if before.is_of(write) else None for write in writes]
 
     async def put_access(

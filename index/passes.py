@@ -122,7 +122,7 @@ class Passes:
         known, survey = self._known.get(scope.partitions), None
         while True:
             if known is None or not known.size.is_small(others=scope.public):
-                survey, known = await self._survey(question)
+                survey, known = await self._surveyed(question)
             languages = known.languages if named is None else frozenset({named})
             await asyncio.to_thread(lexical.load, languages)
             spelled = await self._vocabulary.spelling(
@@ -142,7 +142,11 @@ class Passes:
             # A language or a word came in, or another space, since we last looked: ask once more.
             # Whoever waits sets the limit: each turn more takes such a commit during the last.
 
-    async def _survey(self, question: Question) -> tuple[Survey, _Known]:
+    async def survey(self, question: Question) -> Survey:
+        """How much there is to see. Raises `DatabaseUnavailable`."""
+        return (await self._surveyed(question))[0]
+
+    async def _surveyed(self, question: Question) -> tuple[Survey, _Known]:
         row = await self._database.row(
             "search.survey", *_which(question), True, question.scope.public, CROSSOVER_CHUNKS
         )

@@ -258,10 +258,14 @@ WITH nearest AS MATERIALIZED (
     ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $17
 ),
 dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
+-- The words of most of these chunks are compared sooner than it is looked up who may see them.
+matched AS MATERIALIZED (
+    SELECT chunk_id, document_key, - (lexical <#> $16::sparsevec) AS lexical
+    FROM chunks_{shelf}
+    WHERE lexical_terms(lexical) && $20::integer[]
+    ORDER BY 3 DESC, chunk_id
+),
 lexical_leg AS (
-    SELECT chunk_id, - (lexical <#> $16::sparsevec) AS lexical
-    FROM chunks_{shelf} AS chunks
-    WHERE lexical_terms(lexical) && $20::integer[] AND :is_seen
-    ORDER BY 2 DESC, chunk_id LIMIT $17
+    SELECT chunk_id, lexical FROM matched AS chunks WHERE :is_seen LIMIT $17
 ),
 :answer;
