@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import fusion, hits, spelling
+from index import fusion, hits, spelling, strategy
 from index.database import Database
 from index.errors import EmbeddingUnavailable
 from index.fusion import Fused
@@ -17,6 +17,7 @@ from index.hits import Hit
 from index.passes import Legs, Passes, Question
 from index.query import Query
 from index.scope import Scope
+from index.strategy import Limits
 
 EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; past it words alone have to do
 
@@ -61,8 +62,10 @@ class Found:
 
 
 class Searcher:
-    def __init__(self, database: Database, embedder: Embedder) -> None:
-        self._passes = Passes(database)
+    def __init__(
+        self, database: Database, embedder: Embedder, *, limits: Limits = strategy.MEASURED
+    ) -> None:
+        self._passes = Passes(database, limits=limits)
         self._embedder = embedder
 
     async def search(self, scope: Scope, query: Query) -> Found:
