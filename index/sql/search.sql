@@ -26,14 +26,23 @@ AND ($11::text[] IS NULL OR document_id <> ALL ($11))
 AND ($12::jsonb IS NULL OR metadata @> $12)
 
 -- fragment: own
+-- By the index of audiences: the two conditions that it holds, in the form that no other one does.
 SELECT document_key FROM documents
-WHERE $13::boolean AND tenant = $1 AND :is_admitted AND :is_wanted
+WHERE $13::boolean AND ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::text[] || $3::text[])
+  AND :is_admitted AND :is_wanted
 
 -- fragment: others
 -- What other tenants have made public; $20 the shelves that another pass looks through.
-SELECT document_key, shelf FROM documents JOIN tenants USING (tenant)
-WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($20::integer[])
-  AND :is_wanted
+-- OFFSET 0: from documents to their tenants, never the other way.
+SELECT document_key, shelf
+FROM (
+    SELECT
+        document_key, (SELECT shelf FROM tenants WHERE tenant = documents.tenant) AS shelf
+    FROM documents
+    WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND :is_wanted
+    OFFSET 0
+) AS documents
+WHERE shelf <> ALL ($20::integer[])
 
 -- fragment: others_chunks
 -- OFFSET 0: from documents to their chunks, never the other way.
@@ -123,7 +132,12 @@ LEFT JOIN LATERAL (
     SELECT
         before.start_at, after.end_at,
         substr(texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
-    FROM texts
+    FROM (
+        -- OFFSET 0: a whole text is read only if it is asked for.
+        SELECT document_key, text FROM texts
+        WHERE $21::boolean AND document_key = chunk_texts.document_key
+        OFFSET 0
+    ) AS texts
     CROSS JOIN LATERAL (
         SELECT coalesce(min(start_at), chunk_texts.start_at) AS start_at
         FROM (
@@ -142,7 +156,6 @@ LEFT JOIN LATERAL (
             ORDER BY start_at LIMIT 1
         ) AS neighbours
     ) AS after
-    WHERE $21::boolean AND texts.document_key = chunk_texts.document_key
 ) AS around ON true
 
 -- name: survey
