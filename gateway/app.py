@@ -38,23 +38,24 @@ def create() -> Starlette:
     logs.configure(settings.log_level)
     supervision.follow()
     counted = Metrics()
-    embedder = embedders.make(settings, settings.embedder, counted.embedding_tokens)
-    structlog.get_logger().info(
-        "embedder",
-        space=embedder.space,
-        dimensions=embedder.dimensions,
-        alpha=embedder.alpha,
-        tokens_max=embedder.tokens_max,
-    )
-    return create_app(settings, embedder, counted)
+    made = embedders.make_all(settings, counted.embedding_tokens)
+    for embedder in made:
+        structlog.get_logger().info(
+            "embedder",
+            space=embedder.space,
+            dimensions=embedder.dimensions,
+            alpha=embedder.alpha,
+            tokens_max=embedder.tokens_max,
+        )
+    return create_app(settings, counted, *made)
 
 
-def create_app(settings: Settings, embedder: Embedder, counted: Metrics) -> Starlette:
+def create_app(settings: Settings, counted: Metrics, *made: Embedder) -> Starlette:
     log = logs.RequestLog() if settings.log_level in ("debug", "info") else None
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[State]:
-        async with open_services(settings, counted, embedder) as services:
+        async with open_services(settings, counted, *made) as services:
             # What lives as long as the process need not be looked at again and again, and what a
             # request leaves behind is freed by its counts: cycles are few.
             gc.freeze()

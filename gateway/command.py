@@ -82,14 +82,15 @@ def serve(
 def worker(
     every_s: Annotated[float, typer.Option(help="Seconds between two sweeps.", min=0.1)] = 10.0,
 ) -> None:
-    """Finish, every few seconds, the invalidations that a writer did not live to end.
+    """Finish, every few seconds, what others left unfinished, and tend large tenants' indexes.
 
-    Answers are right without it: it saves readers the work.
+    Answers are right without it: it saves readers the work of a writer that did not live to end an
+    invalidation, and gives tenants of more than 20,000 chunks a shelf and indexes of their own.
     """
     with _errors(), _servers(Settings()) as settings:
         from gateway import direct
 
-        asyncio.run(direct.sweep_forever(settings, every_s))
+        asyncio.run(direct.work_forever(settings, every_s))
 
 
 @app.command()
@@ -138,6 +139,31 @@ def ingest(
             )
         ingestion.show(console, report)
     raise typer.Exit(1 if report.refused else 0)
+
+
+@app.command()
+def reembed(
+    to: Annotated[
+        str, typer.Option(help="The embedder to move to: static, openai or onnx:FOLDER.")
+    ],
+    tenant: Annotated[
+        list[str] | None, typer.Option(help="A tenant to move; repeat for more. All if absent.")
+    ] = None,
+) -> None:
+    """Move tenants to another embedder while searches and writers go on.
+
+    First let every gateway know both: restart them with NEARHIT_EMBEDDER_NEXT set to the new one.
+    Each tenant's vectors are made beside the old ones and then switched at once; searches never mix
+    the two. What is interrupted goes on where it stopped. When all have moved, set NEARHIT_EMBEDDER
+    to the new one and unset NEARHIT_EMBEDDER_NEXT.
+    """
+    with _errors(), _servers(Settings()) as settings:
+        from gateway import direct, ingestion
+
+        coming = settings.model_copy(update={"embedder_next": to})
+        with ingestion.reembedding(console) as on_tenant:
+            moved = asyncio.run(direct.reembed(coming, tenant or [], on_tenant=on_tenant))
+    console.print(f"moved to {to}: {', '.join(moved) or 'nothing, all are there already'}")
 
 
 @app.command()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import asdict
 
 import structlog
 
@@ -14,12 +15,18 @@ from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.wire import KeyBody, TenantBody
 from index import database, migrate, scope
+from index.database import Database
 from index.errors import DatabaseUnavailable
 from index.query import Query
 from index.search import Found
+from index.shelves import Shelves
+from index.spaces import Spaces
 from index.tenants import Tenants
 from ingest.folder import FolderSource
+from ingest.reembed import Progress, Reembedder
 from ingest.run import Report, read_source
+
+_PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
 log = structlog.get_logger()
 
@@ -38,8 +45,7 @@ async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
 
 def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
     counted = Metrics()
-    embedder = embedders.make(settings, settings.embedder, counted.embedding_tokens)
-    return open_services(settings, counted, embedder)
+    return open_services(settings, counted, *embedders.make_all(settings, counted.embedding_tokens))
 
 
 async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
@@ -93,17 +99,54 @@ async def search(
     async with services(settings) as opened:
         if not await opened.tenants.exists(tenant):
             raise NotPossible(f"there is no tenant {tenant}")
-        query = Query(text, alpha=opened.embedder.alpha, top_k=top_k)
+        query = Query(text, top_k=top_k)
         return await opened.searcher.search(seen, query)
 
 
-async def sweep_forever(settings: Settings, every_s: float) -> None:
-    """Finish every invalidation that was left unfinished, again and again until cancelled."""
-    async with services(settings) as opened:
+async def reembed(
+    settings: Settings,
+    tenants: Sequence[str],
+    *,
+    on_tenant: Callable[[str, int], Callable[[Progress], None]],
+) -> list[str]:
+    """Move tenants, or all of them, to the embedder that comes next; returns those that moved.
+
+    on_tenant: told each tenant, and how many documents it has; returns what is told its progress.
+    """
+    moved = []
+    async with services(settings) as opened, _patient(settings) as patient:
+        coming = opened.embedders[-1]
+        spaces = Spaces(patient)
+        reembedder = Reembedder(opened.documents, spaces, coming, opened.answers)
+        for tenant, documents in (await spaces.tenants()).items():
+            if tenants and tenant not in tenants:
+                continue
+            if await reembedder.run(tenant, coming.dimensions, on_tenant(tenant, documents)):
+                moved.append(tenant)
+    return moved
+
+
+async def work_forever(settings: Settings, every_s: float) -> None:
+    """Finish what was left unfinished and tend the shelves, again and again until cancelled."""
+    async with services(settings) as opened, _patient(settings) as patient:
+        shelves = Shelves(patient)
         while True:
             try:
                 for partition, revision in (await opened.tenants.all_revisions()).items():
                     await opened.answers.drain(partition, revision)
+                async for done in shelves.tend():
+                    log.info("shelf", **asdict(done))
             except DatabaseUnavailable as away:
-                log.warning("sweep", detail=str(away))
+                log.warning("worker", detail=str(away))
             await asyncio.sleep(every_s)
+
+
+def _patient(settings: Settings) -> AbstractAsyncContextManager[Database]:
+    """For statements that rewrite a tenant's vectors or build an index."""
+    assert settings.database_url is not None
+    return database.connect(
+        settings.database_url.get_secret_value(),
+        connections_max=2,
+        statement_timeout_s=_PATIENCE_S,
+        observe=lambda _name, _seconds: None,
+    )

@@ -22,6 +22,15 @@ from index.search import Embedder
 _RETRIES_MAX = 2  # of a call to a service; a starting value, not measured
 
 
+def make_all(settings: Settings, count_tokens: Callable[[str, int], None]) -> list[Embedder]:
+    """The index's embedder, and the one that tenants are moving to; the first is for new ones."""
+    return [make(settings, name, count_tokens) for name in names(settings)]
+
+
+def names(settings: Settings) -> list[str]:
+    return [settings.embedder, *filter(None, [settings.embedder_next])]
+
+
 def check(settings: Settings, name: str) -> None:
     """Refuse what `make` would refuse, as far as no model has to be loaded for it.
 

@@ -1,4 +1,4 @@
-"""What a person sees of an ingestion: how far it is, and what it came to."""
+"""What a person sees of long work on documents: how far it is, and what it came to."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,13 +8,14 @@ from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.progress import Progress as Bars
 
 from ingest.folder import FolderSource
+from ingest.reembed import Progress
 from ingest.run import Report
 
 _REFUSED_SHOWN_MAX = 20
@@ -23,7 +24,7 @@ _REFUSED_SHOWN_MAX = 20
 @contextmanager
 def progress(console: Console, source: FolderSource) -> Iterator[Callable[[Report], None]]:
     """A bar on a terminal; nothing where there is none to draw on."""
-    bar = Progress(
+    bar = Bars(
         TextColumn("ingesting"),
         BarColumn(),
         MofNCompleteColumn(),
@@ -38,6 +39,30 @@ def progress(console: Console, source: FolderSource) -> Iterator[Callable[[Repor
         yield lambda report: bar.update(
             task, completed=report.documents + len(report.refused), embedded=report.embedded
         )
+
+
+@contextmanager
+def reembedding(console: Console) -> Iterator[Callable[[str, int], Callable[[Progress], None]]]:
+    """A bar for each tenant on a terminal; nothing where there is none to draw on."""
+    bars = Bars(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[embedded]} embedded"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+    def on_tenant(tenant: str, documents: int) -> Callable[[Progress], None]:
+        task = bars.add_task(escape(tenant), total=documents, embedded=0)
+        return lambda progress: bars.update(
+            task, completed=progress.documents, embedded=progress.embedded
+        )
+
+    with bars:
+        yield on_tenant
 
 
 def show(console: Console, report: Report) -> None:

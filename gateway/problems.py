@@ -1,7 +1,7 @@
 """Everything that goes wrong, as the caller sees it: RFC 9457 problem documents, made here alone.
 
 Problem                 an answer that is not the one asked for, raised anywhere in the gateway
-exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable
+exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the request's deadline
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.errors import DatabaseUnavailable, EmbeddingUnavailable, TenantMissing
 from ingest.errors import DocumentContended, DocumentTooLong
 
 _ERRORS_MAX = 20  # of one body's mistakes: enough to mend it, too few to fill a context window
@@ -127,30 +127,39 @@ def from_exception(error: Exception, request_id: str) -> Problem:
         case Problem():
             return error
         case DatabaseUnavailable():
-            detail = "The database can't be reached. Try again in a moment."
-            return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
+            return _unavailable("The database can't be reached. Try again in a moment.")
         case EmbeddingUnavailable():
-            detail = "The embedder gives no vectors now; nothing was stored. Try again."
-            return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
+            return _unavailable("The embedder gives no vectors now; nothing was stored. Try again.")
+        case TenantMissing():
+            return not_found("tenant", "There is no such tenant any more.")
         case DocumentTooLong():
             return invalid_field("text", str(error))
         case DocumentContended():
             detail = "Others kept changing this document; nothing was stored. Try again."
-            return Problem(503, "contended", "Not available now", detail, headers=_RETRY)
+            return _unavailable(detail, kind="contended")
         case TimeoutError():
             detail = "The deadline has passed. Try again, or ask for less."
             return Problem(504, "deadline", "Too late", detail, headers=_RETRY)
         case ClientDisconnect():
             return malformed("It ended early.")
-        case HTTPException(status_code=404):
-            return not_found("path", "No call has this path; see /openapi.json.")
-        case HTTPException(status_code=405, headers=headers):
-            detail = "This path has no such method; see /openapi.json."
-            return Problem(405, "method-not-allowed", "No such method", detail, headers=headers)
+        case HTTPException():
+            return _from_starlette(error)
         case _:
             log.error("failed", request_id=request_id, exc_info=error)
             detail = "This is a mistake of ours. The request id is in the header X-Request-Id."
             return Problem(500, "internal", "Something broke", detail)
+
+
+def _unavailable(detail: str, *, kind: str = "unavailable") -> Problem:
+    return Problem(503, kind, "Not available now", detail, headers=_RETRY)
+
+
+def _from_starlette(error: HTTPException) -> Problem:
+    if error.status_code == 404:
+        return not_found("path", "No call has this path; see /openapi.json.")
+    assert error.status_code == 405, "it raises no other"
+    detail = "This path has no such method; see /openapi.json."
+    return Problem(405, "method-not-allowed", "No such method", detail, headers=error.headers)
 
 
 async def render(request: Request, error: Exception) -> Response:

@@ -67,7 +67,7 @@ def _understand(exchange: Exchange, holder: KeyHolder, body: bytes) -> Wanted:
     asked = wire.parse(SearchBody, body)
     _within_limits(asked, services.settings)
     seen = scope.resolve(holder.tenant, holder.subject, holder.groups, asked.scopes)
-    query = asked.canonical(services.embedder.alpha)
+    query = asked.canonical()
     key = answer_key(
         tenant=seen.tenant,
         scope=seen.fingerprint,

@@ -21,7 +21,8 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     """Serve until told to stop. The socket listens before anything slow begins, so that nobody who
     calls as soon as the address is known is turned away.
     """
-    embedders.check(settings, settings.embedder)  # here it is one line for a person
+    for name in embedders.names(settings):
+        embedders.check(settings, name)  # here it is one line for a person
     with _listen(settings) as listener:
         url = _url(listener)
         if embedded:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -62,7 +62,7 @@ class Services:
     database: Database
     tenants: Tenants
     documents: Documents
-    embedder: Embedder
+    embedders: Sequence[Embedder]
     generation: Generation
     store: Store
     gate: Gate
@@ -74,16 +74,17 @@ class Services:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, metrics: Metrics, embedder: Embedder
+    settings: Settings, metrics: Metrics, *embedders: Embedder
 ) -> AsyncIterator[Services]:
-    """Everything, connected and migrated; both URLs have to be set.
+    """Everything, connected and migrated; both URLs have to be set. The first embedder is for new
+    tenants.
 
     Raises `DatabaseUnavailable`, `MigrationRefused` and `GenerationMismatch`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
-    timed = TimedEmbedder(embedder, metrics)
+    timed = [TimedEmbedder(embedder, metrics) for embedder in embedders]
     await migrate.migrate(url, migrate.shipped())
     redis = _redis(settings.redis_url.get_secret_value())
     async with (
@@ -95,7 +96,7 @@ async def open_services(
             observe=metrics.statement,
         ) as connected,
     ):
-        made_with = await generation.claim(connected, timed)
+        made_with = await generation.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
         services = _wire(settings, metrics, connected, redis, timed, made_with)
         await _say_what_eviction_does(services.store)
@@ -107,7 +108,7 @@ def _wire(
     metrics: Metrics,
     connected: Database,
     redis: Redis,
-    embedder: Embedder,
+    embedders: Sequence[Embedder],
     made_with: Generation,
 ) -> Services:
     tenants, documents = Tenants(connected), Documents(connected)
@@ -129,14 +130,14 @@ def _wire(
         database=connected,
         tenants=tenants,
         documents=documents,
-        embedder=embedder,
+        embedders=embedders,
         generation=made_with,
         store=store,
         gate=Gate(tenants, revisions, utc_now, settings.staleness_s_max),
         understood=LRUCache(_UNDERSTOOD_MAX),
         answers=answers,
-        searcher=Searcher(connected, embedder),
-        writer=Writer(documents, embedder, answers),
+        searcher=Searcher(connected, *embedders),
+        writer=Writer(documents, embedders[0], answers),
     )
 
 

@@ -44,6 +44,9 @@ class Settings(BaseSettings):
         description="`static` is built in; `openai` is any compatible service; `onnx:FOLDER` is a "
         "model on this machine; `hashing` is for tests",
     )
+    embedder_next: str | None = Field(
+        None, description="the embedder that tenants are moved to by `nearhit reembed`, if any"
+    )
     openai_model: str = Field("text-embedding-3-small", description="model of the service")
     openai_dimensions: PositiveInt = Field(1536, le=4000, description="width of its vectors")
     openai_shorten: bool = Field(

@@ -146,11 +146,11 @@ class SearchBody(Body):
             raise ValueError("must not hold the character U+0000")
         return query
 
-    def canonical(self, default_alpha: float) -> Query:
+    def canonical(self) -> Query:
         """The same for all requests that must get the same answer."""
         return Query(
             text=" ".join(self.query.split()),
-            alpha=default_alpha if self.alpha is None else self.alpha,
+            alpha=self.alpha,
             top_k=self.top_k,
             fusion=self.fusion,
             filter=self.filter.canonical(),

@@ -10,6 +10,7 @@ from pgvector import HalfVector, SparseVector
 from index import lexical, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
+from index.errors import TenantMissing
 from index.lexical import DIMENSION
 from index.scope import PUBLIC, Scope
 
@@ -56,6 +57,7 @@ class Kept:
 class Write:
     """One document's next version. `version` is the stored one it was planned from, 0 if none.
 
+    space: of the added chunks' vectors; None if there are none.
     words: what the tenant's vocabulary learns of it; see `spelling.words_of`.
     """
 
@@ -64,6 +66,7 @@ class Write:
     added: Sequence[Added]
     kept: Sequence[Kept]
     removed: Sequence[int]
+    space: str | None = None
     words: Collection[str] = ()
 
 
@@ -123,14 +126,14 @@ class Documents:
             before = await _locked(
                 session, tenant, [write.document.document_id for write in writes]
             )
-            timely = [write for write in writes if _version(before, write) == write.version]
+            timely = [write for write in writes if before.is_of(write)]
             if not timely:
                 return [None] * len(writes)
             changes = await _put(session, tenant, before, timely)
             words = frozenset(chain.from_iterable(write.words for write in timely))
             await vocabulary.learn(session, tenant, words)
             committed = await _commit(session, tenant, changes)
-        return [committed if _version(before, write) == write.version else None for write in writes]
+        return [committed if before.is_of(write) else None for write in writes]
 
     async def put_access(
         self, tenant: str, stored: Stored, *, owner: str | None, readers: Sequence[str]
@@ -138,7 +141,7 @@ class Documents:
         """Change who may read the document, or nothing and None if it has changed since."""
         document_id = stored.document.document_id
         async with self._database.transaction() as session:
-            row = (await _locked(session, tenant, [document_id])).get(document_id)
+            row = (await _locked(session, tenant, [document_id])).rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
             await session.rows("documents.put_access", tenant, document_id, owner, list(readers))
@@ -161,7 +164,7 @@ class Documents:
         """Remove the document and its chunks, or nothing and None if it has changed since."""
         document_id = stored.document.document_id
         async with self._database.transaction() as session:
-            row = (await _locked(session, tenant, [document_id])).get(document_id)
+            row = (await _locked(session, tenant, [document_id])).rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
             await session.rows("documents.remove", tenant, document_id)
@@ -200,20 +203,35 @@ class _Change:
         return self.chunks * self.is_public - self.chunks_before * self.was_public
 
 
-async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) -> Mapping[str, Row]:
-    """The rows of those that exist, which nobody else can change until the transaction ends."""
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What nobody else can change until the transaction ends: the tenant's space, and documents.
+
+    rows: by identifier, of those that exist.
+    """
+
+    space: str | None
+    rows: Mapping[str, Row]
+
+    def is_of(self, write: Write) -> bool:
+        """Whether this is what the write was planned from."""
+        row = self.rows.get(write.document.document_id)
+        version = 0 if row is None else row["version"]
+        spaces = {self.space, write.space} - {None}
+        return version == write.version and len(spaces) < 2
+
+
+async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) -> _Before:
     await session.rows("documents.lock", tenant, document_ids)
     rows = await session.rows("documents.versions", tenant, document_ids)
-    return {row["document_id"]: row for row in rows}
-
-
-def _version(before: Mapping[str, Row], write: Write) -> int:
-    row = before.get(write.document.document_id)
-    return 0 if row is None else row["version"]
+    if not rows:
+        raise TenantMissing(tenant)
+    documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
+    return _Before(rows[0]["space"], documents)
 
 
 async def _put(
-    session: Session, tenant: str, before: Mapping[str, Row], writes: Sequence[Write]
+    session: Session, tenant: str, before: _Before, writes: Sequence[Write]
 ) -> list[_Change]:
     """Write the documents and their chunks."""
     rows = await session.rows_each(
@@ -229,7 +247,9 @@ async def _put(
         await _keep_chunks(session, tenant, kept)
     return [
         _change(
-            before.get(write.document.document_id), write, list(islice(added, len(write.added)))
+            before.rows.get(write.document.document_id),
+            write,
+            list(islice(added, len(write.added))),
         )
         for write in writes
     ]

@@ -5,7 +5,8 @@ IndexFailure
 ├── EmbedderRefused        the model that was asked for can't be used; the message says what to do
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
 ├── GenerationMismatch     the index was made with another embedder or analyser
-└── MigrationRefused       the schema is not one that this version can bring up to date
+├── MigrationRefused       the schema is not one that this version can bring up to date
+└── TenantMissing          there is no such tenant
 """
 
 
@@ -31,3 +32,10 @@ class GenerationMismatch(IndexFailure):
 
 class MigrationRefused(IndexFailure):
     """The schema is not one that this version can bring up to date."""
+
+
+class TenantMissing(IndexFailure):
+    """There is no such tenant, or there is none any more."""
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(f"there is no tenant {tenant}")

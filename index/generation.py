@@ -17,19 +17,25 @@ class Generation:
     name: str
 
 
-async def claim(database: Database, embedder: Embedder) -> Generation:
-    """The generation of this index, made with this embedder if it is new.
+async def claim(database: Database, *embedders: Embedder) -> Generation:
+    """The generation of this index, made with the first of the embedders if it is new.
 
-    Raises `GenerationMismatch` if the index was made with another embedder or analyser.
+    Raises `GenerationMismatch` if the index was made with another analyser, or by none of them.
     """
-    wanted = (embedder.space, embedder.dimensions, lexical.ANALYSER)
-    await database.rows("generation.claim", *wanted)
+    first = embedders[0]
+    await database.rows("generation.claim", first.space, first.dimensions, lexical.ANALYSER)
     row = await database.row("generation.current")
     assert row is not None
-    found = (row["space"], row["dimensions"], row["analyser"])
-    if found != wanted:
+    found = (row["space"], row["dimensions"])
+    asked = [(embedder.space, embedder.dimensions) for embedder in embedders]
+    if row["analyser"] != lexical.ANALYSER:
         raise GenerationMismatch(
-            f"this index was made with {found}, and NEARHIT_EMBEDDER asks for {wanted}: "
-            "set it back, or ingest into a new database"
+            f"this index was made with the analyser {row['analyser']}, and this version of Nearhit "
+            f"has {lexical.ANALYSER}: ingest into a new database"
         )
-    return Generation(f"{SCHEMA}/{embedder.space}/{lexical.ANALYSER}")
+    if found not in asked:
+        raise GenerationMismatch(
+            f"this index was made with {found}, and NEARHIT_EMBEDDER asks for {asked[0]}: set it "
+            "back; to move, name the new one in NEARHIT_EMBEDDER_NEXT and see `nearhit reembed`"
+        )
+    return Generation(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")

@@ -6,7 +6,7 @@ began with an older notion notices, and looks again.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -27,26 +27,43 @@ _ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pa
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What chunks are compared with, and which of them.
+class Asked:
+    """A query in the space of one embedder.
 
-    dense: the query's vector; None if the embedder is away.
-    shown: of how many of the likeliest hits to bring what a hit shows.
+    dense: its vector; None while the embedder is away, or if this process has none for the space.
+    alpha: the dense leg's share in a fusion, 0 without the leg.
     """
 
-    scope: Scope
-    query: Query
+    space: str
     dense: HalfVector | None
-    shown: int
+    alpha: float
 
     @property
     def width(self) -> int | None:
         return None if self.dense is None else self.dense.dimensions()
 
-    @property
-    def alpha(self) -> float:
-        """Without the embedder words alone decide, on the whole scale."""
-        return 0.0 if self.dense is None else self.query.alpha
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for, and among what.
+
+    shown: of how many of the likeliest hits to bring what a hit shows.
+    ask: the query in a space, or in that of an index that has none yet.
+    """
+
+    scope: Scope
+    query: Query
+    shown: int
+    ask: Callable[[str | None], Awaitable[Asked]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A question with what chunks are compared with, as far as is known this time."""
+
+    question: Question
+    asked: Asked
+    words: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +73,7 @@ class Legs:
     shown: by chunk id, what a hit shows.
     revisions: of each partition, as of which this is so.
     corrections: what the query's unknown words were taken for.
+    asked: the query as the dense leg was asked.
     """
 
     dense: Sequence[Candidate]
@@ -63,12 +81,14 @@ class Legs:
     shown: Mapping[int, Row]
     revisions: Mapping[str, int]
     corrections: Mapping[str, Sequence[str]]
+    asked: Asked
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     """What was last seen of a scope's partitions."""
 
+    space: str | None
     languages: frozenset[str]
     size: Size
     words: int
@@ -110,12 +130,18 @@ class Passes:
                 scope.tenant, question.query.text, languages, words=known.words
             )
             text = spelling.completed(question.query.text, spelled.corrections)
-            made = await self._agreeing(question, lexical.query(text, languages), survey)
+            asked = await question.ask(known.space)
+            turn = _Turn(question, asked, lexical.query(text, languages))
+            made = await self._agreeing(turn, survey)
             known = self._known[scope.partitions] = _known(scope, made[0].head)
-            if spelled.holds(known.words) and (named or known.languages <= languages):
-                return _joined(question, made, spelled.corrections)
-            # A language came in, or a new word, since we last looked: ask once more. Whoever waits
-            # sets the limit: it takes another such commit within each turn to make one more.
+            if (
+                known.space == asked.space
+                and (named or known.languages <= languages)
+                and spelled.holds(known.words)
+            ):
+                return _joined(turn, made, spelled.corrections)
+            # A language or a word came in, or another space, since we last looked: ask once more.
+            # Whoever waits sets the limit: each turn more takes such a commit during the last.
 
     async def _survey(self, question: Question) -> tuple[Survey, _Known]:
         row = await self._database.row(
@@ -137,69 +163,64 @@ class Passes:
         )
         return survey, known
 
-    async def _agreeing(
-        self, question: Question, words: Mapping[int, float], survey: Survey | None
-    ) -> Sequence[_Made]:
+    async def _agreeing(self, turn: _Turn, survey: Survey | None) -> Sequence[_Made]:
         """What the passes brought, all as of the same revisions."""
-        others = question.scope.public
+        others = turn.question.scope.public
         if survey is None:
-            return [await self._exact(question, words, strategy.small(others=others))]
-        passes = strategy.choose(survey, self._limits, others=others, width=question.width)
+            return [await self._exact(turn, strategy.small(others=others))]
+        passes = strategy.choose(survey, self._limits, others=others, width=turn.asked.width)
         for _ in range(_ATTEMPTS_MAX):
-            made = [await self._run(question, words, one) for one in passes]
+            made = [await self._run(turn, one) for one in passes]
             whole = [one for one in made if one is not None]
             if len(whole) < len(made):
                 break  # an index led to too little
             if len({one.revisions for one in whole}) == 1:
                 return whole
-        exact = strategy.exact(survey, self._limits, others=others)
-        return [await self._exact(question, words, exact)]
+        return [await self._exact(turn, strategy.exact(survey, self._limits, others=others))]
 
-    async def _run(self, question: Question, words: Mapping[int, float], one: Pass) -> _Made | None:
+    async def _run(self, turn: _Turn, one: Pass) -> _Made | None:
         if one.way == "nearest":
-            return await self._nearest(question, words, one)
-        return await self._exact(question, words, one)
+            return await self._nearest(turn, one)
+        return await self._exact(turn, one)
 
-    async def _exact(self, question: Question, words: Mapping[int, float], one: Pass) -> _Made:
+    async def _exact(self, turn: _Turn, one: Pass) -> _Made:
         rows = await self._database.rows(
             f"search.{one.way}",
-            *_which(question),
+            *_which(turn.question),
             one.own,
             one.others,
-            *_compared(question, words),
+            *_compared(turn),
             one.left_out,
-            question.query.expand,
+            turn.question.query.expand,
+            turn.asked.space,
         )
         return _made(rows)
 
-    async def _nearest(
-        self, question: Question, words: Mapping[int, float], one: Pass
-    ) -> _Made | None:
+    async def _nearest(self, turn: _Turn, one: Pass) -> _Made | None:
         """None if the graph led to fewer chunks than were asked for: there may be more."""
-        candidates = question.query.candidates
-        terms = strategy.rarest_terms(words, one.visible, candidates)
-        made = await self._among(question, words, one, terms)
+        candidates = turn.question.query.candidates
+        terms = strategy.rarest_terms(turn.words, one.visible, candidates)
+        made = await self._among(turn, one, terms)
         found = made.leg("lexical")
         floor = found[-1].score if len(found) == candidates else 0.0
-        sufficient = strategy.sufficient_terms(words, floor)
+        sufficient = strategy.sufficient_terms(turn.words, floor)
         if not set(sufficient) <= set(terms):
-            made = await self._among(question, words, one, sufficient)
+            made = await self._among(turn, one, sufficient)
         return made if len(made.leg("dense")) == candidates else None
 
-    async def _among(
-        self, question: Question, words: Mapping[int, float], one: Pass, terms: Sequence[int]
-    ) -> _Made:
-        assert question.width is not None, "only an embedded query has a nearest chunk"
+    async def _among(self, turn: _Turn, one: Pass, terms: Sequence[int]) -> _Made:
+        assert turn.asked.width is not None, "only an embedded query has a nearest chunk"
         rows = await self._database.rows(
             "search.nearest",
-            *_which(question),
+            *_which(turn.question),
             one.own,
             one.others,
-            *_compared(question, words),
+            *_compared(turn),
             [term + 1 for term in terms],
-            question.query.expand,
+            turn.question.query.expand,
+            turn.asked.space,
             shelf=one.shelf,
-            width=question.width,
+            width=turn.asked.width,
         )
         return _made(rows)
 
@@ -223,11 +244,12 @@ def _which(question: Question) -> tuple[Any, ...]:
     )
 
 
-def _compared(question: Question, words: Mapping[int, float]) -> tuple[Any, ...]:
+def _compared(turn: _Turn) -> tuple[Any, ...]:
     """The arguments that say what chunks are compared with, and how many are wanted."""
-    vector = SparseVector(dict(words), lexical.DIMENSION)
-    guess = round(question.alpha, 3)  # PostgreSQL refuses what underflows
-    return question.dense, vector, question.query.candidates, question.shown, guess
+    question, asked = turn.question, turn.asked
+    vector = SparseVector(dict(turn.words), lexical.DIMENSION)
+    guess = round(asked.alpha, 3)  # PostgreSQL refuses what underflows
+    return asked.dense, vector, question.query.candidates, question.shown, guess
 
 
 def _made(rows: Sequence[Row]) -> _Made:
@@ -239,12 +261,11 @@ def _known(scope: Scope, row: Row) -> _Known:
     if scope.public:
         languages = (*languages, *(row["public_languages"] or ()))
     size = Size(row["tenant_chunks"] or 0, row["public_chunks"])
-    return _Known(frozenset(languages), size, row["tenant_words"] or 0)
+    return _Known(row["space"], frozenset(languages), size, row["tenant_words"] or 0)
 
 
-def _joined(
-    question: Question, made: Sequence[_Made], corrections: Mapping[str, Sequence[str]]
-) -> Legs:
+def _joined(turn: _Turn, made: Sequence[_Made], corrections: Mapping[str, Sequence[str]]) -> Legs:
+    question = turn.question
     candidates = question.query.candidates
     revisions = dict(zip((question.scope.tenant, PUBLIC), made[0].revisions, strict=True))
     return Legs(
@@ -255,6 +276,7 @@ def _joined(
         },
         revisions={partition: revisions[partition] for partition in question.scope.partitions},
         corrections=corrections,
+        asked=turn.asked,
     )
 
 

@@ -32,7 +32,7 @@ class Filter:
 class Query:
     """A question and all that decides its answer, beside the scope and the revision.
 
-    alpha: the dense leg's share, 0 to 1, for `relative` fusion.
+    alpha: the dense leg's share, 0 to 1, for `relative` fusion; None for the embedder's own.
     candidates: how many each leg contributes.
     language: what the words are analysed in; None for every language that the scope holds.
     document_hits_max: of one document; None for no limit.
@@ -40,7 +40,7 @@ class Query:
     """
 
     text: str
-    alpha: float
+    alpha: float | None = None
     top_k: int = 5
     fusion: FusionName = "relative"
     filter: Filter = Filter()

@@ -14,7 +14,7 @@ from index.database import Database
 from index.errors import EmbeddingUnavailable
 from index.fusion import Fused
 from index.hits import Hit
-from index.passes import Legs, Passes, Question
+from index.passes import Asked, Legs, Passes, Question
 from index.query import Query
 from index.scope import Scope
 from index.strategy import Limits
@@ -62,34 +62,56 @@ class Found:
 
 
 class Searcher:
+    """Searches in the space of whoever asks; `embedders` are those of this process.
+
+    The first one embeds for an index that has no space yet.
+    """
+
     def __init__(
-        self, database: Database, embedder: Embedder, *, limits: Limits = strategy.MEASURED
+        self, database: Database, *embedders: Embedder, limits: Limits = strategy.MEASURED
     ) -> None:
         self._passes = Passes(database, limits=limits)
-        self._embedder = embedder
+        self._first = embedders[0].space
+        self._embedders = {embedder.space: embedder for embedder in embedders}
 
     async def search(self, scope: Scope, query: Query) -> Found:
         """Raises `DatabaseUnavailable`."""
-        dense = await self._dense(query.text)
+        asked: dict[str, Asked] = {}
+
+        async def ask(space: str | None) -> Asked:
+            name = space or self._first
+            if name not in asked:
+                asked[name] = await self._asked(query, name)
+            return asked[name]
+
         # What most answers show; and then, should many candidates be one text, what any may show.
         for shown in (_likely(query), 2 * query.candidates):
-            legs = await self._passes.legs(Question(scope, query, dense, shown))
+            legs = await self._passes.legs(Question(scope, query, shown, ask))
             picked = hits.pick(query, _fuse(query, legs), legs.shown)
             if picked is not None:
                 return Found(
                     hits=tuple(picked),
                     as_of=legs.revisions,
                     corrections=spelling.evident(legs.corrections, [hit.text for hit in picked]),
-                    degraded=dense is None,
+                    degraded=legs.asked.dense is None,
                 )
         raise AssertionError("every candidate was shown")
 
-    async def _dense(self, text: str) -> HalfVector | None:
-        try:
-            async with asyncio.timeout(EMBEDDING_BUDGET_S):
-                return HalfVector(await self._embedder.embed_query(text))
-        except (EmbeddingUnavailable, TimeoutError):
-            return None
+    async def _asked(self, query: Query, space: str) -> Asked:
+        """The query in the space; without its embedder words alone decide, on the whole scale."""
+        embedder = self._embedders.get(space)
+        dense = None if embedder is None else await _embedded(embedder, query.text)
+        if embedder is None or dense is None:
+            return Asked(space, None, 0.0)
+        return Asked(space, dense, embedder.alpha if query.alpha is None else query.alpha)
+
+
+async def _embedded(embedder: Embedder, text: str) -> HalfVector | None:
+    try:
+        async with asyncio.timeout(EMBEDDING_BUDGET_S):
+            return HalfVector(await embedder.embed_query(text))
+    except (EmbeddingUnavailable, TimeoutError):
+        return None
 
 
 def _likely(query: Query) -> int:
@@ -100,4 +122,4 @@ def _likely(query: Query) -> int:
 def _fuse(query: Query, legs: Legs) -> Sequence[Fused]:
     if query.fusion == "rrf":
         return fusion.reciprocal_rank(legs.dense, legs.lexical)
-    return fusion.relative(legs.dense, legs.lexical, alpha=query.alpha if legs.dense else 0)
+    return fusion.relative(legs.dense, legs.lexical, alpha=legs.asked.alpha if legs.dense else 0)

@@ -2,6 +2,7 @@
 
 DocumentContended   others kept changing the document while we prepared its next version
 DocumentTooLong     the document has more chunks than one may have
+NotReembedded       a tenant could not be moved to another embedder's space
 """
 
 
@@ -11,3 +12,7 @@ class DocumentContended(Exception):
 
 class DocumentTooLong(Exception):
     """Nothing was stored; the message says how long is too long."""
+
+
+class NotReembedded(Exception):
+    """The tenant is as it was; the message says what to do."""

@@ -27,8 +27,14 @@ WHERE tenant = $1 AND document_id = $2
 GROUP BY documents.document_key, texts.text;
 
 -- name: versions
-SELECT document_id, document_key, version, readers, chunks FROM documents
-WHERE tenant = $1 AND document_id = ANY ($2::text[]);
+-- $1 tenant, $2 documents: those that exist, with the space that the tenant's vectors are in, null
+-- while it has none. One row at least if there is the tenant, none if not.
+SELECT
+    coalesce(tenants.space, (SELECT space FROM generation)) AS space,
+    document_id, version, readers, documents.chunks
+FROM tenants
+LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
+WHERE tenants.tenant = $1;
 
 -- name: put
 -- $1 tenant, $2 document, then its fields: a new document, or the next version of it.

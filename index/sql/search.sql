@@ -6,7 +6,8 @@
 -- $13 whether the tenant's documents are asked for, $14 whether other tenants' public ones are.
 -- The passes take also: $15 dense and $16 lexical query vector, $17 candidates a leg, $18 how many
 -- of the likeliest hits to bring with their texts, $19 the share of the dense leg in that guess, and $21
--- whether these texts take in the chunk before and the one after.
+-- whether these texts take in the chunk before and the one after; $22 the space of the dense vector:
+-- chunks of another one are compared by their words alone.
 --
 -- The first row of a pass says as of which revisions, and in which languages, it was made: it comes
 -- from the same snapshot. A pass that finds nothing still returns that row.
@@ -31,22 +32,29 @@ SELECT document_key FROM documents
 WHERE $13::boolean AND ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::text[] || $3::text[])
   AND :is_admitted AND :is_wanted
 
+-- fragment: space
+-- The tenant's own; a row of `tenants` without one has the index's.
+coalesce(tenants.space, (SELECT space FROM generation), $22)
+
+-- fragment: own_is_comparable
+(SELECT :space = $22 FROM tenants WHERE tenant = $1)
+
 -- fragment: others
 -- What other tenants have made public; $20 the shelves that another pass looks through.
 -- OFFSET 0: from documents to their tenants, never the other way.
-SELECT document_key, shelf
-FROM (
-    SELECT
-        document_key, (SELECT shelf FROM tenants WHERE tenant = documents.tenant) AS shelf
-    FROM documents
-    WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND :is_wanted
+SELECT document_key, shelf, is_comparable
+FROM documents
+CROSS JOIN LATERAL (
+    SELECT shelf, :space = $22 AS is_comparable
+    FROM tenants WHERE tenants.tenant = documents.tenant
     OFFSET 0
-) AS documents
-WHERE shelf <> ALL ($20::integer[])
+) AS tenants
+WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($20::integer[])
+  AND :is_wanted
 
 -- fragment: others_chunks
 -- OFFSET 0: from documents to their chunks, never the other way.
-SELECT chunk_id, dense, lexical
+SELECT chunk_id, dense, lexical, is_comparable
 FROM others
 CROSS JOIN LATERAL (
     SELECT chunk_id, dense, lexical FROM chunks
@@ -56,7 +64,7 @@ CROSS JOIN LATERAL (
 
 -- fragment: compared
 chunk_id,
-1 - (dense <=> $15::halfvec) AS dense,
+CASE WHEN is_comparable THEN 1 - (dense <=> $15::halfvec) END AS dense,
 - (lexical <#> $16::sparsevec) AS lexical
 
 -- fragment: is_seen
@@ -108,6 +116,7 @@ pass AS (
         coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
         coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
         coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
+        max(:space) FILTER (WHERE tenant = $1) AS space,
         coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
         max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
         max(languages) FILTER (WHERE tenant = 'public') AS public_languages,
@@ -178,6 +187,7 @@ others_shelves AS (
     GROUP BY shelf, width
 )
 SELECT
+    coalesce(tenants.space, (SELECT space FROM generation)) AS space,
     tenants.chunks AS tenant_chunks, tenants.words AS tenant_words,
     tenants.languages AS tenant_languages,
     shelves.shelf, shelves.width,
@@ -212,7 +222,7 @@ WITH own AS MATERIALIZED (
 others AS MATERIALIZED (:others),
 visible AS MATERIALIZED (
     SELECT :compared
-    FROM chunks
+    FROM (SELECT *, :own_is_comparable AS is_comparable FROM chunks) AS chunks
     WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
       AND (document_key IN (SELECT document_key FROM own)) IS TRUE
     UNION ALL
@@ -229,7 +239,7 @@ visible AS MATERIALIZED (
     SELECT :compared
     FROM own
     CROSS JOIN LATERAL (
-        SELECT chunk_id, dense, lexical FROM chunks
+        SELECT chunk_id, dense, lexical, :own_is_comparable AS is_comparable FROM chunks
         WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
           AND (tenant = $1) IS TRUE AND chunks.document_key = own.document_key
         OFFSET 0
@@ -249,7 +259,9 @@ visible AS MATERIALIZED (
 WITH nearest AS MATERIALIZED (
     SELECT chunk_id, 1 - (dense::halfvec({width}) <=> $15::halfvec({width})) AS dense
     FROM chunks_{shelf} AS chunks
-    WHERE vector_dims(dense) = {width} AND :is_seen
+    WHERE vector_dims(dense) = {width} AND :is_seen AND (
+        SELECT :space = $22 FROM tenants WHERE tenants.tenant = chunks.tenant
+    )
     ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $17
 ),
 dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),

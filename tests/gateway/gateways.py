@@ -109,7 +109,7 @@ async def running(
     settings: Settings, embedder: Embedder, counted: Metrics | None = None
 ) -> AsyncIterator[Gateway]:
     listener = socket.create_server(("127.0.0.1", 0))
-    app = create_app(settings, embedder, counted or Metrics())
+    app = create_app(settings, counted or Metrics(), embedder)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", http="httptools"))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"

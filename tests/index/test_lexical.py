@@ -28,8 +28,8 @@ def score(query: str, chunk: str, language: str, also: Collection[str] = ()) -> 
 def test_a_chunk_holds_saturated_frequencies() -> None:
     vector = lexical.chunk("lighthouse keeper of the lighthouse", "en")
 
-    norm = 1.2 * (1 - 0.75 + 0.75 * 5 / 200)
-    assert sorted(vector.values()) == pytest.approx([2.2 / (1 + norm), 2 * 2.2 / (2 + norm)])
+    norm = 0.8 * (1 - 0.75 + 0.75 * 5 / 200)
+    assert sorted(vector.values()) == pytest.approx([1.8 / (1 + norm), 2 * 1.8 / (2 + norm)])
 
 
 def test_a_query_holds_the_inverse_chance_that_a_text_holds_the_word() -> None:
@@ -96,6 +96,95 @@ def test_an_identifier_is_found_whole_before_it_is_found_in_parts(identifier: st
     assert score(parted, f"see {identifier}", "en") > 0
 
 
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [
+        ("user name", "getUserName"),
+        ("http server", "HTTPServer"),
+        ("1042", "ERR1042"),
+        ("kg", "10kg"),
+        ("oxygen 2", "oxygen2"),
+        ("2024", "2024-05-01"),
+        ("example.com", "https://example.com/a/b?x=1"),
+        ("c", "C++"),
+        ("exemplo", "ana@exemplo.pt"),
+        ("東", "東京都"),
+    ],
+)
+def test_a_part_finds_the_whole_which_prefers_itself(part: str, whole: str) -> None:
+    assert score(part, f"see {whole}", "en") > 0
+    assert score(whole, f"see {whole}", "en") > score(whole, f"see {part} {part}", "en")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language"),
+    [
+        ("snake_case", "snakeCase", "en"),
+        ("AB-1234", "AB1234", "en"),
+        ("v2.3.1", "2.3.1", "en"),
+        ("e-mail", "email", "en"),
+        ("1,000.50", "1000.50", "en"),
+        ("1.000,50", "1000.50", "pt"),
+        ("1.000", "1000", "de"),
+        ("straße", "STRASSE", "de"),
+        ("Łódź", "lodz", "und"),
+        ("smørbrød", "smorbrod", "und"),
+        ("l\u2019eau", "l'eau", "fr"),
+        ("\ufb01le", "file", "en"),
+        ("\uff11\uff12\uff13", "123", "en"),
+        ("co\u00adoperate", "cooperate", "en"),
+    ],
+)
+def test_spellings_of_one_thing_meet(one: str, other: str, language: str) -> None:
+    held, asked = lexical.chunk(one, language), lexical.query(other, [language])
+
+    rarest = max(asked, key=asked.__getitem__)
+    assert rarest in held
+
+
+def test_a_date_is_no_number() -> None:
+    assert score("01.05.2024", "10.52024", "en") == 0
+
+
+def test_the_signs_of_a_programming_language_part_it_from_others() -> None:
+    assert score("C++", "learn C++", "en") > score("C++", "learn C#", "en") > 0
+    assert score("C#", "learn C#", "en") > score("C#", "learn C++", "en") > 0
+
+
+def test_a_phone_number_is_found_however_it_is_grouped() -> None:
+    assert score("+351 912 345 678", "call +351912345678", "pt") > 0
+    assert score("912345678", "call (+351) 912-345-678", "pt") > 0
+    assert score("912345678", "call (+351) 912-345-679", "pt") == 0
+
+
+def test_an_address_is_found_without_its_scheme_and_before_its_words() -> None:
+    linked = "as [the guide](https://example.com/a/b) says"
+
+    assert score("example.com/a/b", linked, "en") > score("example.com/b/a", linked, "en") > 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "held"), [("東京", "東京都に住む"), ("한국", "한국어를"), ("ไทย", "ประเทศไทย")]
+)
+def test_scripts_without_spaces_are_found_by_pairs_of_characters(asked: str, held: str) -> None:
+    assert score(asked, held, "und") > score(asked, f"{asked[1:]} {asked[0]}", "und") > 0
+
+
+def test_the_marks_of_indic_letters_are_no_accents() -> None:
+    assert score("हिन्दी", "हिन्दी", "und") > 0
+    assert score("कल", "काल", "und") == 0
+
+
+def test_a_number_weighs_what_its_length_says() -> None:
+    (short,), (long,) = (lexical.query(number, ["en"]).values() for number in ("17", "58213"))
+
+    assert short < 0.5 * long
+
+
+def test_the_case_of_an_identifier_parts_it_and_no_more() -> None:
+    assert score("httpserver", "HTTPServer", "en") > 0
+
+
 def test_a_hyphen_between_words_only_parts_them() -> None:
     assert lexical.query("long-lived", ["en"]) == lexical.query("long lived", ["en"])
 
@@ -124,7 +213,7 @@ def test_any_text_gives_vectors_that_can_be_stored(text: str, language: str) -> 
 
     assert held.keys() == asked.keys()
     assert all(0 <= index < DIMENSION for index in held)
-    assert all(0 < frequency < 2.2 for frequency in held.values())
+    assert all(0 < frequency < 1.8 for frequency in held.values())
     assert all(0.1 < weight < 12 for weight in asked.values())
 
 

@@ -199,7 +199,8 @@ def shelves_read(plan: Node) -> set[str]:
 
 
 def assert_no_table_is_read_through(plan: Node) -> None:
-    assert not [node for node in nodes(plan) if node["Node Type"] == "Seq Scan"]
+    through = {node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"}
+    assert through <= {"generation"}, "which has one row"
 
 
 async def only_pass(town: Town, scope: Scope, limits: Limits, query: Query = QUERY) -> Node:

@@ -212,6 +212,7 @@ def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) ->
     if query.fusion == "rrf":
         ranking = fusion.reciprocal_rank(*legs)
     else:
+        assert query.alpha is not None, "the oracle has no embedder to ask"
         ranking = fusion.relative(*legs, alpha=query.alpha)
     scores = {fused.chunk_id: fused.score for fused in ranking}
     return Expected(_folded(seen, query, ranking), scores, decided)

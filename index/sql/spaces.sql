@@ -1,0 +1,70 @@
+-- A tenant's move from one embedder's space to another's.
+
+-- name: current
+-- $1 tenant: the space of its vectors, null if nothing was ever embedded; no row without a tenant.
+SELECT coalesce(tenants.space, (SELECT space FROM generation)) AS space
+FROM tenants WHERE tenant = $1;
+
+-- name: tenants
+-- With how many documents each.
+SELECT tenants.tenant, count(document_key) AS documents
+FROM tenants LEFT JOIN documents USING (tenant)
+WHERE tenants.tenant <> 'public' GROUP BY tenants.tenant ORDER BY tenants.tenant;
+
+-- name: documents
+-- $1 tenant, $2 the last document of the page before, $3 limit: what their chunks are made of.
+SELECT document_key, document_id, text FROM documents JOIN texts USING (document_key)
+WHERE tenant = $1 AND document_key > $2 ORDER BY document_key LIMIT $3;
+
+-- name: lacking
+-- $1 tenant, $2 space, $3 limit: documents with chunks that have no vector there.
+SELECT document_id FROM documents
+WHERE tenant = $1 AND EXISTS (
+    SELECT FROM chunk_texts
+    WHERE chunk_texts.document_key = documents.document_key AND NOT EXISTS (
+        SELECT FROM embeddings
+        WHERE embeddings.tenant = $1 AND embeddings.space = $2
+          AND embeddings.digest = chunk_texts.digest
+    )
+)
+LIMIT $3;
+
+-- name: unindex
+-- Another space's vectors are another graph; until there is one, the shelf is looked through exactly.
+UPDATE shelves SET width = NULL WHERE tenant = $1;
+
+-- name: switch
+-- $1 tenant, $2 space
+UPDATE chunks SET dense = embeddings.dense
+FROM documents
+JOIN chunk_texts USING (document_key)
+JOIN embeddings ON embeddings.tenant = $1 AND embeddings.space = $2
+    AND embeddings.digest = chunk_texts.digest
+WHERE documents.tenant = $1
+  AND chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
+  AND chunks.document_key = documents.document_key
+  AND chunks.chunk_id = chunk_texts.chunk_id;
+
+-- name: enter
+UPDATE tenants SET space = $2 WHERE tenant = $1;
+
+-- name: touched
+-- $1 tenant, $2 whether only public ones are meant.
+SELECT coalesce(array_agg(chunk_id ORDER BY chunk_id), '{}') AS chunk_ids
+FROM documents JOIN chunk_texts USING (document_key)
+WHERE tenant = $1 AND ($2::boolean IS FALSE OR 'public' = ANY (readers));
+
+-- name: forget
+-- What an older space has paid for; $2 the one to keep.
+DELETE FROM embeddings WHERE tenant = $1 AND space <> $2;
+
+-- name: settle
+-- $1 space, $2 dimensions: when every tenant has come to one space, it is the index's.
+WITH settled AS (
+    UPDATE generation SET space = $1, dimensions = $2
+    WHERE NOT EXISTS (
+        SELECT FROM tenants WHERE tenant <> 'public' AND coalesce(space, generation.space) <> $1
+    )
+    RETURNING space
+)
+UPDATE tenants SET space = NULL WHERE EXISTS (SELECT FROM settled);

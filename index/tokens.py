@@ -1,0 +1,184 @@
+"""The tokens of a text, spelt plainly, and the words that each is found by: whole and in parts.
+
+A language matters to nothing here but to which mark groups the digits of a number.
+Every pattern takes time linear in the text, which comes from strangers.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+
+LENGTH_MAX = 128  # characters of a token; past it only a blob of data goes on
+
+# Letters that Unicode does not take for a plain one with an accent, and signs that would part a
+# word or be taken for letters. (ß is two letters as soon as the case is folded.)
+_SPELLINGS = str.maketrans(
+    {"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ħ": "h", "Ħ": "H", "\u0131": "i"}
+    | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ð": "d", "Ð": "D"}
+    | {"\u2010": "-", "\u2011": "-", "\u2212": "-"}  # hyphens, minus
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")  # soft hyphens, joiners
+)
+# The marks of Latin, Greek, Cyrillic, Hebrew and Arabic letters are accents. Those of Indic ones
+# are not: with other vowels a word is another word.
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
+_INDIC_MARKS = "".join(
+    chr(code) for code in range(0x0900, 0x0E00) if unicodedata.category(chr(code)).startswith("M")
+)
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_SHORT_RUN = 4  # characters
+
+# Scripts without spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean,
+# which joins particles to words. Their tokens are the characters, and pairs of neighbours.
+_UNSPACED = (
+    "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
+    "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_CHARACTER = re.compile(_UNSPACED)
+_PAIR = re.compile(f"(?=({_UNSPACED}{{2}}))")
+
+_INDIC = re.compile(f"[{_INDIC_MARKS}]")
+_TOKEN, _INDIC_TOKEN = (
+    re.compile(
+        rf"{run}(?:[.@-]{run}|,(?<=\d,)(?=\d){run})*"
+        r"(?:(?<=\b[^\W\d_])(?:\+\+|#(?!\w)))?"  # C++, C#
+    )
+    for run in (r"\w+", rf"[\w{_INDIC_MARKS}]+")  # twice as slow
+)
+_ALPHANUMERIC = re.compile(rf"(?:[^\W_]|[{_INDIC_MARKS}])+")
+_LETTERS_OR_DIGITS = re.compile(rf"(?:[^\W\d_]|[{_INDIC_MARKS}])+|\d+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# What only joins the parts of an identifier, so that snake_case is snakeCase; but 10-20 isn't 1020.
+_JOINT = re.compile(r"(?<=[^\W\d_])[-_]+(?=[^\W_])|(?<=\d)[-_]+(?=[^\W\d_])")
+_VERSION = re.compile(r"v(?=\d+\.\d)")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
+_DECIMAL_POINT = frozenset({"en", "und"})  # elsewhere 1.000 is a thousand
+
+_PHONE = re.compile(r"[+(\d](?<![\w.,/-].)[\d ().-]{7,20}(?<=\d)(?!\w)")
+_PHONE_DIGITS = range(9, 16)  # E.164 allows 15
+_PHONE_DIGITS_LOCAL = 9  # of the end, which are the same with a country's code and without
+_LINK = re.compile(r"[^\s<>()\[\]{}\"'`|,;\\]+")
+_LINK_PUNCTUATION = ".:!?*_"
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a text holds.
+
+    words: in order, as often as they occur: their number is the length of the text.
+    spans: what goes over several words: addresses, phone numbers, pairs of characters.
+    """
+
+    words: list[str]
+    spans: list[str]
+
+
+def read(text: str) -> Tokens:
+    """The tokens of a text, their case kept for `parts` to see."""
+    text = plain(text)
+    spans = [*(_links(text) if "/" in text else ()), *_phones(text)]
+    if not text.isascii() and _CHARACTER.search(text):
+        spans += _PAIR.findall(text)
+        text = _CHARACTER.sub(r" \g<0> ", text)
+    if len(text) <= LENGTH_MAX:
+        return Tokens(split(text), spans)
+    return Tokens(_bounded(split(text)), _bounded(spans))
+
+
+def split(text: str) -> list[str]:
+    """The tokens of a text as they are spelt."""
+    if not text.isascii() and _INDIC.search(text):
+        return _INDIC_TOKEN.findall(text)
+    return _TOKEN.findall(text)
+
+
+def plain(text: str) -> str:
+    """The text without accents, and in one of the spellings that Unicode takes for equal."""
+    if text.isascii():
+        return text
+    return _FOREIGN.sub(_plain_match, text)
+
+
+def whole(token: str, language: str) -> str:
+    """The word that stands for all of a token, however it is written."""
+    folded = token.casefold()
+    if folded.isalpha():
+        return folded
+    if _NUMBER.fullmatch(folded):
+        return _number(folded, language)
+    return _JOINT.sub("", _VERSION.sub("", folded, count=1))
+
+
+def parts(token: str) -> Iterator[str]:
+    """The words within a token: between its marks, then between its humps, letters and digits."""
+    if token.isalpha() and (token[1:].islower() or token.isupper()):
+        return
+    for run in _ALPHANUMERIC.findall(token):
+        for part in (run, *_HUMP.split(run), *_LETTERS_OR_DIGITS.findall(run)):
+            yield part.casefold()
+
+
+def is_hyphenated(token: str) -> bool:
+    """Whether hyphens join it from words, as well-known, and no identifier."""
+    return "-" in token and _HYPHENATED.fullmatch(token) is not None
+
+
+def is_character(word: str) -> bool:
+    """Whether it is one character of a script without spaces."""
+    return _CHARACTER.fullmatch(word) is not None
+
+
+def _number(number: str, language: str) -> str:
+    """1.000,50 and 1,000.50 as 1000.50; a date or a version as it stands."""
+    first, *groups = re.split("[.,]", number)
+    marks = re.sub(r"\d", "", number)
+    thousand = marks == ("," if language in _DECIMAL_POINT else ".") and len(groups[0]) == 3
+    decimals = ""
+    if marks[-1] not in marks[:-1] and (not thousand or first == "0"):
+        decimals = f".{groups.pop()}"
+    if groups and (len(first) > 3 or any(len(group) != 3 for group in groups)):
+        return number
+    return "".join((first, *groups, decimals))
+
+
+def _plain_match(match: re.Match[str]) -> str:
+    run = match[0]
+    return _plain_short_run(run) if len(run) <= _SHORT_RUN else _plain_run(run)
+
+
+def _plain_run(run: str) -> str:
+    spelt = run.replace("\u2122", " ")  # a trade mark, which would become the letters TM
+    letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", spelt))
+    return unicodedata.normalize("NFC", letters.translate(_SPELLINGS))
+
+
+_plain_short_run = lru_cache(maxsize=4096)(_plain_run)  # what Portuguese consists of; 1 MB
+
+
+def _bounded(tokens: list[str]) -> list[str]:
+    return [token[:LENGTH_MAX] for token in tokens]
+
+
+def _links(text: str) -> Iterator[str]:
+    """URLs without their scheme, and paths."""
+    for link in chain.from_iterable(_LINK.findall(word) for word in text.split() if "/" in word):
+        scheme, _, address = link.rpartition("://")
+        address = address.strip(_LINK_PUNCTUATION).rstrip("/")
+        if "/" in address and (scheme or "." in address or address.count("/") > 1):
+            yield address.casefold()
+
+
+def _phones(text: str) -> Iterator[str]:
+    """The digits of phone numbers, and the last of them, which are the same from abroad."""
+    for match in _PHONE.finditer(text):
+        digits = re.sub(r"\D", "", match[0])
+        if len(digits) in _PHONE_DIGITS:
+            yield from dict.fromkeys((digits, digits[-_PHONE_DIGITS_LOCAL:]))

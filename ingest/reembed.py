@@ -1,0 +1,95 @@
+"""A tenant's chunks embedded once more, by another embedder, while searches and writers go on.
+
+First each digest gets its vector in the new space, beside the old one; then all chunks change
+theirs at once. What was written meanwhile is made up for before that. An interrupted run leaves the
+tenant as it was, and the next one pays only for what is missing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pgvector import HalfVector
+
+from index.documents import Documents
+from index.spaces import Spaces, Text
+from ingest.chunk import chunks
+from ingest.errors import NotReembedded
+from ingest.write import Embedder, Invalidation
+
+_PAGE_DOCUMENTS = 50
+_ROUNDS_MAX = 20  # each but the first embeds what was written during the last
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """documents: gone through in this round; embedded: texts that the embedder was given so far."""
+
+    round: int
+    documents: int
+    embedded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedder:
+    """Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `TenantMissing` and `NotReembedded`."""
+
+    documents: Documents
+    spaces: Spaces
+    embedder: Embedder
+    invalidation: Invalidation
+
+    async def run(
+        self, tenant: str, dimensions: int, on_progress: Callable[[Progress], None]
+    ) -> bool:
+        """Move the tenant into the embedder's space; False if it is there already."""
+        space = self.embedder.space
+        if await self.spaces.current(tenant) == space:
+            return False
+        embedded = 0
+        for number in range(1, _ROUNDS_MAX + 1):
+            before = embedded
+            embedded = await self._fill(tenant, number, embedded, on_progress)
+            committed = await self.spaces.switch(tenant, space)
+            if committed is not None:
+                for partition, revision in committed.revisions.items():
+                    await self.invalidation.drain(partition, revision)
+                await self.spaces.settle(tenant, space, dimensions)
+                return True
+            if number > 1 and embedded == before:
+                break
+        lacking = await self.spaces.lacking(tenant, space, limit=5)
+        raise NotReembedded(
+            f"{tenant} stays in its space: some chunks are none that its documents are cut into "
+            f"today. Write these documents again: {', '.join(lacking)}"
+        )
+
+    async def _fill(
+        self, tenant: str, number: int, embedded: int, on_progress: Callable[[Progress], None]
+    ) -> int:
+        """Embed what has no vector in the new space; returns `embedded` and as many more."""
+        after = done = 0
+        while page := await self.spaces.texts(tenant, after=after, limit=_PAGE_DOCUMENTS):
+            embedded += await self._embed(tenant, _texts(page))
+            after, done = page[-1].key, done + len(page)
+            on_progress(Progress(number, done, embedded))
+        return embedded
+
+    async def _embed(self, tenant: str, wanted: Mapping[bytes, str]) -> int:
+        space, size = self.embedder.space, self.embedder.batch_texts_max
+        known = await self.documents.known_embeddings(tenant, space, wanted)
+        missing = [digest for digest in wanted if digest not in known]
+        for at in range(0, len(missing), size):
+            digests = missing[at : at + size]
+            rows = await self.embedder.embed_passages([wanted[digest] for digest in digests])
+            vectors = map(HalfVector, rows)
+            await self.documents.keep_embeddings(
+                tenant, space, dict(zip(digests, vectors, strict=True))
+            )
+        return len(missing)
+
+
+def _texts(page: list[Text]) -> dict[bytes, str]:
+    """What to embed, by digest."""
+    return {
+        chunk.digest: chunk.embedded_text for document in page for chunk in chunks(document.text)
+    }
