@@ -116,7 +116,7 @@ pass AS (
         coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
         coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
         coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
-        max(:space) FILTER (WHERE tenant = $1) AS space,
+        coalesce(max(:space) FILTER (WHERE tenant = $1), $22) AS space,
         coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
         max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
         max(languages) FILTER (WHERE tenant = 'public') AS public_languages,
