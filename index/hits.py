@@ -6,6 +6,7 @@ Pure.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from index.database import Row
 from index.fusion import Fused
@@ -41,7 +42,7 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> li
 
     ranking: best first. Of chunks with equal digests the best ranked is the hit.
     shown: by chunk id, what a hit shows. Texts that overlap, for they take in each other's chunks,
-           become one, in the place of the best ranked.
+           become one, in the place of the best ranked; so do two that a third one bridges.
     """
     hits: list[Hit] = []
     digests: set[bytes] = set()
@@ -56,19 +57,19 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> li
             continue
         digests.add(row["digest"])
         hit = _hit(fused, row)
-        if (place := _overlapped(hits, hit)) is not None:
-            hits[place] = _together(hits[place], hit)
+        if overlapped := [other for other in hits if _overlap(other, hit)]:
+            best, *rest = overlapped
+            hits[hits.index(best)] = reduce(_together, (hit, *rest), best)
+            hits = [other for other in hits if other not in rest]
+            of_document[hit.document] -= len(rest)
         elif of_document[hit.document] != query.document_hits_max:
             of_document[hit.document] += 1
             hits.append(hit)
     return hits
 
 
-def _overlapped(hits: Sequence[Hit], hit: Hit) -> int | None:
-    for place, other in enumerate(hits):
-        if other.document == hit.document and other.start < hit.end and hit.start < other.end:
-            return place
-    return None
+def _overlap(one: Hit, other: Hit) -> bool:
+    return one.document == other.document and one.start < other.end and other.start < one.end
 
 
 def _together(best: Hit, other: Hit) -> Hit:

@@ -19,7 +19,7 @@ from index.database import Database, Row
 from index.fusion import Candidate
 from index.query import Query
 from index.scope import PUBLIC, Scope
-from index.strategy import CROSSOVER_CHUNKS, Pass, Size, Survey
+from index.strategy import Limits, Pass, Size, Survey
 from index.vocabulary import Vocabulary
 
 _KNOWN_MAX = 10_000  # sets of partitions that are remembered
@@ -111,8 +111,9 @@ class _Made:
 
 
 class Passes:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, limits: Limits) -> None:
         self._database = database
+        self._limits = limits
         self._vocabulary = Vocabulary(database)
         self._known: LRUCache[tuple[str, ...], _Known] = LRUCache(_KNOWN_MAX)
 
@@ -121,7 +122,7 @@ class Passes:
         scope, named = question.scope, question.query.language
         known, survey = self._known.get(scope.partitions), None
         while True:
-            if known is None or not known.size.is_small(others=scope.public):
+            if known is None or not known.size.is_small(self._limits, others=scope.public):
                 survey, known = await self._surveyed(question)
             languages = known.languages if named is None else frozenset({named})
             await asyncio.to_thread(lexical.load, languages)
@@ -148,7 +149,11 @@ class Passes:
 
     async def _surveyed(self, question: Question) -> tuple[Survey, _Known]:
         row = await self._database.row(
-            "search.survey", *_which(question), True, question.scope.public, CROSSOVER_CHUNKS
+            "search.survey",
+            *_which(question),
+            True,
+            question.scope.public,
+            self._limits.crossover_chunks,
         )
         assert row is not None, "there is always a row for 'public'"
         known = _known(question.scope, row)
@@ -167,7 +172,7 @@ class Passes:
         others = turn.question.scope.public
         if survey is None:
             return [await self._exact(turn, strategy.small(others=others))]
-        passes = strategy.choose(survey, others=others, width=turn.asked.width)
+        passes = strategy.choose(survey, self._limits, others=others, width=turn.asked.width)
         for _ in range(_ATTEMPTS_MAX):
             made = [await self._run(turn, one) for one in passes]
             whole = [one for one in made if one is not None]
@@ -175,7 +180,7 @@ class Passes:
                 break  # an index led to too little
             if len({one.revisions for one in whole}) == 1:
                 return whole
-        return [await self._exact(turn, strategy.exact(survey, others=others))]
+        return [await self._exact(turn, strategy.exact(survey, self._limits, others=others))]
 
     async def _run(self, turn: _Turn, one: Pass) -> _Made | None:
         if one.way == "nearest":

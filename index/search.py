@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import fusion, hits, spelling
+from index import fusion, hits, spelling, strategy
 from index.database import Database
 from index.errors import EmbeddingUnavailable
 from index.fusion import Fused
@@ -17,6 +17,7 @@ from index.hits import Hit
 from index.passes import Asked, Legs, Passes, Question
 from index.query import Query
 from index.scope import Scope
+from index.strategy import Limits
 
 EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; past it words alone have to do
 
@@ -66,8 +67,10 @@ class Searcher:
     The first one embeds for an index that has no space yet.
     """
 
-    def __init__(self, database: Database, *embedders: Embedder) -> None:
-        self._passes = Passes(database)
+    def __init__(
+        self, database: Database, *embedders: Embedder, limits: Limits = strategy.MEASURED
+    ) -> None:
+        self._passes = Passes(database, limits=limits)
         self._first = embedders[0].space
         self._embedders = {embedder.space: embedder for embedder in embedders}
 

@@ -8,8 +8,9 @@ while its chunks are copied. Whatever ends early is taken up by the next call.
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from index import strategy
 from index.database import Database, Session
-from index.strategy import CROSSOVER_CHUNKS
+from index.strategy import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,9 @@ class Indexed:
 class Shelves:
     """Its database must grant statements the time to build an index: `connect`'s time-out."""
 
-    def __init__(self, database: Database, *, chunks_max: int = CROSSOVER_CHUNKS) -> None:
+    def __init__(self, database: Database, *, limits: Limits = strategy.MEASURED) -> None:
         self._database = database
-        self._chunks_max = chunks_max
+        self._chunks_max = limits.crossover_chunks
 
     async def tend(self) -> AsyncIterator[Moved | Indexed]:
         """Do what has to be done, and tell each thing done; nothing if another process is at it.

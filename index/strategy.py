@@ -17,11 +17,25 @@ from index import lexical
 
 Way: TypeAlias = Literal["sweep", "walk", "nearest"]
 
-# Measured with `make bench-index`; see docs/benchmarks/index.md.
-CROSSOVER_CHUNKS = 20_000  # visible: with more, the indexes of a shelf are the quicker way
-SWEPT_CHUNKS = 5_000  # of a tenant: fewer are swept before it is known how many are visible
-SWEPT_SHARE = 0.3  # visible: with less, walking reads less than sweeping
 _EXPECTED = 4  # times the candidates wanted: a starting value for how many chunks to pre-select
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where one way gets quicker than another.
+
+    crossover_chunks: visible; with more, the indexes of a shelf are the quicker way.
+    swept_chunks: of a tenant; so many are swept before it is known how many are visible.
+    swept_share: visible; with less, walking reads less than sweeping.
+    """
+
+    crossover_chunks: int
+    swept_chunks: int
+    swept_share: float
+
+
+# Measured with `make bench-index`; see docs/benchmarks/index.md.
+MEASURED = Limits(crossover_chunks=20_000, swept_chunks=5_000, swept_share=0.3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +45,9 @@ class Size:
     tenant_chunks: int
     public_chunks: int
 
-    def is_small(self, *, others: bool) -> bool:
+    def is_small(self, limits: Limits, *, others: bool) -> bool:
         """Whether there is too little to choose between ways."""
-        return self.tenant_chunks + (self.public_chunks if others else 0) <= SWEPT_CHUNKS
+        return self.tenant_chunks + (self.public_chunks if others else 0) <= limits.swept_chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +97,21 @@ def small(*, others: bool) -> Pass:
     return Pass("sweep", own=True, others=others)
 
 
-def exact(survey: Survey, *, others: bool) -> Pass:
+def exact(survey: Survey, limits: Limits, *, others: bool) -> Pass:
     """One pass, in which nothing visible can be missed."""
-    return Pass(_exact_way(survey), own=True, others=others)
+    return Pass(_exact_way(survey, limits), own=True, others=others)
 
 
-def choose(survey: Survey, *, others: bool, width: int | None) -> list[Pass]:
+def choose(survey: Survey, limits: Limits, *, others: bool, width: int | None) -> list[Pass]:
     """The passes whose legs together are the search's. width: of the query's vector, if it has one.
 
     A shelf whose index holds vectors of another width is looked through as if it had none.
     """
     indexed = width is not None and survey.width == width
-    own_nearest = indexed and survey.own_visible > CROSSOVER_CHUNKS
+    own_nearest = indexed and survey.own_visible > limits.crossover_chunks
     others_nearest = (
         tuple(survey.others_shelves)
-        if others and width is not None and survey.others_visible > CROSSOVER_CHUNKS
+        if others and width is not None and survey.others_visible > limits.crossover_chunks
         else ()
     )
     passes = [
@@ -109,14 +123,14 @@ def choose(survey: Survey, *, others: bool, width: int | None) -> list[Pass]:
             Pass("nearest", own=True, others=False, shelf=survey.shelf, visible=survey.own_visible)
         )
     if not own_nearest or others:
-        way = "walk" if own_nearest else _exact_way(survey)
+        way = "walk" if own_nearest else _exact_way(survey, limits)
         passes.append(Pass(way, own=not own_nearest, others=others, left_out=others_nearest))
     return passes
 
 
-def _exact_way(survey: Survey) -> Way:
-    few = survey.size.tenant_chunks <= SWEPT_CHUNKS
-    return "sweep" if few or survey.own_share >= SWEPT_SHARE else "walk"
+def _exact_way(survey: Survey, limits: Limits) -> Way:
+    few = survey.size.tenant_chunks <= limits.swept_chunks
+    return "sweep" if few or survey.own_share >= limits.swept_share else "walk"
 
 
 def rarest_terms(weights: Mapping[int, float], visible: float, candidates: int) -> list[int]:

@@ -27,8 +27,10 @@ AND ($11::text[] IS NULL OR document_id <> ALL ($11))
 AND ($12::jsonb IS NULL OR metadata @> $12)
 
 -- fragment: own
+-- By the index of audiences: the two conditions that it holds, in the form that no other one does.
 SELECT document_key FROM documents
-WHERE $13::boolean AND tenant = $1 AND :is_admitted AND :is_wanted
+WHERE $13::boolean AND ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::text[] || $3::text[])
+  AND :is_admitted AND :is_wanted
 
 -- fragment: space
 -- The tenant's own; a row of `tenants` without one has the index's.
@@ -39,6 +41,7 @@ coalesce(tenants.space, (SELECT space FROM generation), $22)
 
 -- fragment: others
 -- What other tenants have made public; $20 the shelves that another pass looks through.
+-- OFFSET 0: from documents to their tenants, never the other way.
 SELECT document_key, shelf, is_comparable
 FROM documents
 CROSS JOIN LATERAL (
@@ -113,7 +116,7 @@ pass AS (
         coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
         coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
         coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
-        max(:space) FILTER (WHERE tenant = $1) AS space,
+        coalesce(max(:space) FILTER (WHERE tenant = $1), $22) AS space,
         coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
         max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
         max(languages) FILTER (WHERE tenant = 'public') AS public_languages,
@@ -138,7 +141,12 @@ LEFT JOIN LATERAL (
     SELECT
         before.start_at, after.end_at,
         substr(texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
-    FROM texts
+    FROM (
+        -- OFFSET 0: a whole text is read only if it is asked for.
+        SELECT document_key, text FROM texts
+        WHERE $21::boolean AND document_key = chunk_texts.document_key
+        OFFSET 0
+    ) AS texts
     CROSS JOIN LATERAL (
         SELECT coalesce(min(start_at), chunk_texts.start_at) AS start_at
         FROM (
@@ -157,7 +165,6 @@ LEFT JOIN LATERAL (
             ORDER BY start_at LIMIT 1
         ) AS neighbours
     ) AS after
-    WHERE $21::boolean AND texts.document_key = chunk_texts.document_key
 ) AS around ON true
 
 -- name: survey

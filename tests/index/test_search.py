@@ -428,3 +428,12 @@ async def test_without_the_embedder_rrf_ranks_by_words_too(
     found = await degraded_searcher.search(ANA, Query("leave", alpha=1, fusion="rrf"))
 
     assert [(hit.document_id, hit.score) for hit in found.hits] == [("leave", 1 / 61)]
+
+
+async def test_a_tenant_that_does_not_exist_gets_an_answer_without_hits(searcher: Searcher) -> None:
+    scope = everything("nobody", "ana", [])
+
+    async with asyncio.timeout(5):
+        found = await searcher.search(scope, Query("leave", alpha=0.5))
+
+    assert (found.hits, found.as_of) == ((), {"nobody": 0, "public": 0})

@@ -1,0 +1,337 @@
+"""How PostgreSQL carries a search out: the plans of the very statements, as they ran.
+
+A plan must not depend on what the planner believes of a table. So each is looked at on a fresh
+database, on fresh shelves without statistics, and with statistics of some tables or of all.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, cast
+
+import pytest
+
+from gateway.embedded import Servers
+from index.database import Connection, Database, Row, Session
+from index.documents import Documents
+from index.query import Query
+from index.scope import Scope, resolve
+from index.search import Searcher
+from index.shelves import Moved, Shelves
+from index.strategy import Limits
+from index.tenants import Tenants
+from tests.conftest import fresh_settings, run_sql
+from tests.index import crowd
+from tests.index.conftest import connected
+
+pytestmark = pytest.mark.anyio
+
+Node: TypeAlias = dict[str, Any]
+
+ACME, BETA, DELTA = 400, 60, 300  # documents; acme and delta outgrow the shared shelf
+FEW_DOCUMENTS = 8  # of acme, that group:few alone may read
+PUBLIC_DOCUMENTS = 150 + 20  # of delta and beta
+ACME_READERS = [("tenant",)] * 49 + [("group:few",)]
+QUERY = Query(crowd.QUESTION, alpha=0.5)
+OUTGROWN = Limits(crossover_chunks=1_000, swept_chunks=0, swept_share=0)
+
+ALL = resolve("acme", "ana", ["few"], ["private", "shared", "tenant"])
+FEW = resolve("acme", "ana", ["few"], ["private", "shared"])
+OTHERS = replace(FEW, public=True)
+
+STATISTICS = {
+    "moved": (),
+    "documents": ("documents",),
+    "chunks": ("chunks",),
+    "all": ("documents", "chunks", "tenants", "chunk_texts", "texts", "shelves"),
+}
+
+
+class Explained:
+    """A database of one session that keeps the plan of each statement as it ran."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._told: list[str] = []
+        self.plans: list[tuple[str, Node]] = []
+
+    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
+        self._told.clear()
+        rows = await self._session.rows(name, *arguments, **numbers)
+        self.plans.append((name, json.loads(self._told[-1].partition("plan:")[2])["Plan"]))
+        return rows
+
+    async def row(self, name: str, *arguments: Any) -> Row | None:
+        rows = await self.rows(name, *arguments)
+        return rows[0] if rows else None
+
+    def listen(self, _connection: Connection, message: Any) -> None:
+        self._told.append(message.message)
+
+    async def search(
+        self, scope: Scope, limits: Limits, query: Query = QUERY
+    ) -> list[tuple[str, Node]]:
+        """The names and plans of the passes of one search, by a searcher that knows nothing yet."""
+        self.plans.clear()
+        searcher = Searcher(cast("Database", self), crowd.EMBEDDER, limits=limits)
+        await searcher.search(scope, query)
+        return [
+            (name, plan)
+            for name, plan in self.plans
+            if name in {"search.sweep", "search.walk", "search.nearest"}
+        ]
+
+
+@asynccontextmanager
+async def explained(database: Database) -> AsyncIterator[Explained]:
+    """What the server tells of each statement is what ran, not what `EXPLAIN` would have run."""
+    async with database.session() as session:
+        await session.connection.execute(
+            "LOAD 'auto_explain';"
+            "SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;"
+            "SET auto_explain.log_analyze = on; SET auto_explain.log_timing = off;"
+            "SET auto_explain.log_format = json"
+        )
+        explaining = Explained(session)
+        session.connection.add_log_listener(explaining.listen)
+        try:
+            yield explaining
+        finally:
+            session.connection.remove_log_listener(explaining.listen)
+            await session.connection.execute("SET auto_explain.log_min_duration = -1")
+
+
+@dataclass(frozen=True, slots=True)
+class Town:
+    explained: Explained
+    shelves: dict[str, int]
+
+
+@asynccontextmanager
+async def settled(
+    servers: Servers, databases: "asyncio.Queue[str]", analysed: Sequence[str] | None
+) -> AsyncIterator[Town]:
+    """A town in which nothing is indexed if `analysed` is None, else these tables are analysed."""
+    async with fresh_settings(servers, databases) as own:
+        assert own.database_url is not None
+        url = own.database_url.get_secret_value()
+        async with connected(url) as database:
+            tenants, documents = Tenants(database), Documents(database)
+            for tenant in ("acme", "beta", "delta"):
+                await tenants.create(tenant, tenant)
+            await crowd.settle(documents, "acme", number=ACME, readers=ACME_READERS, seed=1)
+            third = [("public",), ("tenant",), ("tenant",)]
+            await crowd.settle(documents, "beta", number=BETA, readers=third, seed=2)
+            half = [("public",), ("tenant",)]
+            await crowd.settle(documents, "delta", number=DELTA, readers=half, seed=3)
+            shelves = {"acme": 0, "beta": 0, "delta": 0}
+            if analysed is not None:
+                async for done in Shelves(database, limits=OUTGROWN).tend():
+                    if isinstance(done, Moved):
+                        shelves[done.tenant] = done.shelf
+            for table in analysed or ():
+                await run_sql(url, f"ANALYZE {table}")
+            async with explained(database) as explaining:
+                yield Town(explaining, shelves)
+
+
+@pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
+async def town(
+    request: pytest.FixtureRequest, servers: Servers, databases: "asyncio.Queue[str]"
+) -> AsyncIterator[Town]:
+    """Fresh, and with shelves of which there are these statistics."""
+    analysed = None if request.param is None else STATISTICS[request.param]
+    async with settled(servers, databases, analysed) as town:
+        yield town
+
+
+def nodes(plan: Node) -> Iterator[Node]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes(part)
+
+
+def part(plan: Node, name: str) -> Node:
+    """The part of the plan that carries out one of the statement's queries."""
+    (found,) = (node for node in nodes(plan) if node.get("Subplan Name") == f"CTE {name}")
+    return found
+
+
+def reads(plan: Node, relation: str) -> list[Node]:
+    """The scans of a table that were carried out."""
+    return [
+        node
+        for node in nodes(plan)
+        if node.get("Relation Name") == relation and node["Actual Loops"]
+    ]
+
+
+def indexes(plan: Node, relation: str) -> set[str]:
+    """The indexes that the table was read by; '' if it was read without one."""
+    return {index for read in reads(plan, relation) for index in set(_by(read)) or {""}}
+
+
+def _by(scan: Node) -> Iterator[str]:
+    """The index of a scan, or those that its bitmap is made of."""
+    if "Index Name" in scan:
+        yield scan["Index Name"]
+    for node in scan.get("Plans", ()):
+        if node["Parent Relationship"] not in {"InitPlan", "SubPlan"}:
+            yield from _by(node)
+
+
+def rows_read(plan: Node, relation: str) -> int:
+    """How many rows the scans of a table met, wanted or not."""
+    return sum(
+        round((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"])
+        for node in reads(plan, relation)
+    )
+
+
+def shelves_read(plan: Node) -> set[str]:
+    return {
+        node["Relation Name"]
+        for node in nodes(plan)
+        if node.get("Relation Name", "").startswith("chunks_") and node["Actual Loops"]
+    }
+
+
+def assert_no_table_is_read_through(plan: Node) -> None:
+    through = {node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"}
+    assert through <= {"generation"}, "which has one row"
+
+
+async def only_pass(town: Town, scope: Scope, limits: Limits, query: Query = QUERY) -> Node:
+    ((_, plan),) = await town.explained.search(scope, limits, query)
+    assert_no_table_is_read_through(plan)
+    return plan
+
+
+async def test_a_sweep_reads_each_vector_of_the_tenant_once_and_touches_no_other_shelf(
+    town: Town,
+) -> None:
+    plan = await only_pass(town, ALL, crowd.SWEEP)
+
+    shelf = f"chunks_{town.shelves['acme']}"
+    assert shelves_read(plan) == {shelf}
+    assert rows_read(plan, shelf) == ACME * crowd.CHUNKS
+    assert [read["Actual Loops"] for read in reads(plan, shelf)] == [1]
+    assert part(plan, "visible")["Actual Loops"] == 1
+
+
+async def test_a_sweep_looks_documents_up_in_a_hash_table_that_is_made_without_the_audiences_index(
+    town: Town,
+) -> None:
+    plan = await only_pass(town, ALL, crowd.SWEEP)
+
+    (read,) = reads(plan, f"chunks_{town.shelves['acme']}")
+    assert "hashed SubPlan" in read["Filter"]
+    assert part(plan, "own")["Actual Loops"] == 1
+    assert indexes(part(plan, "own"), "documents").isdisjoint({"documents_audience", ""})
+    assert rows_read(part(plan, "own"), "documents") == ACME
+
+
+async def test_a_walk_goes_by_audience_to_the_documents_and_from_them_to_their_chunks_alone(
+    town: Town,
+) -> None:
+    plan = await only_pass(town, FEW, crowd.WALK)
+
+    shelf = f"chunks_{town.shelves['acme']}"
+    assert indexes(part(plan, "own"), "documents") == {"documents_audience"}
+    assert rows_read(part(plan, "own"), "documents") == FEW_DOCUMENTS
+    assert shelves_read(plan) == {shelf}
+    assert indexes(plan, shelf) == {f"{shelf}_document_key_idx"}
+    assert rows_read(plan, shelf) == FEW_DOCUMENTS * crowd.CHUNKS
+
+
+async def test_a_walk_over_everything_goes_the_same_way(town: Town) -> None:
+    plan = await only_pass(town, ALL, crowd.WALK)
+
+    shelf = f"chunks_{town.shelves['acme']}"
+    assert indexes(part(plan, "own"), "documents") == {"documents_audience"}
+    assert indexes(plan, shelf) == {f"{shelf}_document_key_idx"}
+    assert rows_read(plan, shelf) == ACME * crowd.CHUNKS
+
+
+@pytest.mark.parametrize("limits", [crowd.SWEEP, crowd.WALK], ids=["sweep", "walk"])
+async def test_public_documents_of_others_are_found_as_such_and_their_chunks_from_them(
+    town: Town, limits: Limits
+) -> None:
+    plan = await only_pass(town, OTHERS, limits)
+
+    others = part(plan, "others")
+    assert indexes(others, "documents") == {"documents_public"}
+    assert rows_read(others, "documents") == PUBLIC_DOCUMENTS
+    assert indexes(others, "tenants") == {"tenants_pkey"}
+    assert rows_read(others, "tenants") == PUBLIC_DOCUMENTS
+    beta, delta = f"chunks_{town.shelves['beta']}", f"chunks_{town.shelves['delta']}"
+    if beta != delta:
+        assert indexes(plan, beta) == {f"{beta}_document_key_idx"}
+        assert indexes(plan, delta) == {f"{delta}_document_key_idx"}
+        assert rows_read(plan, beta) + rows_read(plan, delta) == PUBLIC_DOCUMENTS * crowd.CHUNKS
+
+
+@pytest.mark.parametrize("town", STATISTICS, indirect=True)
+async def test_the_nearest_are_found_by_the_graph_and_by_the_index_of_terms(town: Town) -> None:
+    plan = await only_pass(town, ALL, crowd.NEAREST)
+
+    shelf = f"chunks_{town.shelves['acme']}"
+    assert shelves_read(plan) == {shelf}
+    assert indexes(part(plan, "nearest"), shelf) == {f"{shelf}_graph"}
+    assert indexes(part(plan, "lexical_leg"), shelf) == {f"{shelf}_terms"}
+    assert rows_read(part(plan, "nearest"), shelf) < ACME * crowd.CHUNKS / 2
+
+
+@pytest.mark.parametrize("town", STATISTICS, indirect=True)
+async def test_each_shelf_with_an_index_is_looked_through_by_it_and_the_rest_walked_to(
+    town: Town,
+) -> None:
+    passes = await town.explained.search(replace(ALL, public=True), crowd.NEAREST)
+
+    (first, of_delta), (second, of_acme), (third, of_others) = passes
+    assert (first, second, third) == ("search.nearest", "search.nearest", "search.walk")
+    assert shelves_read(of_delta) == {f"chunks_{town.shelves['delta']}"}
+    assert shelves_read(of_acme) == {f"chunks_{town.shelves['acme']}"}
+    assert shelves_read(of_others) == {f"chunks_{town.shelves['beta']}"}
+    assert reads(part(of_others, "own"), "documents") == []
+    for _, plan in passes:
+        assert_no_table_is_read_through(plan)
+
+
+@pytest.mark.parametrize("expand", [True, False])
+async def test_a_whole_text_is_read_only_to_expand_a_hit(town: Town, *, expand: bool) -> None:
+    plan = await only_pass(town, FEW, crowd.WALK, replace(QUERY, expand=expand))
+
+    assert rows_read(plan, "texts") == (2 * QUERY.top_k if expand else 0)
+    assert indexes(plan, "chunk_texts") <= {"chunk_texts_pkey", "chunk_texts_document"}
+
+
+async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
+    await town.explained.search(replace(ALL, public=True), crowd.WALK)
+
+    ((_, plan),) = [one for one in town.explained.plans if one[0] == "search.survey"]
+    assert_no_table_is_read_through(plan)
+    assert shelves_read(plan) == set()
+    for name, index in (("own_sample", "documents_dice"), ("others_sample", "documents_public")):
+        assert indexes(part(plan, name), "documents") == {index}
+        assert rows_read(part(plan, name), "documents") <= 256
+
+
+async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
+    database: Database, documents: Documents
+) -> None:
+    async with explained(database) as explaining:
+        for limits in (crowd.SWEEP, crowd.WALK):
+            await explaining.search(replace(FEW, public=True), limits)
+        await crowd.settle(documents, "acme", number=100, readers=ACME_READERS, seed=1)
+        town = Town(explaining, {})
+
+        swept = await only_pass(town, ALL, crowd.SWEEP)
+        walked = await only_pass(town, FEW, crowd.WALK)
+
+    assert rows_read(swept, "chunks_0") == 100 * crowd.CHUNKS
+    assert indexes(walked, "chunks_0") == {"chunks_0_document_key_idx"}
+    assert rows_read(walked, "chunks_0") == 2 * crowd.CHUNKS
+    assert indexes(part(walked, "own"), "documents") == {"documents_audience"}

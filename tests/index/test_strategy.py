@@ -1,0 +1,218 @@
+"""Which way a search goes: everything is looked through once, and what is small without asking."""
+
+from dataclasses import replace
+from math import exp
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index import lexical, strategy
+from index.strategy import MEASURED, Limits, Pass, Size, Survey
+
+LIMITS = Limits(crossover_chunks=20_000, swept_chunks=5_000, swept_share=0.3)
+WIDTH = 256
+LARGE = Survey(
+    size=Size(tenant_chunks=100_000, public_chunks=100_000),
+    own_share=1.0,
+    others_share=1.0,
+    shelf=3,
+    width=WIDTH,
+    others_shelves=(0, 7),
+)
+
+shares = st.floats(0, 1)
+surveys = st.builds(
+    Survey,
+    size=st.builds(Size, st.integers(0, 100_000), st.integers(0, 100_000)),
+    own_share=shares,
+    others_share=shares,
+    shelf=st.integers(0, 9),
+    width=st.sampled_from([None, WIDTH, 384]),
+    others_shelves=st.lists(st.integers(0, 9), unique=True, max_size=3),
+)
+widths = st.sampled_from([None, WIDTH])
+
+# As `lexical` makes them: a query's weight is the negative logarithm of a chance, a chunk's is a
+# saturated frequency.
+weights = st.dictionaries(st.integers(0, 50), st.floats(0.11, 12), max_size=12)
+frequencies = st.floats(0.001, lexical.K1 + 1, exclude_max=True)
+
+
+@pytest.mark.parametrize(
+    ("tenant_chunks", "public_chunks", "others", "is_small"),
+    [
+        (5_000, 0, True, True),
+        (5_001, 0, False, False),
+        (4_000, 1_000, True, True),
+        (4_000, 1_001, True, False),
+        (4_000, 1_001, False, True),
+        (0, 0, True, True),
+    ],
+)
+def test_what_is_small_is_counted_with_the_public_chunks_only_if_they_are_asked_for(
+    tenant_chunks: int, public_chunks: int, *, others: bool, is_small: bool
+) -> None:
+    assert Size(tenant_chunks, public_chunks).is_small(LIMITS, others=others) == is_small
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_what_is_small_is_swept_in_one_pass(*, others: bool) -> None:
+    assert strategy.small(others=others) == Pass("sweep", own=True, others=others)
+
+
+@given(survey=surveys, others=st.booleans(), width=widths)
+def test_the_passes_look_once_through_everything_that_is_asked_for_and_nothing_else(
+    survey: Survey, width: int | None, *, others: bool
+) -> None:
+    passes = strategy.choose(survey, LIMITS, others=others, width=width)
+
+    exact = [one for one in passes if one.way != "nearest"]
+    nearest = [one for one in passes if one.way == "nearest"]
+    assert [one.own for one in passes].count(True) == 1
+    assert len(exact) <= 1
+    assert [one.others for one in exact].count(True) == others
+    assert [one.shelf for one in nearest if one.others] == [
+        shelf for one in exact for shelf in one.left_out
+    ]
+    assert all(one.own != one.others for one in nearest)
+    assert all(one.own or one.others for one in exact)
+
+
+@given(survey=surveys, others=st.booleans(), width=widths)
+def test_an_index_is_looked_through_only_for_much_and_only_with_a_vector_of_its_width(
+    survey: Survey, width: int | None, *, others: bool
+) -> None:
+    passes = strategy.choose(survey, LIMITS, others=others, width=width)
+
+    for one in passes:
+        if one.way == "nearest":
+            assert width is not None
+            assert one.visible > LIMITS.crossover_chunks
+            assert one.visible == (survey.own_visible if one.own else survey.others_visible)
+        if one.way == "nearest" and one.own:
+            assert (one.shelf, survey.width) == (survey.shelf, width)
+        if one.way == "nearest" and one.others:
+            assert one.shelf in survey.others_shelves
+
+
+@given(survey=surveys, others=st.booleans())
+def test_one_exact_pass_looks_through_everything(survey: Survey, *, others: bool) -> None:
+    one = strategy.exact(survey, LIMITS, others=others)
+
+    assert one.way in {"sweep", "walk"}
+    assert (one.own, one.others, one.left_out) == (True, others, ())
+    assert [one] == strategy.choose(survey, LIMITS, others=others, width=None)
+
+
+@pytest.mark.parametrize(
+    ("tenant_chunks", "own_share", "way"),
+    [
+        (5_000, 0.001, "sweep"),
+        (5_001, 0.299, "walk"),
+        (5_001, 0.3, "sweep"),
+        (100_000, 0.0, "walk"),
+        (100_000, 1.0, "sweep"),
+    ],
+)
+def test_little_or_mostly_visible_is_swept_and_else_walked_to(
+    tenant_chunks: int, own_share: float, way: str
+) -> None:
+    survey = replace(LARGE, size=Size(tenant_chunks, 0), own_share=own_share)
+
+    assert strategy.exact(survey, LIMITS, others=False).way == way
+
+
+def test_much_of_the_tenants_own_is_looked_for_in_its_index_and_the_rest_walked_to() -> None:
+    alone = strategy.choose(LARGE, LIMITS, others=False, width=WIDTH)
+    with_few_others = strategy.choose(
+        replace(LARGE, others_share=0.1), LIMITS, others=True, width=WIDTH
+    )
+    with_many_others = strategy.choose(LARGE, LIMITS, others=True, width=WIDTH)
+
+    own = Pass("nearest", own=True, others=False, shelf=3, visible=100_000)
+    assert alone == [own]
+    assert with_few_others == [own, Pass("walk", own=False, others=True)]
+    assert with_many_others == [
+        Pass("nearest", own=False, others=True, shelf=0, visible=100_000),
+        Pass("nearest", own=False, others=True, shelf=7, visible=100_000),
+        own,
+        Pass("walk", own=False, others=True, left_out=(0, 7)),
+    ]
+
+
+def test_many_public_chunks_of_others_do_not_change_how_the_tenants_own_are_looked_through() -> (
+    None
+):
+    survey = replace(LARGE, size=Size(6_000, 100_000), own_share=0.1)
+
+    assert strategy.choose(survey, LIMITS, others=True, width=WIDTH) == [
+        Pass("nearest", own=False, others=True, shelf=0, visible=100_000),
+        Pass("nearest", own=False, others=True, shelf=7, visible=100_000),
+        Pass("walk", own=True, others=True, left_out=(0, 7)),
+    ]
+
+
+def test_what_was_measured_sweeps_less_than_it_takes_to_use_an_index() -> None:
+    assert 0 < MEASURED.swept_chunks < MEASURED.crossover_chunks
+    assert 0 < MEASURED.swept_share < 1
+
+
+@given(weights=weights, visible=st.floats(0, 1e6), candidates=st.integers(1, 1000))
+def test_the_rarest_terms_are_as_few_as_promise_four_times_the_candidates(
+    weights: dict[int, float], visible: float, candidates: int
+) -> None:
+    chosen = strategy.rarest_terms(weights, visible, candidates)
+
+    promised = [exp(-weights[term]) * visible for term in chosen]
+    left = [weights[term] for term in weights.keys() - set(chosen)]
+    assert len(set(chosen)) == len(chosen)
+    assert [weights[term] for term in chosen] == sorted(
+        (weights[term] for term in chosen), reverse=True
+    )
+    assert all(weight <= weights[term] for weight in left for term in chosen)
+    assert sum(promised[:-1]) < 4 * candidates
+    assert sum(promised) >= 4 * candidates or not left
+
+
+@given(
+    weights=weights,
+    chunk=st.dictionaries(st.integers(0, 50), frequencies, max_size=50),
+    floor=st.floats(0, 150),
+)
+def test_a_chunk_that_holds_none_of_the_sufficient_terms_scores_below_the_floor(
+    weights: dict[int, float], chunk: dict[int, float], floor: float
+) -> None:
+    sufficient = strategy.sufficient_terms(weights, floor)
+
+    held = {term: held for term, held in chunk.items() if term not in sufficient}
+    score = sum(weight * held.get(term, 0.0) for term, weight in weights.items())
+    assert score < floor or score == floor == 0
+
+
+@given(weights=weights.filter(bool), floor=st.floats(0, 150))
+def test_with_any_fewer_terms_a_chunk_might_reach_the_floor(
+    weights: dict[int, float], floor: float
+) -> None:
+    sufficient = strategy.sufficient_terms(weights, floor)
+
+    fewer = sorted(weights.values(), reverse=True)[: max(len(sufficient) - 1, 0)]
+    best_without = (lexical.K1 + 1) * (sum(weights.values()) - sum(fewer))
+    assert set(sufficient) <= weights.keys()
+    assert len(set(sufficient)) == len(sufficient)
+    assert not sufficient or best_without >= floor - 1e-9
+
+
+@given(weights=weights)
+def test_without_a_floor_every_term_is_needed(weights: dict[int, float]) -> None:
+    assert set(strategy.sufficient_terms(weights, 0.0)) == weights.keys()
+
+
+@given(weights=weights, floor=st.floats(0, 150))
+def test_sufficient_terms_are_the_rarest_and_so_are_often_among_those_looked_for_at_first(
+    weights: dict[int, float], floor: float
+) -> None:
+    sufficient = strategy.sufficient_terms(weights, floor)
+    every = strategy.rarest_terms(weights, visible=0, candidates=1)
+
+    assert sufficient == every[: len(sufficient)]
