@@ -25,6 +25,7 @@ from index.query import Filter, Query
 from index.scope import SCOPE_NAMES, Scope, resolve
 from index.shelves import Shelves
 from index.static_embedder import StaticEmbedder
+from index.strategy import MEASURED
 from index.tenants import Tenants
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Made, Passages, Rows
@@ -225,7 +226,7 @@ async def _measure_all(
 async def _measure(
     database: Database, world: World, truth: BruteForce, share: float, questions: Sequence[str]
 ) -> Recall:
-    passes, embedder = Passes(database), StaticEmbedder()
+    passes, embedder = Passes(database, limits=MEASURED), StaticEmbedder()
     scope, wanted = world.scope(share)
     dense, words, times_s = [], [], []
     for text in questions:
@@ -238,7 +239,7 @@ async def _measure(
         dense.append(truth.dense_recall(vector, legs.dense))
         words.append(truth.lexical_recall(lexical.query(text, ["en"]), legs.lexical))
     survey = await passes.survey(question)
-    chosen = strategy.choose(survey, others=scope.public, width=StaticEmbedder.dimensions)
+    chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)
     return Recall(
         share=share,
         visible=truth.visible,
