@@ -79,8 +79,12 @@ class Documents:
         self._database = database
 
     async def stored(self, tenant: str, document_id: str) -> Stored | None:
-        row = await self._database.row("documents.stored", tenant, document_id)
-        return None if row is None else _stored(row)
+        return (await self.stored_all(tenant, [document_id])).get(document_id)
+
+    async def stored_all(self, tenant: str, document_ids: Sequence[str]) -> dict[str, Stored]:
+        """Those of the documents that there are, all as of one instant."""
+        rows = await self._database.rows("documents.stored", tenant, document_ids)
+        return {row["document_id"]: _stored(row) for row in rows}
 
     async def read(self, scope: Scope, document_id: str) -> Document | None:
         """The document, if the scope's grants admit it."""
@@ -124,6 +128,8 @@ class Documents:
                 session, tenant, [write.document.document_id for write in writes]
             )
             timely = [write for write in writes if _version(before, write) == write.version]
+            # New sources are locked one by one: in one order for all, so that nobody can deadlock.
+            timely.sort(key=lambda write: write.document.source)
             if not timely:
                 return [None] * len(writes)
             changes = await _put(session, tenant, before, timely)
