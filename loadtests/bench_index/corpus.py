@@ -14,7 +14,7 @@ from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
-from pgvector import HalfVector
+from pgvector import HalfVector, SparseVector
 
 from index import lexical, spelling
 from index.document import Document
@@ -117,6 +117,7 @@ class Rows:
 
     def __init__(self, source: Passages, seed: int) -> None:
         self.source = source
+        self._words = [SparseVector(dict(words), lexical.DIMENSION) for words in source.lexical]
         self.held: dict[bytes, tuple[NDArray[np.float16], int]] = {}
         self._generator = np.random.default_rng(seed)
         self._serial = 0
@@ -154,7 +155,7 @@ class Rows:
             end=len(self.source.texts[place]),
             text=self.source.texts[place],
             dense=HalfVector(vector),
-            lexical=self.source.lexical[place],
+            lexical=self._words[place],
         )
 
 

@@ -11,12 +11,10 @@ from random import Random
 from statistics import median
 
 import asyncpg
-from pgvector import SparseVector
 from pgvector.asyncpg import register_vector
 
 from index.database import connect
 from index.documents import Documents, Write
-from index.lexical import DIMENSION
 from index.tenants import Tenants
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Made, Passages, Rows
@@ -120,8 +118,7 @@ async def _copied(
             tables["texts"][1].append((key, document.text))
             for new in write.added:
                 chunk_id += 1
-                words = SparseVector(dict(new.lexical), DIMENSION)
-                tables["chunks"][1].append((0, chunk_id, _TENANT, key, new.dense, words))
+                tables["chunks"][1].append((0, chunk_id, _TENANT, key, new.dense, new.lexical))
                 tables["chunk_texts"][1].append(
                     (chunk_id, key, new.digest, new.start, new.end, new.text)
                 )
