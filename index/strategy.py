@@ -118,6 +118,8 @@ def choose(survey: Survey, limits: Limits, *, others: bool, width: int | None) -
         if others and survey.others_visible > limits.crossover_chunks
         else ()
     )
+    if own_nearest and not survey.size.public_chunks:
+        others = False
     others_left = others and (
         not others_nearest
         or survey.others_elsewhere

@@ -36,16 +36,17 @@ WHERE $13::boolean AND ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::tex
 -- The tenant's own; a row of `tenants` without one has the index's.
 coalesce(tenants.space, (SELECT space FROM generation), $22)
 
--- fragment: own_is_comparable
-(SELECT :space = $22 FROM tenants WHERE tenant = $1)
+-- fragment: asked_of_own
+-- The dense query vector, if the tenant's can be compared with it; evaluated once.
+(SELECT $15::halfvec FROM tenants WHERE tenant = $1 AND :space = $22)
 
 -- fragment: others
 -- What other tenants have made public; $20 the shelves that another pass looks through.
 -- OFFSET 0: from documents to their tenants, never the other way.
-SELECT document_key, shelf, is_comparable
+SELECT document_key, shelf, asked
 FROM documents
 CROSS JOIN LATERAL (
-    SELECT shelf, :space = $22 AS is_comparable
+    SELECT shelf, CASE WHEN :space = $22 THEN $15::halfvec END AS asked
     FROM tenants WHERE tenants.tenant = documents.tenant
     OFFSET 0
 ) AS tenants
@@ -54,7 +55,7 @@ WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> AL
 
 -- fragment: others_chunks
 -- OFFSET 0: from documents to their chunks, never the other way.
-SELECT chunk_id, dense, lexical, is_comparable
+SELECT chunk_id, dense, lexical, asked
 FROM others
 CROSS JOIN LATERAL (
     SELECT chunk_id, dense, lexical FROM chunks
@@ -64,7 +65,7 @@ CROSS JOIN LATERAL (
 
 -- fragment: compared
 chunk_id,
-CASE WHEN is_comparable THEN 1 - (dense <=> $15::halfvec) END AS dense,
+1 - (dense <=> asked) AS dense,
 - (lexical <#> $16::sparsevec) AS lexical
 
 -- fragment: is_seen
@@ -225,7 +226,7 @@ WITH own AS MATERIALIZED (
 others AS MATERIALIZED (:others),
 visible AS MATERIALIZED (
     SELECT :compared
-    FROM (SELECT *, :own_is_comparable AS is_comparable FROM chunks) AS chunks
+    FROM (SELECT *, :asked_of_own AS asked FROM chunks) AS chunks
     WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
       AND (document_key IN (SELECT document_key FROM own)) IS TRUE
     UNION ALL
@@ -242,7 +243,7 @@ visible AS MATERIALIZED (
     SELECT :compared
     FROM own
     CROSS JOIN LATERAL (
-        SELECT chunk_id, dense, lexical, :own_is_comparable AS is_comparable FROM chunks
+        SELECT chunk_id, dense, lexical, :asked_of_own AS asked FROM chunks
         WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
           AND (tenant = $1) IS TRUE AND chunks.document_key = own.document_key
         OFFSET 0

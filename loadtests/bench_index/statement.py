@@ -1,0 +1,145 @@
+"""The hybrid statements of one search, as a ratio to a bare dense scan of the same rows.
+
+The bare scan orders the tenant's chunks by distance and returns their identifiers: it knows no
+readers, no filter, no words and no texts. Both run in turns on one server, on warm pages; a turn's
+time is what the driver waits for.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from statistics import median
+
+import asyncpg
+from pgvector import HalfVector
+from pgvector.asyncpg import register_vector
+
+from index import strategy
+from index.database import connect
+from index.documents import Documents
+from index.passes import Asked, Passes, Question
+from index.query import Query
+from index.scope import SCOPE_NAMES, Scope, resolve
+from index.shelves import Shelves
+from index.static_embedder import StaticEmbedder
+from index.strategy import MEASURED
+from index.tenants import Tenants
+from loadtests.bench_index import corpus
+from loadtests.bench_index.corpus import Made, Passages, Rows
+
+SIZES = (1_000, 10_000, 100_000)
+BAR = 2.2
+
+_BARE = """
+SELECT chunk_id FROM chunks
+WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
+ORDER BY dense <=> $2 LIMIT 50"""
+_SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Of one size, in visible chunks. ratio: the median of the turns' ratios."""
+
+    visible: int
+    ways: Sequence[str]
+    statements: float
+    bare_p50_ms: float
+    hybrid_p50_ms: float
+    hybrid_p99_ms: float
+    ratio: float
+
+
+async def measure(
+    url: str, source: Passages, questions: Sequence[str], *, rounds: int, seed: int
+) -> list[Timed]:
+    """questions: asked once each in every round, by words and by meaning."""
+    timed = []
+    for visible in SIZES:
+        tenant = f"of-{visible}"
+        await _fill(url, source, tenant, visible, seed)
+        timed.append(await _measure(url, tenant, visible, questions, rounds))
+    return timed
+
+
+async def _fill(url: str, source: Passages, tenant: str, chunks: int, seed: int) -> None:
+    random = Random(seed)  # noqa: S311  the same rows every time
+    rows = Rows(source, seed)
+    made = [
+        Made(
+            tenant=tenant,
+            document_id=f"d{place}",
+            readers=(random.choice(("tenant", "group:readers")),),
+            tags=("bench",),
+            passages=tuple(random.choices(range(len(source.texts)), k=size)),
+        )
+        for place, size in enumerate(corpus.cut(chunks, random))
+    ]
+    async with connect(
+        url, connections_max=2, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
+    ) as database:
+        await Tenants(database).create(tenant, tenant)
+        for batch in corpus.batches(made):
+            writes = [rows.write(one) for one in batch]
+            await corpus.store(Documents(database), tenant, writes)
+        async for _ in Shelves(database).tend():
+            pass
+
+
+async def _measure(
+    url: str, tenant: str, visible: int, questions: Sequence[str], rounds: int
+) -> Timed:
+    spent: list[float] = []
+    bare = await asyncpg.connect(url, server_settings=_SETTINGS)
+    await register_vector(bare)
+    await bare.execute("VACUUM ANALYZE")
+    turns: list[tuple[float, float]] = []
+    counts: list[int] = []
+    async with connect(
+        url,
+        connections_max=2,
+        statement_timeout_s=60,
+        observe=lambda _name, seconds: spent.append(seconds),
+    ) as database:
+        passes, asked = Passes(database, limits=MEASURED), await _asked(questions)
+        scope = resolve(tenant, "agent", ["readers"], SCOPE_NAMES)
+        for number in range(rounds + 1):
+            for text, one in zip(questions, asked, strict=True):
+                started_s = time.perf_counter()
+                await bare.fetch(_BARE, tenant, one.dense)
+                bare_s = time.perf_counter() - started_s
+                spent.clear()
+                question = _question(scope, text, one)
+                await passes.legs(question)
+                if number:  # the first round warms up
+                    turns.append((bare_s, sum(spent)))
+                    counts.append(len(spent))
+        survey = await passes.survey(question)
+    await bare.close()
+    chosen = strategy.choose(survey, MEASURED, others=True, width=StaticEmbedder.dimensions)
+    hybrid = sorted(ours for _, ours in turns)
+    return Timed(
+        visible=visible,
+        ways=sorted({one.way for one in chosen}),
+        statements=sum(counts) / len(counts),
+        bare_p50_ms=median(bare_s for bare_s, _ in turns) * 1000,
+        hybrid_p50_ms=median(hybrid) * 1000,
+        hybrid_p99_ms=hybrid[int(0.99 * len(hybrid))] * 1000,
+        ratio=median(ours / bare_s for bare_s, ours in turns),
+    )
+
+
+async def _asked(questions: Sequence[str]) -> list[Asked]:
+    vectors = await StaticEmbedder().embed_passages(questions)
+    return [
+        Asked(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha) for vector in vectors
+    ]
+
+
+def _question(scope: Scope, text: str, asked: Asked) -> Question:
+    async def ask(_: str | None) -> Asked:
+        return asked
+
+    query = Query(text)
+    return Question(scope, query, shown=2 * query.top_k, ask=ask)
