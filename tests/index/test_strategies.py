@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from gateway.embedded import Servers
 from index.database import connect
 from index.document import Document
-from index.query import Query
+from index.query import Filter, Query
 from index.scope import ScopeName, everything
 from index.search import Searcher
 from index.shelves import Shelves
@@ -95,13 +96,43 @@ async def laid(
             yield Laid(world, ran)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("way", ["sweep", "walk"])
+@settings(max_examples=25, deadline=None)
 @given(asking=questions.principals, names=st.sampled_from(SCOPES), query=questions.queries)
-async def test_every_way_finds_what_brute_force_finds(
+async def test_both_exact_ways_find_what_brute_force_finds(
     laid: Laid, way: str, asking: Principal, names: tuple[ScopeName, ...], query: Query
 ) -> None:
     await laid.world.assert_right(laid.searchers[way], asking, names, query)
+
+
+@settings(max_examples=40, deadline=None)
+@given(asking=questions.principals, names=st.sampled_from(SCOPES), query=questions.queries)
+async def test_the_lexical_leg_is_exact_with_an_index_too(
+    laid: Laid, asking: Principal, names: tuple[ScopeName, ...], query: Query
+) -> None:
+    by_words = replace(query, alpha=0.0, fusion="relative")
+
+    await laid.world.assert_right(laid.searchers["nearest"], asking, names, by_words)
+
+
+@pytest.mark.parametrize("wanted", [Filter(), Filter(sources=("wiki",)), Filter(tags_any=("red",))])
+async def test_the_dense_leg_misses_at_most_one_in_a_hundred_with_an_index(
+    laid: Laid, wanted: Filter
+) -> None:
+    scopes = [everything(tenant, "ana", worlds.GROUPS) for tenant in worlds.TENANTS]
+    texts = [word for words in worlds.WORDS.values() for word in words]
+    met = missed = 0
+
+    for scope, text in product(scopes, texts):
+        query = Query(text, alpha=1.0, top_k=10, candidates=10, filter=wanted)
+        exact = await laid.searchers["sweep"].search(scope, query)
+        nearest = await laid.searchers["nearest"].search(scope, query)
+        ids = {hit.chunk_id for hit in exact.hits}
+        met += len(ids)
+        missed += len(ids - {hit.chunk_id for hit in nearest.hits})
+
+    assert met > 500
+    assert missed <= met / 100
 
 
 @pytest.mark.parametrize(
