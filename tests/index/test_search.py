@@ -16,6 +16,7 @@ from index.query import Filter, Query
 from index.scope import ScopeName, everything, resolve
 from index.search import Searcher
 from index.static_embedder import StaticEmbedder
+from ingest.chunk import chunks
 from ingest.write import Writer
 from tests.conftest import fresh_settings
 from tests.index import questions, worlds
@@ -328,3 +329,151 @@ async def test_a_tenant_that_does_not_exist_gets_an_answer_without_hits(searcher
         found = await searcher.search(scope, Query("leave", alpha=0.5))
 
     assert (found.hits, found.as_of) == ((), {"nobody": 0, "public": 0})
+
+
+LANDMARKS = ("lighthouse", "volcano", "telescope", "orchestra", "cathedral")
+GUIDE = "\n\n".join(
+    f"## 🗼 {word.title()}\n\nThe {word} é très 🎻 alt." for word in LANDMARKS
+)  # characters of two, three and four bytes: places are counted in characters
+
+
+@pytest.mark.parametrize("place", range(len(LANDMARKS)))
+async def test_an_expanded_hit_takes_in_the_chunk_before_and_the_one_after(
+    writer: Writer, searcher: Searcher, place: int
+) -> None:
+    pieces = chunks(GUIDE)
+    assert len(pieces) == len(LANDMARKS)
+    await put(writer, a_document("other", "Nothing but harbours."))
+    await put(writer, a_document("guide", GUIDE))
+
+    query = Query(LANDMARKS[place], alpha=0, top_k=1)
+    (plain,) = (await searcher.search(ANA, query)).hits
+    (wide,) = (await searcher.search(ANA, replace(query, expand=True))).hits
+
+    first, last = pieces[max(place - 1, 0)], pieces[min(place + 1, len(pieces) - 1)]
+    assert (plain.start, plain.end) == (pieces[place].start, pieces[place].end)
+    assert (wide.start, wide.end) == (first.start, last.end)
+    for hit in (plain, wide):
+        assert hit.text == GUIDE[hit.start : hit.end]
+    assert (wide.chunk_id, wide.score) == (plain.chunk_id, plain.score)
+
+
+async def test_expanded_hits_that_overlap_are_one(writer: Writer, searcher: Searcher) -> None:
+    await put(writer, a_document("guide", GUIDE))
+    query = Query(" ".join(LANDMARKS), alpha=0, top_k=5)
+
+    plain = await searcher.search(ANA, query)
+    wide = await searcher.search(ANA, replace(query, expand=True))
+
+    assert len(plain.hits) == len(LANDMARKS)
+    assert [hit.text for hit in wide.hits] == [GUIDE]
+
+
+async def test_a_document_of_one_chunk_expands_to_itself(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    query = Query("leave", alpha=0)
+
+    plain, wide = [
+        (await searcher.search(ANA, one)).hits for one in (query, replace(query, expand=True))
+    ]
+
+    assert plain == wide
+
+
+async def test_no_document_has_more_hits_than_asked_for(writer: Writer, searcher: Searcher) -> None:
+    for name in ("one", "two"):
+        sections = (f"## {name} {number}\n\nLeave number {number}." for number in range(4))
+        await put(writer, a_document(name, "\n\n".join(sections)))
+    query = Query("leave", alpha=0.5, top_k=8)
+
+    for limit, hits in ((None, 8), (3, 6), (1, 2)):
+        found = await searcher.search(ANA, replace(query, document_hits_max=limit))
+
+        per_document = [hit.document_id for hit in found.hits]
+        assert len(per_document) == hits
+        assert per_document.count("one") == per_document.count("two") == hits / 2
+
+
+async def test_words_are_analysed_in_the_language_that_the_caller_names(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("english", "Pay by invoice; one sensor.", title="", language="en"))
+    await put(writer, a_document("portuguese", "Pagamentos: um sensor.", title="", language="pt"))
+
+    async def found(text: str, language: str | None) -> set[str]:
+        answer = await searcher.search(ANA, Query(text, alpha=0, language=language))
+        return {hit.document_id for hit in answer.hits}
+
+    assert await found("sensor", None) == {"english", "portuguese"}
+    assert await found("sensor", "en") == {"english"}
+    assert await found("sensor", "pt") == await found("sensor", "pt-BR") == {"portuguese"}
+    assert await found("pagamento", "pt") == {"portuguese"}
+    assert await found("pagamento", "en") == set()
+    assert await found("sensor", "de") == set()
+
+
+async def test_a_word_with_a_typo_finds_and_the_answer_says_what_it_was_taken_for(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+    await put(writer, a_document("leave"))
+
+    for alpha in (0.0, 0.5):
+        found = await searcher.search(ANA, Query("lihgthouse", alpha=alpha, top_k=1))
+
+        assert [hit.document_id for hit in found.hits] == ["tower"]
+        assert found.corrections == {"lihgthouse": ("lighthouse",)}
+
+
+async def test_a_word_as_it_should_be_is_not_corrected(writer: Writer, searcher: Searcher) -> None:
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+
+    for text in ("lighthouse", "lighthouses", "Norrvik"):
+        found = await searcher.search(ANA, Query(text, alpha=0))
+
+        assert [hit.document_id for hit in found.hits] == ["tower"]
+        assert found.corrections == {}
+
+
+async def test_a_word_that_came_in_a_moment_ago_is_what_a_typo_is_taken_for(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    before = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+
+    after = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+
+    assert (before.hits, before.corrections) == ((), {})
+    assert [hit.document_id for hit in after.hits] == ["tower"]
+    assert after.corrections == {"lihgthouse": ("lighthouse",)}
+
+
+async def test_an_answer_says_nothing_of_corrections_that_its_hits_do_not_show(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",)))
+    await put(writer, a_document("open", "The telescope."))
+
+    found = await searcher.search(ANA, Query("lihgthouse telescpoe", alpha=0.5))
+    of_ben = await searcher.search(
+        everything("acme", "ben", []), Query("lihgthouse telescpoe", alpha=0.5)
+    )
+
+    assert [hit.document_id for hit in found.hits] == ["open"]
+    assert found.corrections == {"telescpoe": ("telescope",)}
+    assert of_ben.corrections == {"lihgthouse": ("lighthouse",), "telescpoe": ("telescope",)}
+
+
+@pytest.mark.parametrize("reader", ["tenant", "public"])
+async def test_the_words_of_another_tenant_correct_nothing(
+    writer: Writer, searcher: Searcher, reader: str
+) -> None:
+    await put(writer, a_document("tower", "The lighthouse.", readers=(reader,)), "beta")
+    await put(writer, a_document("leave"))
+
+    found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+
+    assert (found.hits, found.corrections) == ((), {})
