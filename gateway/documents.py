@@ -1,7 +1,7 @@
 """Documents over HTTP: written by their owners and the tenant's admins, read by their readers."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,17 +24,19 @@ from gateway.wire import (
     WrittenAnswer,
 )
 from index.document import Document
-from ingest.write import Revise, Written
+from index.errors import DatabaseUnavailable
+from ingest.batch import batches
+from ingest.write import Outcome, Put, Revise, Written
 
 _PAGE_MAX = 100
-_FINAL = (401, 503)  # what would happen to each further line of a batch too
 
 
 async def put_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     document_id = _document_id(exchange)
     body = await exchange.parse(DocumentBody, exchange.services.settings.document_bytes_max)
-    written = await _put(exchange, admitted, document_id, body)
+    revise = _revise(admitted, document_id, body, exchange.services.settings.language)
+    written = await exchange.services.writer.put(admitted.holder.tenant, document_id, revise)
     return answer(_written(written))
 
 
@@ -52,26 +54,52 @@ async def put_batch(exchange: Exchange) -> Response:
 
 
 async def _put_lines(exchange: Exchange, lines: list[bytes]) -> AsyncIterator[bytes]:
-    """A result line for each line; once the sender or a server is gone, the rest fails alike."""
-    final: Problem | None = None
-    for number, line in enumerate(lines, start=1):
-        problem, result = final, {}
-        if problem is None:
-            try:
-                result = _written(await _put_line(exchange, line)).model_dump()
-            except Exception as error:
-                problem = problems.from_exception(error, exchange.trace.request_id)
-                final = problem if problem.status in _FINAL else None
-        if problem is not None:
-            result = {"line": number, **problem.body()}
-        yield orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
+    """A result line for each; once the sender or the database is gone, the rest fails alike."""
+    final: Outcome | None = None
+    number = 0
+    for batch in batches(lines, len):
+        outcomes = [final] * len(batch) if final else await _put_together(exchange, batch)
+        for outcome in outcomes:
+            number += 1
+            yield _result(exchange, number, outcome)
+        final = next(filter(_is_final, outcomes), None)
 
 
-async def _put_line(exchange: Exchange, line: bytes) -> Written:
+async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outcome]:
     """Written as whoever the sender is by now."""
-    admitted = await exchange.admit()
-    document = _parse_line(exchange, line)
-    return await _put(exchange, admitted, document.document_id, document)
+    try:
+        admitted = await exchange.admit()
+    except Exception as error:
+        return [error] * len(lines)
+    puts = [_put_line(exchange, admitted, line) for line in lines]
+    good = [put for put in puts if isinstance(put, Put)]
+    outcomes = iter(await exchange.services.writer.put_all(admitted.holder.tenant, good))
+    return [next(outcomes) if isinstance(put, Put) else put for put in puts]
+
+
+def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Problem:
+    try:
+        document = _parse_line(exchange, line)
+    except Problem as problem:
+        return problem
+    revise = _revise(admitted, document.document_id, document, exchange.services.settings.language)
+    return Put(document.document_id, revise)
+
+
+def _is_final(outcome: Outcome) -> bool:
+    """Whether it would happen to each further line too."""
+    return isinstance(outcome, DatabaseUnavailable) or (
+        isinstance(outcome, Problem) and outcome.status == 401
+    )
+
+
+def _result(exchange: Exchange, number: int, outcome: Outcome) -> bytes:
+    if isinstance(outcome, Exception):
+        problem = problems.from_exception(outcome, exchange.trace.request_id)
+        result = {"line": number, **problem.body()}
+    else:
+        result = _written(outcome).model_dump()
+    return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _parse_line(exchange: Exchange, line: bytes) -> BatchLine:
@@ -131,13 +159,6 @@ async def patch_access(exchange: Exchange) -> Response:
         lambda stored: _with_access(admitted, _may_change(admitted, stored), body),
     )
     return answer(RevisionAnswer(document_id=written.document_id, revision=written.revision))
-
-
-async def _put(
-    exchange: Exchange, admitted: Admitted, document_id: str, body: DocumentBody
-) -> Written:
-    revise = _revise(admitted, document_id, body, exchange.services.settings.language)
-    return await exchange.services.writer.put(admitted.holder.tenant, document_id, revise)
 
 
 def _revise(

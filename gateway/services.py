@@ -137,7 +137,7 @@ def _wire(
         understood=LRUCache(_UNDERSTOOD_MAX),
         answers=answers,
         searcher=Searcher(connected, *embedders),
-        writer=Writer(documents, embedders[0], answers),
+        writer=Writer(documents, embedders[0], answers, *embedders[1:]),
     )
 
 

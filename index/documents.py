@@ -11,8 +11,8 @@ from index import lexical, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import TenantMissing
-from index.lexical import DIMENSION
 from index.scope import PUBLIC, Scope
+from index.vocabulary import Learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Added:
     end: int
     text: str
     dense: HalfVector
-    lexical: Mapping[int, float]
+    lexical: SparseVector
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Kept:
     start: int
     end: int
     text: str
-    lexical: Mapping[int, float] | None
+    lexical: SparseVector | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,23 @@ class Committed:
 class Documents:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._learned = Learned()
 
     async def stored(self, tenant: str, document_id: str) -> Stored | None:
-        row = await self._database.row("documents.stored", tenant, document_id)
-        return None if row is None else _stored(row)
+        return (await self.stored_all(tenant, [document_id])).get(document_id)
+
+    async def stored_all(self, tenant: str, document_ids: Sequence[str]) -> dict[str, Stored]:
+        """Those of the documents that there are, all as of one instant."""
+        rows = await self._database.rows("documents.stored", tenant, document_ids)
+        return {row["document_id"]: _stored(row) for row in rows}
+
+    async def space(self, tenant: str) -> str | None:
+        """The space of the tenant's vectors; None if there are none yet. Raises `TenantMissing`."""
+        row = await self._database.row("spaces.current", tenant)
+        if row is None:
+            raise TenantMissing(tenant)
+        space: str | None = row["space"]
+        return space
 
     async def read(self, scope: Scope, document_id: str) -> Document | None:
         """The document, if the scope's grants admit it."""
@@ -126,13 +139,18 @@ class Documents:
             before = await _locked(
                 session, tenant, [write.document.document_id for write in writes]
             )
-            timely = [write for write in writes if before.is_of(write)]
+            # New sources are locked one by one: in one order for all, so that nobody can deadlock.
+            timely = sorted(
+                (write for write in writes if before.is_of(write)),
+                key=lambda write: write.document.source,
+            )
             if not timely:
                 return [None] * len(writes)
             changes = await _put(session, tenant, before, timely)
-            words = frozenset(chain.from_iterable(write.words for write in timely))
+            words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
             await vocabulary.learn(session, tenant, words)
             committed = await _commit(session, tenant, changes)
+        self._learned.remember(tenant, words)
         return [committed if before.is_of(write) else None for write in writes]
 
     async def put_access(
@@ -284,7 +302,7 @@ async def _add_chunks(
         tenant,
         [key for key, _ in new],
         [chunk.dense for _, chunk in new],
-        [SparseVector(dict(chunk.lexical), DIMENSION) for _, chunk in new],
+        [chunk.lexical for _, chunk in new],
         [chunk.digest for _, chunk in new],
         [chunk.start for _, chunk in new],
         [chunk.end for _, chunk in new],
@@ -306,7 +324,7 @@ async def _keep_chunks(session: Session, tenant: str, kept: Sequence[Kept]) -> N
             "documents.put_lexical",
             tenant,
             list(changed),
-            [SparseVector(dict(words), DIMENSION) for words in changed.values()],
+            list(changed.values()),
         )
 
 

@@ -8,7 +8,7 @@ began with an older notion notices, and looks again.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 from cachetools import LRUCache
@@ -20,7 +20,7 @@ from index.fusion import Candidate
 from index.query import Query
 from index.scope import PUBLIC, Scope
 from index.strategy import Limits, Pass, Size, Survey
-from index.vocabulary import Vocabulary
+from index.vocabulary import Spelling, Vocabulary
 
 _KNOWN_MAX = 10_000  # sets of partitions that are remembered
 _ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pass alone
@@ -63,6 +63,8 @@ class _Turn:
 
     question: Question
     asked: Asked
+    languages: frozenset[str]
+    spelled: Spelling
     words: Mapping[int, float]
 
 
@@ -120,30 +122,47 @@ class Passes:
     async def legs(self, question: Question) -> Legs:
         """Raises `DatabaseUnavailable`."""
         scope, named = question.scope, question.query.language
-        known, survey = self._known.get(scope.partitions), None
-        while True:
+        known = self._known.get(scope.partitions)
+        for attempt in count():
+            survey = None
             if known is None or not known.size.is_small(self._limits, others=scope.public):
-                survey, known = await self._survey(question)
-            languages = known.languages if named is None else frozenset({named})
-            await asyncio.to_thread(lexical.load, languages)
-            spelled = await self._vocabulary.spelling(
-                scope.tenant, question.query.text, languages, words=known.words
-            )
-            text = spelling.completed(question.query.text, spelled.corrections)
-            asked = await question.ask(known.space)
-            turn = _Turn(question, asked, lexical.query(text, languages))
-            made = await self._agreeing(turn, survey)
+                survey, known = await self._surveyed(question)
+            turn = await self._turn(question, known)
+            made = await self._made(turn, survey, apart=attempt < _ATTEMPTS_MAX)
+            if made is None:
+                continue
             known = self._known[scope.partitions] = _known(scope, made[0].head)
             if (
-                known.space == asked.space
-                and (named or known.languages <= languages)
-                and spelled.holds(known.words)
+                known.space == turn.asked.space
+                and (named or known.languages <= turn.languages)
+                and turn.spelled.holds(known.words)
             ):
-                return _joined(turn, made, spelled.corrections)
+                return _joined(turn, made)
             # A language or a word came in, or another space, since we last looked: ask once more.
             # Whoever waits sets the limit: each turn more takes such a commit during the last.
+        raise AssertionError("it counts for ever")
 
-    async def _survey(self, question: Question) -> tuple[Survey, _Known]:
+    async def _turn(self, question: Question, known: _Known) -> _Turn:
+        query = question.query
+        languages = known.languages if query.language is None else frozenset({query.language})
+        await asyncio.to_thread(lexical.load, languages)
+        spelled = await self._vocabulary.spelling(
+            question.scope.tenant, query.text, languages, words=known.words
+        )
+        text = spelling.completed(query.text, spelled.corrections)
+        return _Turn(
+            question=question,
+            asked=await question.ask(known.space),
+            languages=languages,
+            spelled=spelled,
+            words=lexical.query(text, languages),
+        )
+
+    async def survey(self, question: Question) -> Survey:
+        """How much there is to see. Raises `DatabaseUnavailable`."""
+        return (await self._surveyed(question))[0]
+
+    async def _surveyed(self, question: Question) -> tuple[Survey, _Known]:
         row = await self._database.row(
             "search.survey",
             *_which(question),
@@ -159,23 +178,29 @@ class Passes:
             others_share=row["others_share"] or 0.0,
             shelf=row["shelf"] or 0,
             width=row["width"],
-            others_shelves=row["others_shelves"],
+            others_shelves=dict(zip(row["others_shelves"], row["others_widths"], strict=True)),
+            others_elsewhere=row["others_elsewhere"],
+            revisions=(row["tenant_revision"] or 0, row["public_revision"]),
         )
         return survey, known
 
-    async def _agreeing(self, turn: _Turn, survey: Survey | None) -> Sequence[_Made]:
-        """What the passes brought, all as of the same revisions."""
+    async def _made(
+        self, turn: _Turn, survey: Survey | None, *, apart: bool
+    ) -> Sequence[_Made] | None:
+        """What the passes brought, all as of the same revisions; None if these have moved on.
+
+        apart: whether several passes may be tried; one alone always agrees with itself.
+        """
         others = turn.question.scope.public
         if survey is None:
             return [await self._exact(turn, strategy.small(others=others))]
         passes = strategy.choose(survey, self._limits, others=others, width=turn.asked.width)
-        for _ in range(_ATTEMPTS_MAX):
+        if apart and any(one.way == "nearest" for one in passes):
             made = [await self._run(turn, one) for one in passes]
             whole = [one for one in made if one is not None]
-            if len(whole) < len(made):
-                break  # an index led to too little
-            if len({one.revisions for one in whole}) == 1:
-                return whole
+            if len(whole) == len(made):  # else an index led to too little
+                agreed = {one.revisions for one in whole} == {survey.revisions}
+                return whole if agreed else None
         return [await self._exact(turn, strategy.exact(survey, self._limits, others=others))]
 
     async def _run(self, turn: _Turn, one: Pass) -> _Made | None:
@@ -264,7 +289,7 @@ def _known(scope: Scope, row: Row) -> _Known:
     return _Known(row["space"], frozenset(languages), size, row["tenant_words"] or 0)
 
 
-def _joined(turn: _Turn, made: Sequence[_Made], corrections: Mapping[str, Sequence[str]]) -> Legs:
+def _joined(turn: _Turn, made: Sequence[_Made]) -> Legs:
     question = turn.question
     candidates = question.query.candidates
     revisions = dict(zip((question.scope.tenant, PUBLIC), made[0].revisions, strict=True))
@@ -275,7 +300,7 @@ def _joined(turn: _Turn, made: Sequence[_Made], corrections: Mapping[str, Sequen
             row["chunk_id"]: row for one in made for row in one.rows if row["digest"] is not None
         },
         revisions={partition: revisions[partition] for partition in question.scope.partitions},
-        corrections=corrections,
+        corrections=turn.spelled.corrections,
         asked=turn.asked,
     )
 

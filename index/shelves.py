@@ -63,6 +63,9 @@ async def _move(session: Session, tenant: str, chunks: int) -> Moved:
         await session.rows("shelves.copy", tenant, shelf=shelf)
         await session.rows("shelves.clear", tenant)
         await session.rows("shelves.enter", shelf, tenant)
+        for partition in await session.rows("shelves.partitions", tenant):
+            # Nothing has changed but the place, yet passes that saw it in two must not agree.
+            await session.rows("documents.advance", partition["partition"], [], 0, 0, [], [], [])
     return Moved(tenant, shelf, chunks)
 
 

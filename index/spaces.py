@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from index.database import Database, Session
 from index.documents import Committed
-from index.errors import TenantMissing
 from index.scope import PUBLIC
 
 
@@ -27,14 +26,6 @@ class Spaces:
         """How many documents each has."""
         rows = await self._database.rows("spaces.tenants")
         return {row["tenant"]: row["documents"] for row in rows}
-
-    async def current(self, tenant: str) -> str | None:
-        """The space of the tenant's vectors; None if there are none yet. Raises `TenantMissing`."""
-        row = await self._database.row("spaces.current", tenant)
-        if row is None:
-            raise TenantMissing(tenant)
-        space: str | None = row["space"]
-        return space
 
     async def texts(self, tenant: str, *, after: int, limit: int) -> list[Text]:
         """The documents whose keys come after this one, by key."""

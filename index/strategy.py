@@ -8,7 +8,7 @@ estimate of what is visible, and never left to the planner.
 Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 from typing import Literal, TypeAlias
@@ -58,7 +58,9 @@ class Survey:
                              other tenants; estimates, 0 to 1.
     shelf: where the tenant's chunks stand. width: of the vectors in that shelf's index, None while
            it has none.
-    others_shelves: those with an index and many public chunks of other tenants.
+    others_shelves: those with an index and many public chunks of other tenants, with its width.
+    others_elsewhere: whether there are any on another shelf than these.
+    revisions: of the tenant and of what is public, when this was so.
     """
 
     size: Size
@@ -66,7 +68,9 @@ class Survey:
     others_share: float
     shelf: int
     width: int | None
-    others_shelves: Sequence[int]
+    others_shelves: Mapping[int, int]
+    others_elsewhere: bool
+    revisions: tuple[int, int]
 
     @property
     def own_visible(self) -> float:
@@ -110,9 +114,14 @@ def choose(survey: Survey, limits: Limits, *, others: bool, width: int | None) -
     indexed = width is not None and survey.width == width
     own_nearest = indexed and survey.own_visible > limits.crossover_chunks
     others_nearest = (
-        tuple(survey.others_shelves)
-        if others and width is not None and survey.others_visible > limits.crossover_chunks
+        tuple(shelf for shelf, held in survey.others_shelves.items() if held == width)
+        if others and survey.others_visible > limits.crossover_chunks
         else ()
+    )
+    others_left = others and (
+        not others_nearest
+        or survey.others_elsewhere
+        or len(others_nearest) < len(survey.others_shelves)
     )
     passes = [
         Pass("nearest", own=False, others=True, shelf=shelf, visible=survey.others_visible)
@@ -122,9 +131,9 @@ def choose(survey: Survey, limits: Limits, *, others: bool, width: int | None) -
         passes.append(
             Pass("nearest", own=True, others=False, shelf=survey.shelf, visible=survey.own_visible)
         )
-    if not own_nearest or others:
+    if not own_nearest or others_left:
         way = "walk" if own_nearest else _exact_way(survey, limits)
-        passes.append(Pass(way, own=not own_nearest, others=others, left_out=others_nearest))
+        passes.append(Pass(way, own=not own_nearest, others=others_left, left_out=others_nearest))
     return passes
 
 

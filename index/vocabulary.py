@@ -1,6 +1,6 @@
 """What a tenant's documents have words for, and what a query's unknown words are taken for."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -48,6 +48,21 @@ async def learn(session: Session, tenant: str, words: Collection[str]) -> None:
     """
     if words:
         await session.rows("vocabulary.learn", tenant, list(words))
+
+
+class Learned:
+    """The words that this process has seen committed: a word once known stays known."""
+
+    def __init__(self) -> None:
+        self._known: LRUCache[tuple[str, str], bool] = LRUCache(KNOWN_MAX)
+
+    def others(self, tenant: str, words: Iterable[str]) -> list[str]:
+        """Those that may be new, each once."""
+        return [word for word in frozenset(words) if (tenant, word) not in self._known]
+
+    def remember(self, tenant: str, words: Iterable[str]) -> None:
+        """After the commit, and not before."""
+        self._known.update(((tenant, word), True) for word in words)
 
 
 class Vocabulary:

@@ -5,16 +5,14 @@ theirs at once. What was written meanwhile is made up for before that. An interr
 tenant as it was, and the next one pays only for what is missing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-
-from pgvector import HalfVector
 
 from index.documents import Documents
 from index.spaces import Spaces, Text
 from ingest.chunk import chunks
 from ingest.errors import NotReembedded
-from ingest.write import Embedder, Invalidation
+from ingest.write import Embedder, Invalidation, embed_missing
 
 _PAGE_DOCUMENTS = 50
 _ROUNDS_MAX = 20  # each but the first embeds what was written during the last
@@ -43,7 +41,7 @@ class Reembedder:
     ) -> bool:
         """Move the tenant into the embedder's space; False if it is there already."""
         space = self.embedder.space
-        if await self.spaces.current(tenant) == space:
+        if await self.documents.space(tenant) == space:
             return False
         embedded = 0
         for number in range(1, _ROUNDS_MAX + 1):
@@ -69,23 +67,11 @@ class Reembedder:
         """Embed what has no vector in the new space; returns `embedded` and as many more."""
         after = done = 0
         while page := await self.spaces.texts(tenant, after=after, limit=_PAGE_DOCUMENTS):
-            embedded += await self._embed(tenant, _texts(page))
+            _, now = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
+            embedded += len(now)
             after, done = page[-1].key, done + len(page)
             on_progress(Progress(number, done, embedded))
         return embedded
-
-    async def _embed(self, tenant: str, wanted: Mapping[bytes, str]) -> int:
-        space, size = self.embedder.space, self.embedder.batch_texts_max
-        known = await self.documents.known_embeddings(tenant, space, wanted)
-        missing = [digest for digest in wanted if digest not in known]
-        for at in range(0, len(missing), size):
-            digests = missing[at : at + size]
-            rows = await self.embedder.embed_passages([wanted[digest] for digest in digests])
-            vectors = map(HalfVector, rows)
-            await self.documents.keep_embeddings(
-                tenant, space, dict(zip(digests, vectors, strict=True))
-            )
-        return len(missing)
 
 
 def _texts(page: list[Text]) -> dict[bytes, str]:

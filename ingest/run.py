@@ -7,9 +7,10 @@ from pathlib import PurePosixPath
 
 from index.document import Document
 from index.documents import Documents
+from ingest.batch import batches
 from ingest.errors import DocumentTooLong
 from ingest.folder import FolderSource, Refused
-from ingest.write import Writer, Written
+from ingest.write import Outcome, Put, Writer, Written
 
 
 @dataclass(slots=True)
@@ -49,17 +50,15 @@ async def read_source(
     kept as it was.
     """
     report, seen = Report(), set[str]()
-    items = source.documents()
-    while (item := await asyncio.to_thread(_next, items)) is not None:
-        if isinstance(item, Refused):
-            report.refused.append(item)
-        else:
-            seen.add(item.document_id)
-            try:
-                report.count(await writer.put(tenant, item.document_id, _as_read(item)))
-            except DocumentTooLong as error:
-                report.refused.append(Refused(item.uri, str(error)))
-        on_item(report)
+    reading = batches(source.documents(), _characters)
+    while items := await asyncio.to_thread(next, reading, None):
+        found = [item for item in items if isinstance(item, Document)]
+        seen.update(document.document_id for document in found)
+        puts = [Put(document.document_id, _as_read(document)) for document in found]
+        outcomes = iter(await writer.put_all(tenant, puts))
+        for item in items:
+            _count(report, item, outcomes)
+            on_item(report)
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
             if document_id not in seen and not _refused(report, source, document_id):
@@ -74,8 +73,22 @@ def _refused(report: Report, source: FolderSource, document_id: str) -> bool:
     return any(path.is_relative_to(refused.path) for refused in report.refused)
 
 
-def _next(items: Iterator[Document | Refused]) -> Document | Refused | None:
-    return next(items, None)
+def _count(report: Report, item: Document | Refused, outcomes: Iterator[Outcome]) -> None:
+    """Count the item, with the next outcome if it is a document; raises what ends the reading."""
+    if isinstance(item, Refused):
+        report.refused.append(item)
+        return
+    match next(outcomes):
+        case Written() as written:
+            report.count(written)
+        case DocumentTooLong() as error:
+            report.refused.append(Refused(item.uri, str(error)))
+        case error:
+            raise error
+
+
+def _characters(item: Document | Refused) -> int:
+    return len(item.text) if isinstance(item, Document) else 0
 
 
 def _as_read(document: Document) -> Callable[[Document | None], Document]:

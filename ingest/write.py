@@ -1,31 +1,30 @@
 """The write path: chunk, plan, embed what is new, commit once, invalidate, acknowledge.
 
-A document is planned from what is stored, without a lock; the commit takes place only if that is
-still what is stored, else everything is planned again.
+Documents are planned from what is stored, without a lock; the commit takes those of them of which
+that is still what is stored, the others are planned again.
 """
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import lexical, spelling
+from index import lexical
 from index.document import Document
-from index.documents import Added, Committed, Documents, Kept, Stored, Write
-from ingest.chunk import Chunk, chunks
+from index.documents import Added, Committed, Documents, Stored, Write
+from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from ingest.draft import Draft, draft_of
 from ingest.errors import DocumentContended, DocumentTooLong
-from ingest.plan import Plan, plan
-from ingest.plan import Stored as StoredChunk
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
 _PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many writers take turns
 _INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
-CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
 
 class Embedder(Protocol):
@@ -46,6 +45,17 @@ Revise = Callable[[Document | None], Document]
 
 
 @dataclass(frozen=True, slots=True)
+class Put:
+    """A document to be stored as what `revise` makes of the stored one, or of None.
+
+    `revise` may be called several times, and may raise to refuse.
+    """
+
+    document_id: str
+    revise: Revise
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """The revision that a write made, and how many chunks it added, kept, removed and embedded.
 
@@ -61,41 +71,47 @@ class Written:
     embedded: int = 0
 
 
+Outcome = Written | Exception  # what was written, or why nothing was
+_Attempt = Callable[[Mapping[str, Stored | None]], Awaitable[Mapping[str, Outcome]]]
+
+
 class Writer:
-    """Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, and what `ingest.errors` lists."""
+    """Writes to each tenant in the space that its vectors are in.
+
+    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, and what `ingest.errors` lists."""
 
     def __init__(
-        self, documents: Documents, embedder: Embedder, invalidation: Invalidation
+        self,
+        documents: Documents,
+        embedder: Embedder,
+        invalidation: Invalidation,
+        *others: Embedder,
     ) -> None:
+        """embedder: for tenants in no other's space, or in none yet."""
         self._documents = documents
-        self._embedder = embedder
+        self._first = embedder.space
+        self._embedders = {each.space: each for each in (embedder, *others)}
         self._invalidation = invalidation
 
     async def put(self, tenant: str, document_id: str, revise: Revise) -> Written:
-        """Store what `revise` makes of the stored document, or of None.
+        """`put_all` of one; raises the exception where that returns it."""
+        (outcome,) = await self.put_all(tenant, [Put(document_id, revise)])
+        return _written(outcome)
 
-        `revise` may be called several times, and may raise to refuse. A document that is already
-        so costs one look-up, and makes no revision.
+    async def put_all(self, tenant: str, puts: Sequence[Put]) -> list[Outcome]:
+        """Store the documents, together where they differ; what became of each, in order.
+
+        One that fails stops no other. Of two puts of one document the later one sees the earlier.
+        A document that is already so costs its part of a look-up, and makes no revision.
+        `ingest.batch` says how many are worth a call.
         """
-
-        async def attempt(stored: Stored | None) -> Written | None:
-            document = revise(stored.document if stored else None)
-            if stored is not None and stored.document == document:
-                return _unchanged(stored)
-            write, embedded = await self._prepare(tenant, stored, document)
-            committed = await self._documents.apply(tenant, write)
-            if committed is None:
-                return None
-            return Written(
-                document_id,
-                await self._invalidated(tenant, committed),
-                added=len(write.added),
-                kept=len(write.kept),
-                removed=len(write.removed),
-                embedded=embedded,
+        outcomes: list[Outcome] = []
+        for revises in _distinct(puts):
+            settled = await self._settled(
+                tenant, list(revises), partial(self._put, tenant, revises)
             )
-
-        return await self._settled(tenant, document_id, attempt)
+            outcomes += [settled[document_id] for document_id in revises]
+        return outcomes
 
     async def put_access(self, tenant: str, document_id: str, revise: Revise) -> Written:
         """Change owner and readers to what `revise` says; embeds nothing, moves no vector."""
@@ -113,7 +129,7 @@ class Writer:
             revision = await self._invalidated(tenant, committed)
             return Written(document_id, revision, kept=len(stored.chunk_ids))
 
-        return await self._settled(tenant, document_id, attempt)
+        return await self._settled_one(tenant, document_id, attempt)
 
     async def remove(
         self, tenant: str, document_id: str, permit: Callable[[Document | None], object]
@@ -129,64 +145,115 @@ class Writer:
             revision = await self._invalidated(tenant, committed)
             return Written(document_id, revision, removed=len(stored.chunk_ids))
 
-        return await self._settled(tenant, document_id, attempt)
+        return await self._settled_one(tenant, document_id, attempt)
 
-    async def _settled(
+    async def _settled_one(
         self,
         tenant: str,
         document_id: str,
         attempt: Callable[[Stored | None], Awaitable[Written | None]],
     ) -> Written:
-        """What an attempt wrote; None means that somebody else got through first, so once more."""
-        for lost in range(_ATTEMPTS_MAX):
-            written = await attempt(await self._documents.stored(tenant, document_id))
-            if written is not None:
-                return written
-            await asyncio.sleep(random.uniform(0, lost * _PAUSE_S))  # noqa: S311  no secret
-        raise DocumentContended(document_id)
+        """What an attempt wrote; None means that somebody else got through first."""
 
-    async def _prepare(
-        self, tenant: str, stored: Stored | None, document: Document
-    ) -> tuple[Write, int]:
-        """The smallest write that makes the document so, and how many texts were embedded."""
-        await asyncio.to_thread(lexical.load, [document.language])
-        if len(document.text) > _INLINE_CHARACTERS_MAX:
-            draft = await asyncio.to_thread(_draft, stored, document)
-        else:
-            draft = _draft(stored, document)
-        vectors, embedded = await self._vectors(tenant, draft.added_chunks)
-        write = Write(
-            document=document,
-            version=stored.version if stored else 0,
-            added=[
-                Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
-                for new, words in zip(draft.added_chunks, draft.added_words, strict=True)
-            ],
-            kept=draft.kept,
-            removed=draft.removed,
-            words=draft.learned,
+        async def attempt_all(stored: Mapping[str, Stored | None]) -> Mapping[str, Outcome]:
+            written = await attempt(stored[document_id])
+            return {} if written is None else {document_id: written}
+
+        settled = await self._settled(tenant, [document_id], attempt_all)
+        return _written(settled[document_id])
+
+    async def _settled(
+        self, tenant: str, document_ids: Sequence[str], attempt: _Attempt
+    ) -> dict[str, Outcome]:
+        """What became of each; whom an attempt leaves out somebody overtook, so once more."""
+        outcomes: dict[str, Outcome] = {}
+        waiting = document_ids
+        for lost in range(_ATTEMPTS_MAX):
+            try:
+                stored = await self._documents.stored_all(tenant, waiting)
+                outcomes |= await attempt({each: stored.get(each) for each in waiting})
+            except Exception as error:
+                return outcomes | await self._failed(tenant, waiting, attempt, error)
+            waiting = [each for each in waiting if each not in outcomes]
+            if not waiting:
+                return outcomes
+            await asyncio.sleep(random.uniform(0, lost * _PAUSE_S))  # noqa: S311  no secret
+        return outcomes | {each: DocumentContended(each) for each in waiting}
+
+    async def _failed(
+        self, tenant: str, document_ids: Sequence[str], attempt: _Attempt, error: Exception
+    ) -> dict[str, Outcome]:
+        """What becomes of those whose attempt failed as a whole, most often for one of them.
+
+        Whose text the embedder refuses, or who needs it while it is away, shows when each is alone.
+        """
+        if len(document_ids) == 1 or isinstance(error, DatabaseUnavailable):
+            return dict.fromkeys(document_ids, error)
+        outcomes: dict[str, Outcome] = {}
+        for each in document_ids:
+            outcomes |= await self._settled(tenant, [each], attempt)
+        return outcomes
+
+    async def _put(
+        self, tenant: str, revises: Mapping[str, Revise], stored: Mapping[str, Stored | None]
+    ) -> dict[str, Outcome]:
+        """One attempt at all that `stored` names; whom somebody overtook is left out."""
+        revised = {each: _revised(revises[each], found) for each, found in stored.items()}
+        changed = [
+            (stored[each], new) for each, new in revised.items() if isinstance(new, Document)
+        ]
+        drafts, too_long = await _drafts(changed)
+        outcomes: dict[str, Outcome] = {
+            each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
+        }
+        return outcomes | too_long | await self._commit(tenant, drafts)
+
+    async def _commit(self, tenant: str, drafts: Sequence[Draft]) -> dict[str, Written]:
+        """Those of the drafts that were written, all in one commit."""
+        if not drafts:
+            return {}
+        texts = {chunk.digest: chunk.embedded_text for draft in drafts for chunk in draft.added}
+        space = await self._space(tenant) if texts else None
+        vectors, embedded = await self._vectors(tenant, space, texts)
+        commits = await self._documents.apply_all(
+            tenant, [_write(draft, space, vectors) for draft in drafts]
         )
-        return write, embedded
+        committed = next(filter(None, commits), None)
+        if committed is None:
+            return {}
+        revision = await self._invalidated(tenant, committed)
+        return {
+            draft.document.document_id: Written(
+                draft.document.document_id,
+                revision,
+                added=len(draft.added),
+                kept=len(draft.kept),
+                removed=len(draft.removed),
+                embedded=texts_embedded,
+            )
+            for draft, commit, texts_embedded in zip(
+                drafts, commits, _each_embedded(drafts, embedded), strict=True
+            )
+            if commit is not None
+        }
+
+    async def _space(self, tenant: str) -> str:
+        """The space to embed in; should the tenant leave it meanwhile, the commit is refused."""
+        space = await self._documents.space(tenant) or self._first
+        if space not in self._embedders:
+            raise EmbeddingUnavailable(
+                f"{tenant} has vectors of {space}, for which no embedder is configured here"
+            )
+        return space
 
     async def _vectors(
-        self, tenant: str, added: Sequence[Chunk]
-    ) -> tuple[Mapping[bytes, HalfVector], int]:
-        """A vector for each digest, embedding only what the tenant has never embedded."""
-        wanted = {chunk.digest: chunk.embedded_text for chunk in added}
-        if not wanted:
-            return {}, 0
-        space = self._embedder.space
-        known = await self._documents.known_embeddings(tenant, space, wanted)
-        missing = [digest for digest in wanted if digest not in known]
-        if not missing:
-            return known, 0
-        for at in range(0, len(missing), self._embedder.batch_texts_max):
-            batch = missing[at : at + self._embedder.batch_texts_max]
-            rows = await self._embedder.embed_passages([wanted[digest] for digest in batch])
-            new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
-            await self._documents.keep_embeddings(tenant, space, new)  # paid for, come what may
-            known |= new
-        return known, len(missing)
+        self, tenant: str, space: str | None, wanted: Mapping[bytes, str]
+    ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
+        """A vector for each digest, and those embedded now: what the tenant has never embedded."""
+        if space is None:
+            return {}, ()
+        embedder = self._embedders[space]
+        return await embed_missing(self._documents, embedder, tenant, wanted)
 
     async def _invalidated(self, tenant: str, committed: Committed) -> int:
         """The tenant's revision, once caches are drained up to it, or readers left to do so."""
@@ -195,53 +262,94 @@ class Writer:
         return revisions[tenant]
 
 
+async def embed_missing(
+    documents: Documents, embedder: Embedder, tenant: str, wanted: Mapping[bytes, str]
+) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
+    """A vector for each digest, and those embedded now, which are kept whatever comes next."""
+    known = await documents.known_embeddings(tenant, embedder.space, wanted)
+    missing = [digest for digest in wanted if digest not in known]
+    for at in range(0, len(missing), embedder.batch_texts_max):
+        batch = missing[at : at + embedder.batch_texts_max]
+        rows = await embedder.embed_passages([wanted[digest] for digest in batch])
+        new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
+        await documents.keep_embeddings(tenant, embedder.space, new)
+        known |= new
+    return known, missing
+
+
+def _distinct(puts: Sequence[Put]) -> Iterator[dict[str, Revise]]:
+    """The puts in their order, parted where a document comes again."""
+    revises: dict[str, Revise] = {}
+    for put in puts:
+        if put.document_id in revises:
+            yield revises
+            revises = {}
+        revises[put.document_id] = put.revise
+    if revises:
+        yield revises
+
+
+def _revised(revise: Revise, stored: Stored | None) -> Document | Outcome:
+    """The document to be written, unless it is refused or already so."""
+    try:
+        document = revise(stored.document if stored else None)
+    except Exception as refusal:
+        return refusal
+    return _unchanged(stored) if stored and stored.document == document else document
+
+
 def _unchanged(stored: Stored) -> Written:
     document_id, kept = stored.document.document_id, len(stored.chunk_ids)
     return Written(document_id, stored.revision, changed=False, kept=kept)
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    added_chunks: Sequence[Chunk]
-    added_words: Sequence[Mapping[int, float]]
-    kept: Sequence[Kept]
-    removed: Sequence[int]
-    learned: Collection[str]
+def _written(outcome: Outcome) -> Written:
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
-def _draft(stored: Stored | None, document: Document) -> _Draft:
-    """All of a write but the vectors; takes CPU time and nothing else."""
-    new = chunks(document.text)
-    if len(new) > CHUNKS_MAX:
-        raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
-    planned = _plan(stored, new)
-    reweigh = stored is not None and (
-        stored.document.title != document.title or stored.document.language != document.language
-    )
-    added = [new[place] for place in planned.added]
-    return _Draft(
-        added_chunks=added,
-        added_words=[_words(document, chunk) for chunk in added],
-        kept=[
-            _kept(chunk_id, new[place], _words(document, new[place]) if reweigh else None)
-            for chunk_id, place in planned.kept
+async def _drafts(
+    changed: Sequence[tuple[Stored | None, Document]],
+) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    """The drafts, and those documents that are too long for one."""
+    await asyncio.to_thread(lexical.load, {document.language for _, document in changed})
+    if sum(len(document.text) for _, document in changed) > _INLINE_CHARACTERS_MAX:
+        return await asyncio.to_thread(_draft_all, changed)
+    return _draft_all(changed)
+
+
+def _draft_all(
+    changed: Sequence[tuple[Stored | None, Document]],
+) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    drafts, too_long = [], {}
+    for stored, document in changed:
+        try:
+            drafts.append(draft_of(stored, document))
+        except DocumentTooLong as error:
+            too_long[document.document_id] = error
+    return drafts, too_long
+
+
+def _write(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
+    return Write(
+        document=draft.document,
+        version=draft.version,
+        added=[
+            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
+            for new, words in zip(draft.added, draft.added_words, strict=True)
         ],
-        removed=planned.removed,
-        learned=spelling.words_of([document.title, *(chunk.embedded_text for chunk in added)]),
+        kept=draft.kept,
+        removed=draft.removed,
+        space=space if draft.added else None,
+        words=draft.learned,
     )
 
 
-def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:
-    if stored is None:
-        return plan([], new)
-    pairs = zip(stored.chunk_ids, stored.digests, strict=True)
-    return plan([StoredChunk(chunk_id, digest) for chunk_id, digest in pairs], new)
-
-
-def _kept(chunk_id: int, chunk: Chunk, words: Mapping[int, float] | None) -> Kept:
-    return Kept(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
-
-
-def _words(document: Document, chunk: Chunk) -> Mapping[int, float]:
-    """The title counts as words of each chunk; it is not embedded, so a new title costs nothing."""
-    return lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)
+def _each_embedded(drafts: Sequence[Draft], embedded: Collection[bytes]) -> Iterator[int]:
+    """How many of the embedded digests each draft is the first to hold."""
+    unclaimed = set(embedded)
+    for draft in drafts:
+        own = unclaimed.intersection(chunk.digest for chunk in draft.added)
+        unclaimed -= own
+        yield len(own)

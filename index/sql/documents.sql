@@ -11,20 +11,22 @@ SELECT
      ) AS places);
 
 -- name: stored
--- $1 tenant, $2 document: the document, with its chunks in the order of the text.
+-- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text.
+-- Each is looked up by itself: a join or a group would read all that the tenant has, at times.
 SELECT
-    documents.document_key, document_id, source, title, uri, language, tags, metadata, owner, readers,
-    version, texts.text,
-    (SELECT revision FROM tenants WHERE tenants.tenant = documents.tenant) AS revision,
-    coalesce(array_agg(chunk_texts.chunk_id ORDER BY chunk_texts.start_at, chunk_texts.chunk_id)
-             FILTER (WHERE chunk_texts.chunk_id IS NOT NULL), '{}') AS chunk_ids,
-    coalesce(array_agg(chunk_texts.digest ORDER BY chunk_texts.start_at, chunk_texts.chunk_id)
-             FILTER (WHERE chunk_texts.chunk_id IS NOT NULL), '{}') AS digests
-FROM documents
+    found.document_id, source, title, uri, language, tags, metadata, owner, readers, version,
+    texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision, told.chunk_ids, told.digests
+FROM unnest($2::text[]) AS asked (document_id)
+CROSS JOIN LATERAL (
+    SELECT * FROM documents WHERE tenant = $1 AND documents.document_id = asked.document_id LIMIT 1
+) AS found
 JOIN texts USING (document_key)
-LEFT JOIN chunk_texts USING (document_key)
-WHERE tenant = $1 AND document_id = $2
-GROUP BY documents.document_key, texts.text;
+CROSS JOIN LATERAL (
+    SELECT
+        coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id), '{}') AS chunk_ids,
+        coalesce(array_agg(digest ORDER BY start_at, chunk_id), '{}') AS digests
+    FROM chunk_texts WHERE chunk_texts.document_key = found.document_key
+) AS told;
 
 -- name: versions
 -- $1 tenant, $2 documents: those that exist, with the space that the tenant's vectors are in, null

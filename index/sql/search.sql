@@ -179,8 +179,8 @@ others_sample AS MATERIALIZED (
     FROM documents WHERE $14::boolean AND 'public' = ANY (readers) ORDER BY dice LIMIT 256
 ),
 -- Only where there is enough to be worth looking for a quicker way, which takes $15 chunks.
-others_shelves AS (
-    SELECT shelf, width, sum(public_chunks) AS chunks
+others_shelves AS MATERIALIZED (
+    SELECT shelf, width, width IS NOT NULL AND sum(public_chunks) >= $15 AS is_worth
     FROM tenants JOIN shelves USING (shelf)
     WHERE (SELECT chunks FROM tenants WHERE tenant = 'public') >= $15::bigint
       AND public_chunks > 0 AND tenants.tenant <> $1 AND $14
@@ -196,8 +196,11 @@ SELECT
         AS own_share,
     (SELECT sum(chunks) FILTER (WHERE is_visible)::float8 / nullif(sum(chunks), 0)
      FROM others_sample) AS others_share,
-    ARRAY(SELECT shelf FROM others_shelves WHERE width IS NOT NULL AND chunks >= $15 ORDER BY shelf)
-        AS others_shelves
+    ARRAY(SELECT shelf FROM others_shelves WHERE is_worth ORDER BY shelf) AS others_shelves,
+    ARRAY(SELECT width FROM others_shelves WHERE is_worth ORDER BY shelf) AS others_widths,
+    everyone.chunks < $15 OR EXISTS (SELECT FROM others_shelves WHERE NOT is_worth)
+        AS others_elsewhere,
+    tenants.revision AS tenant_revision, everyone.revision AS public_revision
 FROM tenants AS everyone
 LEFT JOIN tenants ON tenants.tenant = $1
 LEFT JOIN shelves ON shelves.shelf = tenants.shelf
@@ -265,10 +268,14 @@ WITH nearest AS MATERIALIZED (
     ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $17
 ),
 dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
+-- The words of most of these chunks are compared sooner than it is looked up who may see them.
+matched AS MATERIALIZED (
+    SELECT chunk_id, document_key, - (lexical <#> $16::sparsevec) AS lexical
+    FROM chunks_{shelf}
+    WHERE lexical_terms(lexical) && $20::integer[]
+    ORDER BY 3 DESC, chunk_id
+),
 lexical_leg AS (
-    SELECT chunk_id, - (lexical <#> $16::sparsevec) AS lexical
-    FROM chunks_{shelf} AS chunks
-    WHERE lexical_terms(lexical) && $20::integer[] AND :is_seen
-    ORDER BY 2 DESC, chunk_id LIMIT $17
+    SELECT chunk_id, lexical FROM matched AS chunks WHERE :is_seen LIMIT $17
 ),
 :answer;

@@ -51,6 +51,12 @@ DELETE FROM chunks WHERE shelf = 0 AND tenant = $1;
 -- name: enter
 UPDATE tenants SET shelf = $1 WHERE tenant = $2;
 
+-- name: partitions
+-- Whose searches may see the tenant's chunks: the tenant's before the public one.
+SELECT tenant AS partition FROM tenants WHERE tenant = $1
+UNION ALL
+SELECT 'public' FROM tenants WHERE tenant = $1 AND public_chunks > 0;
+
 -- name: any_width
 SELECT vector_dims(dense) AS width FROM chunks WHERE shelf = $1 LIMIT 1;
 

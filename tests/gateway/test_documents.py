@@ -3,19 +3,24 @@
 import asyncio
 import secrets
 import unicodedata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import orjson
 import pytest
+from numpy.typing import NDArray
 
 from gateway import wire
 from gateway.embedded import Servers
+from gateway.settings import Settings
 from index.search import Embedder
-from tests.conftest import fresh_settings
+from tests.conftest import fresh_settings, run_sql
 from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.gateway.moody_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio
 
@@ -435,7 +440,7 @@ async def test_a_batch_tells_each_lines_result_in_order(ana: Caller) -> None:
     )
 
     assert [result["document_id"] for result in results] == ["new", "kept", "new"]
-    assert [result["revision"] for result in results] == [2, 2, 3]
+    assert [result["revision"] for result in results] == [2, 1, 3]
     for result in results:
         wire.WrittenAnswer.model_validate(result)
     assert (await read(ana, "new"))["title"] == "Newer"
@@ -470,6 +475,69 @@ async def test_a_batch_is_found_as_soon_as_it_is_told(ana: Caller) -> None:
     await batch(ana, *({"document_id": f"d{n}", "text": f"Handbook {n}"} for n in range(20)))
 
     assert len(await ana.found("handbook", top_k=30)) == 20
+
+
+async def test_a_batch_of_many_lines_is_few_revisions_and_every_line_is_told(ana: Caller) -> None:
+    lines: list[dict[str, Any]] = [
+        {"document_id": f"d{n}", "text": f"Handbook {n}"} for n in range(150)
+    ]
+    lines[70] = {"document_id": "d70"}
+
+    results = await batch(ana, *lines)
+
+    assert [result.get("document_id") for result in results] == [
+        line["document_id"] if "text" in line else None for line in lines
+    ]
+    assert (results[70]["line"], results[70]["status"]) == (71, 422)
+    revisions = [result["revision"] for result in results if "revision" in result]
+    assert revisions == sorted(revisions)
+    assert len(set(revisions)) < 10
+    assert len(await ana.found("handbook", top_k=100)) == 100
+
+
+@dataclass(slots=True)
+class OvertakenEmbedder(MoodyEmbedder):
+    """Whoever embeds the marked text is overtaken before the vectors are there."""
+
+    overtake: Callable[[], Awaitable[object]] | None = None
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.overtake and any("marked" in text for text in texts):
+            await self.overtake()
+        return await self.real.embed_passages(texts)
+
+
+async def test_a_line_whose_document_others_keep_changing_stops_no_other(
+    settings: Settings, embedder: Embedder
+) -> None:
+    overtaken = OvertakenEmbedder(embedder)
+    numbers = count()
+    async with running(settings, overtaken) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        overtaken.overtake = lambda: ana.put("log", f"Change {next(numbers)}.")
+        assert settings.database_url is not None
+        await run_sql(settings.database_url.get_secret_value(), _FORGET_EMBEDDINGS)
+
+        results = await batch(
+            ana,
+            {"document_id": "before", "text": "Before."},
+            {"document_id": "log", "text": "The marked one."},
+            {"document_id": "after", "text": "After."},
+            {"document_id": "log", "text": "Another one."},
+        )
+
+        assert [result.get("document_id") for result in results] == ["before", None, "after", "log"]
+        assert (results[1]["line"], results[1]["status"]) == (2, 503)
+        assert results[1]["type"] == "urn:nearhit:problem:contended"
+        assert (await read(ana, "log"))["text"] == "Another one."
+
+
+# So that each attempt at a document embeds its text anew.
+_FORGET_EMBEDDINGS = """
+    CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+    CREATE TRIGGER forget BEFORE INSERT ON embeddings FOR EACH ROW EXECUTE FUNCTION forget();
+"""
 
 
 async def test_an_empty_batch_is_refused(ana: Caller) -> None:

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 
 import httpx2
+import orjson
 import pytest
 from pydantic import SecretStr
 
@@ -485,6 +486,26 @@ class TestEmbedder:
         assert "25 days" in (await ana.call("GET", "/v1/documents/leave")).text
         moody.away = False
         assert (await ana.put("leave", leave(27)))["revision"] == before["revision"] + 1
+
+    async def test_away_stops_no_line_of_a_batch_that_embeds_nothing(
+        self, ana: Caller, moody: MoodyEmbedder
+    ) -> None:
+        await ana.put("leave", leave(25))
+        moody.away = True
+        lines = [
+            {"document_id": "new", "text": "Something new."},
+            {"document_id": "leave", "text": leave(25), "title": "Another title"},
+            {"document_id": "copy", "text": leave(25)},
+        ]
+
+        answer = await ana.call(
+            "POST", "/v1/documents/batch", content=b"\n".join(map(orjson.dumps, lines))
+        )
+
+        results = [orjson.loads(line) for line in answer.content.splitlines()]
+        assert [result.get("status") for result in results] == [503, None, None]
+        assert (await ana.call("GET", "/v1/documents/new")).status_code == 404
+        assert "Another title" in (await ana.call("GET", "/v1/documents/leave")).text
 
     async def test_away_stops_no_write_that_embeds_nothing(
         self, ana: Caller, moody: MoodyEmbedder

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
-from pgvector import HalfVector
+from pgvector import HalfVector, SparseVector
 
 from index import lexical
 from index.documents import Added, Documents, Write
@@ -60,6 +60,6 @@ def _added(texts: Sequence[str], vectors: NDArray[np.float32]) -> Iterator[Added
     start = 0
     for text, vector in zip(texts, vectors, strict=True):
         digest = blake2b(text.encode(), digest_size=16).digest()
-        words = lexical.chunk(text, "en")
+        words = SparseVector(lexical.chunk(text, "en"), lexical.DIMENSION)
         yield Added(digest, start, start + len(text), text, HalfVector(vector), words)
         start += len(text) + 1

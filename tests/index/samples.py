@@ -46,7 +46,7 @@ async def put(writer: Writer, document: Document, tenant: str = "acme") -> Writt
 
 
 class RecordingEmbedder:
-    """Another embedder, and a record of the texts that it was given."""
+    """Another embedder, and a record of the texts that it was given, in how many calls."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -56,12 +56,15 @@ class RecordingEmbedder:
         self.tokens_max = embedder.tokens_max
         self.batch_texts_max = embedder.batch_texts_max
         self.texts: list[str] = []
+        self.calls = 0
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.calls += 1
         self.texts.append(text)
         return await self._embedder.embed_query(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.calls += 1
         self.texts += texts
         return await self._embedder.embed_passages(texts)
 

@@ -11,16 +11,20 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pgvector import HalfVector
+from pgvector import HalfVector, SparseVector
 
+from index import statements
+from index.database import Database
 from index.document import METADATA_INTEGER_MAX, Document, normalise
 from index.documents import Added, Committed, Documents, Kept, Stored, Write
+from index.lexical import DIMENSION
 from index.scope import Scope, everything, resolve
 from index.tenants import Tenants
 from tests.index.samples import a_document
 
 pytestmark = pytest.mark.anyio
 
+STORED = statements.load()["documents.stored"]
 Change = Callable[[Documents, Stored], Awaitable[Committed | None]]
 
 
@@ -31,7 +35,7 @@ def a_chunk(text: str, start: int = 0) -> Added:
         end=start + len(text),
         text=text,
         dense=HalfVector(np.ones(4) / 2),
-        lexical={1: 1.0},
+        lexical=SparseVector({1: 1.0}, DIMENSION),
     )
 
 
@@ -303,6 +307,61 @@ async def test_twenty_writers_at_once_raise_the_revision_one_by_one(
         stored = await documents.stored("acme", f"d{number}")
         assert stored is not None
         assert changes[made] == (list(stored.chunk_ids), [], [])
+
+
+async def test_writers_of_the_same_new_sources_take_them_in_one_order(
+    documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    writes = [a_write(a_document(source, source=source), added=["a"]) for source in ("b", "a")]
+
+    async with connection.transaction():  # another writer, who has come as far as source a
+        await connection.execute(_ADD_SOURCE, "a")
+        writing = asyncio.create_task(documents.apply_all("acme", writes))
+        async with asyncio.timeout(10):
+            while not await connection.fetchval(_SOMEBODY_WAITS):
+                await asyncio.sleep(0.005)
+        await connection.execute(_ADD_SOURCE, "b")
+
+    assert await writing == [Committed({"acme": 1})] * 2
+
+
+_SOMEBODY_WAITS = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"
+_ADD_SOURCE = "INSERT INTO sources (tenant, source) VALUES ('acme', $1) ON CONFLICT DO NOTHING"
+
+
+async def test_a_look_up_of_several_reads_none_but_those(
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+) -> None:
+    # Without statistics, as after a first ingestion, and then with them.
+    await connection.execute(_MANY_DOCUMENTS)
+
+    fresh = await plan_of_stored(database)
+    await connection.execute("ANALYZE documents, texts, chunk_texts")
+    analysed = await plan_of_stored(database)
+
+    for plan in fresh, analysed:
+        assert "Index Scan using documents_tenant_document_id_key" in plan
+        assert "Index Scan using texts_pkey" in plan
+        assert "Index Scan using chunk_texts_document" in plan
+        assert "Seq Scan" not in plan
+
+
+_MANY_DOCUMENTS = """
+    INSERT INTO sources (tenant, source) VALUES ('acme', 's');
+    INSERT INTO documents
+        (tenant, document_id, source, title, uri, language, tags, metadata, readers, chunks)
+    SELECT 'acme', 'd' || number, 's', '', '', 'en', '{}', '{}', '{}', 1
+    FROM generate_series(1, 20000) AS number;
+    INSERT INTO texts (document_key, text) SELECT document_key, '' FROM documents;
+    INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
+    SELECT nextval('chunk_ids'), document_key, '', 0, 1, 'x' FROM documents;
+"""
+
+
+async def plan_of_stored(database: Database) -> str:
+    async with database.session() as session:
+        rows = await session.connection.fetch(f"EXPLAIN {STORED}", "acme", ["d1", "d2"])
+    return "\n".join(row[0] for row in rows)
 
 
 async def test_writers_of_public_documents_in_two_tenants_do_not_wait_for_each_other_forever(

@@ -280,7 +280,7 @@ async def test_the_nearest_are_found_by_the_graph_and_by_the_index_of_terms(town
     shelf = f"chunks_{town.shelves['acme']}"
     assert shelves_read(plan) == {shelf}
     assert indexes(part(plan, "nearest"), shelf) == {f"{shelf}_graph"}
-    assert indexes(part(plan, "lexical_leg"), shelf) == {f"{shelf}_terms"}
+    assert indexes(part(plan, "matched"), shelf) == {f"{shelf}_terms"}
     assert rows_read(part(plan, "nearest"), shelf) < ACME * crowd.CHUNKS / 2
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import exp
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from index import lexical, strategy
@@ -18,7 +18,9 @@ LARGE = Survey(
     others_share=1.0,
     shelf=3,
     width=WIDTH,
-    others_shelves=(0, 7),
+    others_shelves={0: WIDTH, 7: WIDTH},
+    others_elsewhere=True,
+    revisions=(3, 2),
 )
 
 shares = st.floats(0, 1)
@@ -29,7 +31,9 @@ surveys = st.builds(
     others_share=shares,
     shelf=st.integers(0, 9),
     width=st.sampled_from([None, WIDTH, 384]),
-    others_shelves=st.lists(st.integers(0, 9), unique=True, max_size=3),
+    others_shelves=st.dictionaries(st.integers(0, 9), st.sampled_from([WIDTH, 384]), max_size=3),
+    others_elsewhere=st.booleans(),
+    revisions=st.tuples(st.integers(0, 9), st.integers(0, 9)),
 )
 widths = st.sampled_from([None, WIDTH])
 
@@ -62,6 +66,7 @@ def test_what_is_small_is_swept_in_one_pass(*, others: bool) -> None:
 
 
 @given(survey=surveys, others=st.booleans(), width=widths)
+@example(survey=replace(LARGE, others_elsewhere=False), others=True, width=WIDTH)
 def test_the_passes_look_once_through_everything_that_is_asked_for_and_nothing_else(
     survey: Survey, width: int | None, *, others: bool
 ) -> None:
@@ -71,10 +76,11 @@ def test_the_passes_look_once_through_everything_that_is_asked_for_and_nothing_e
     nearest = [one for one in passes if one.way == "nearest"]
     assert [one.own for one in passes].count(True) == 1
     assert len(exact) <= 1
-    assert [one.others for one in exact].count(True) == others
-    assert [one.shelf for one in nearest if one.others] == [
-        shelf for one in exact for shelf in one.left_out
-    ]
+    by_index = [one.shelf for one in nearest if one.others]
+    is_all = set(by_index) == survey.others_shelves.keys() and not survey.others_elsewhere
+    rest = [one for one in exact if one.others]
+    assert len(rest) == (others and not (by_index and is_all))
+    assert all(list(one.left_out) == by_index for one in rest)
     assert all(one.own != one.others for one in nearest)
     assert all(one.own or one.others for one in exact)
 

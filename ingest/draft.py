@@ -1,0 +1,74 @@
+"""A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from pgvector import SparseVector
+
+from index import lexical, spelling
+from index.document import Document
+from index.documents import Kept, Stored
+from ingest.chunk import Chunk, chunks
+from ingest.errors import DocumentTooLong
+from ingest.plan import Plan, plan
+from ingest.plan import Stored as StoredChunk
+
+CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """version: the stored one that it was planned from, 0 if none.
+
+    added_words: the lexical vector of each added chunk.
+    learned: what the tenant's vocabulary learns of it.
+    """
+
+    document: Document
+    version: int
+    added: Sequence[Chunk]
+    added_words: Sequence[SparseVector]
+    kept: Sequence[Kept]
+    removed: Sequence[int]
+    learned: Collection[str]
+
+
+def draft_of(stored: Stored | None, document: Document) -> Draft:
+    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`."""
+    new = chunks(document.text)
+    if len(new) > CHUNKS_MAX:
+        raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
+    planned = _plan(stored, new)
+    reweigh = stored is not None and (
+        stored.document.title != document.title or stored.document.language != document.language
+    )
+    added = [new[place] for place in planned.added]
+    return Draft(
+        document=document,
+        version=stored.version if stored else 0,
+        added=added,
+        added_words=[_words(document, chunk) for chunk in added],
+        kept=[
+            _kept(chunk_id, new[place], _words(document, new[place]) if reweigh else None)
+            for chunk_id, place in planned.kept
+        ],
+        removed=planned.removed,
+        learned=spelling.words_of([document.title, *(chunk.embedded_text for chunk in added)]),
+    )
+
+
+def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:
+    if stored is None:
+        return plan([], new)
+    pairs = zip(stored.chunk_ids, stored.digests, strict=True)
+    return plan([StoredChunk(chunk_id, digest) for chunk_id, digest in pairs], new)
+
+
+def _kept(chunk_id: int, chunk: Chunk, words: SparseVector | None) -> Kept:
+    return Kept(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
+
+
+def _words(document: Document, chunk: Chunk) -> SparseVector:
+    """The title counts as words of each chunk; it is not embedded, so a new title costs nothing."""
+    weights = lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)
+    return SparseVector(weights, lexical.DIMENSION)

@@ -1,0 +1,1 @@
+"""The index beside brute force, bare statements and its peers."""

@@ -1,0 +1,164 @@
+"""As many chunks as a benchmark wants, of real passages.
+
+With more chunks than passages, a passage's vector comes back a little turned each time, so that
+neighbours are as near as in real collections.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector, SparseVector
+
+from index import lexical, spelling
+from index.document import Document
+from index.documents import Added, Documents, Write
+from index.static_embedder import StaticEmbedder
+
+_SETS = ("medquad_en", "squad_sent_dev", "scifact")
+_TURN = 0.03  # standard deviation of each component: cosines of about 0.9 between copies
+_DOCUMENT_CHUNKS = (1, 2, 3, 5, 8, 12)
+_BATCH_CHUNKS = 500
+_TEXT_CHARACTERS_MAX = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """Texts with their unit vectors, shape (texts, 256), their lexical ones, and their words."""
+
+    texts: Sequence[str]
+    dense: NDArray[np.float32]
+    lexical: Sequence[Mapping[int, float]]
+    words: Sequence[frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A document to write: whose it is, who reads it, and which passages its chunks are."""
+
+    tenant: str
+    document_id: str
+    readers: tuple[str, ...]
+    tags: tuple[str, ...]
+    passages: tuple[int, ...]
+    owner: str | None = None
+
+    def with_passages(self, passages: tuple[int, ...]) -> "Made":
+        return replace(self, passages=passages)
+
+
+async def passages(data: Path, count: int, seed: int) -> Passages:
+    texts: list[str] = []
+    for name in _SETS:
+        with gzip.open(data / name / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                passage = json.loads(line)
+                texts.append(f"{passage['title']}\n{passage['text']}"[:_TEXT_CHARACTERS_MAX])
+    Random(seed).shuffle(texts)  # noqa: S311  the same choice every time
+    texts = texts[:count]
+    dense = await StaticEmbedder().embed_passages(texts)
+    return Passages(
+        texts,
+        dense,
+        [lexical.chunk(text, "en") for text in texts],
+        [spelling.words_of([text]) for text in texts],
+    )
+
+
+def questions(data: Path, count: int, seed: int) -> list[str]:
+    texts: list[str] = []
+    for name in _SETS:
+        with gzip.open(data / name / "queries.jsonl.gz", "rt", encoding="utf-8") as lines:
+            texts += [json.loads(line)["text"] for line in lines]
+    return Random(seed).sample(texts, count)  # noqa: S311  the same choice every time
+
+
+def cut(total: int, random: Random) -> Iterator[int]:
+    """Numbers of chunks a document, together `total`."""
+    left = total
+    while left:
+        size = min(left, random.choice(_DOCUMENT_CHUNKS))
+        left -= size
+        yield size
+
+
+def turned(vector: NDArray[np.float32], generator: np.random.Generator) -> NDArray[np.float32]:
+    moved = vector + generator.normal(0, _TURN, vector.shape).astype(np.float32)
+    unit: NDArray[np.float32] = moved / np.linalg.norm(moved)
+    return unit
+
+
+def batches(made: Sequence[Made]) -> Iterator[list[Made]]:
+    """Documents of one tenant at a time, some hundred chunks together."""
+    batch: list[Made] = []
+    for document in made:
+        if batch and (
+            document.tenant != batch[0].tenant
+            or sum(len(one.passages) for one in batch) >= _BATCH_CHUNKS
+        ):
+            yield batch
+            batch = []
+        batch.append(document)
+    if batch:
+        yield batch
+
+
+class Rows:
+    """What documents become in the index.
+
+    held: by digest, each chunk's vector as the index keeps it, and its passage.
+    """
+
+    def __init__(self, source: Passages, seed: int) -> None:
+        self.source = source
+        self._words = [SparseVector(dict(words), lexical.DIMENSION) for words in source.lexical]
+        self.held: dict[bytes, tuple[NDArray[np.float16], int]] = {}
+        self._generator = np.random.default_rng(seed)
+        self._serial = 0
+
+    def write(self, made: Made, *, version: int = 0, removed: Sequence[int] = ()) -> Write:
+        return Write(
+            document=Document(
+                document_id=made.document_id,
+                title=f"Document {made.document_id}",
+                text="\n\n".join(self.source.texts[place] for place in made.passages),
+                source="bench",
+                uri="",
+                language="en",
+                tags=made.tags,
+                metadata={},
+                owner=made.owner,
+                readers=made.readers,
+            ),
+            version=version,
+            added=[self._chunk(place) for place in made.passages],
+            kept=[],
+            removed=removed,
+            space=StaticEmbedder.space,
+            words=frozenset().union(*(self.source.words[place] for place in made.passages)),
+        )
+
+    def _chunk(self, place: int) -> Added:
+        self._serial += 1
+        digest = blake2b(self._serial.to_bytes(8, "big"), digest_size=16).digest()
+        vector = turned(self.source.dense[place], self._generator)
+        self.held[digest] = vector.astype(np.float16), place
+        return Added(
+            digest=digest,
+            start=0,
+            end=len(self.source.texts[place]),
+            text=self.source.texts[place],
+            dense=HalfVector(vector),
+            lexical=self._words[place],
+        )
+
+
+async def store(documents: Documents, tenant: str, writes: Sequence[Write]) -> None:
+    committed = await documents.apply_all(tenant, writes)
+    assert None not in committed, "nobody else writes"

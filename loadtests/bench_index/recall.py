@@ -1,0 +1,271 @@
+"""Recall against brute force, over visible shares from a twentieth of a percent to everything.
+
+A principal of the largest of many tenants sees, as an owner, by a group and by what other tenants
+have made public, just that share of all chunks. Brute force is done in numpy over what was written:
+who sees what is decided here by lot, and told to the index as owners, readers and tags.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from statistics import mean, median
+
+import asyncpg
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from index import lexical, strategy
+from index.database import Database, connect
+from index.documents import Documents
+from index.fusion import Candidate
+from index.passes import Asked, Passes, Question
+from index.query import Filter, Query
+from index.scope import SCOPE_NAMES, Scope, resolve
+from index.shelves import Shelves
+from index.static_embedder import StaticEmbedder
+from index.strategy import MEASURED
+from index.tenants import Tenants
+from loadtests.bench_index import corpus
+from loadtests.bench_index.corpus import Made, Passages, Rows
+
+SHARES = (0.05, 0.1, 0.5, 1, 5, 10, 50, 100)  # percent of all chunks
+TENANTS = 200
+CHURNS, CHURNED_SHARE = 10, 0.1
+FIRST = 10  # of a leg: recall@10
+BAR_EXACT, BAR_NEAREST = 1.0, 0.99
+
+_ASKER = "asker"
+_ALIKE = 2e-6  # scores this near, of 1, may change places by the rounding of 32 bits
+_CANDIDATES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Of one share, in percent: how many chunks it is, how they are looked through, what is found.
+
+    dense, lexical: the mean over the questions. p50_ms: of all statements of one search.
+    """
+
+    share: float
+    visible: int
+    ways: Sequence[str]
+    dense: float
+    lexical: float
+    p50_ms: float
+
+    @property
+    def holds(self) -> bool:
+        bar = BAR_NEAREST if "nearest" in self.ways else BAR_EXACT
+        return min(self.dense, self.lexical) >= bar
+
+
+async def measure(
+    url: str, source: Passages, questions: Sequence[str], *, chunks: int, seed: int
+) -> tuple[list[Recall], list[Recall]]:
+    """Before and after the churn."""
+    async with connect(
+        url, connections_max=3, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
+    ) as database:
+        world = World(source, chunks=chunks, seed=seed)
+        await world.fill(database)
+        fresh = await _measure_all(database, url, world, questions)
+        for _ in range(CHURNS):
+            await world.churn(database)
+        churned = await _measure_all(database, url, world, questions)
+    return fresh, churned
+
+
+class World:
+    """What was written, and to whom each document is visible: by the lot that it drew, 0 to 1."""
+
+    def __init__(self, source: Passages, *, chunks: int, seed: int) -> None:
+        self.source = source
+        self._rows = Rows(source, seed)
+        self._random = Random(seed)  # noqa: S311  the same world every time, and no secret
+        self._sizes = _sizes(chunks)
+        self._own_share = self._sizes[0] / chunks
+        self._lots: dict[str, float] = {}
+        self._made: dict[str, Made] = {}
+
+    async def fill(self, database: Database) -> None:
+        tenants, documents = Tenants(database), Documents(database)
+        made = [
+            self._document(tenant, size)
+            for tenant, total in enumerate(self._sizes)
+            for size in corpus.cut(total, self._random)
+        ]
+        for tenant in range(TENANTS):
+            await tenants.create(f"t{tenant}", f"t{tenant}")
+        for batch in corpus.batches(made):
+            await corpus.store(documents, batch[0].tenant, [self._rows.write(one) for one in batch])
+
+    async def churn(self, database: Database) -> None:
+        """Write a tenth of the documents anew, with other passages."""
+        documents = Documents(database)
+        count = round(CHURNED_SHARE * len(self._made))
+        chosen = sorted(self._random.sample(sorted(self._made), count))
+        made = [self._edited(self._made[name]) for name in chosen]
+        for batch in corpus.batches(sorted(made, key=lambda one: one.tenant)):
+            writes = []
+            for one in batch:
+                stored = await documents.stored(one.tenant, one.document_id)
+                assert stored is not None
+                writes.append(
+                    self._rows.write(one, version=stored.version, removed=stored.chunk_ids)
+                )
+            await corpus.store(documents, batch[0].tenant, writes)
+
+    def scope(self, share: float) -> tuple[Scope, Filter]:
+        """Who sees that share, in percent, and what it must ask for."""
+        if share / 100 <= self._own_share:
+            return resolve("t0", _ASKER, [f"g{share}"], ("private", "shared")), Filter()
+        wanted = Filter() if share == 100 else Filter(tags_any=(f"p{share}",))
+        return resolve("t0", _ASKER, [], SCOPE_NAMES), wanted
+
+    def is_visible(self, document_id: str, share: float) -> bool:
+        lot, own = self._lots[document_id], self._made[document_id].tenant == "t0"
+        return lot < self._limit(share, own=own)
+
+    def brute_force(self, chunks: Mapping[int, tuple[str, bytes]], share: float) -> "BruteForce":
+        """chunks: by identifier, the document and the digest."""
+        seen = [
+            (chunk_id, *self._rows.held[digest])
+            for chunk_id, (document_id, digest) in chunks.items()
+            if self.is_visible(document_id, share)
+        ]
+        return BruteForce(self.source, seen)
+
+    def _limit(self, share: float, *, own: bool) -> float:
+        """Below which lot a document is visible."""
+        part = share / 100
+        if part <= self._own_share:
+            return part / self._own_share if own else 0.0
+        return 1.0 if own else (part - self._own_share) / (1 - self._own_share)
+
+    def _document(self, tenant: int, size: int) -> Made:
+        document_id, own = f"d{len(self._made)}", tenant == 0
+        lot = self._lots[document_id] = self._random.random()
+        inside = [share for share in SHARES if lot < self._limit(share, own=own)]
+        groups = [f"group:g{share}" for share in inside if share / 100 <= self._own_share]
+        owned = own and self._random.random() < 0.5 and bool(groups)
+        made = self._made[document_id] = Made(
+            tenant=f"t{tenant}",
+            document_id=document_id,
+            # What the asker owns it sees under every share: only the narrowest of them may be so.
+            readers=(*groups, "tenant") if own else ("tenant", "public"),
+            tags=tuple(f"p{share}" for share in inside),
+            passages=self._passages(size),
+            owner=_ASKER if owned and len(groups) == _groups(self._own_share) else None,
+        )
+        return made
+
+    def _edited(self, made: Made) -> Made:
+        edited = self._made[made.document_id] = made.with_passages(
+            self._passages(len(made.passages))
+        )
+        return edited
+
+    def _passages(self, size: int) -> tuple[int, ...]:
+        return tuple(self._random.choices(range(len(self.source.texts)), k=size))
+
+
+class BruteForce:
+    """Every visible chunk compared with the query; arithmetic in 32 bits, as the index has it."""
+
+    def __init__(
+        self, source: Passages, seen: Sequence[tuple[int, NDArray[np.float16], int]]
+    ) -> None:
+        self._source = source
+        self.visible = len(seen)
+        self._place = {chunk_id: place for place, (chunk_id, _, _) in enumerate(seen)}
+        dense = np.array([vector for _, vector, _ in seen], dtype=np.float32)
+        self._dense = dense / np.linalg.norm(dense, axis=1, keepdims=True)
+        self._passages = np.array([passage for _, _, passage in seen])
+
+    def dense_recall(self, vector: NDArray[np.float32], leg: Sequence[Candidate]) -> float:
+        half = vector.astype(np.float16).astype(np.float32)
+        return self._recall(self._dense @ (half / np.linalg.norm(half)), leg)
+
+    def lexical_recall(self, words: Mapping[int, float], leg: Sequence[Candidate]) -> float:
+        of_passage = np.zeros(len(self._source.texts), np.float32)
+        for place, held in enumerate(self._source.lexical):
+            of_passage[place] = sum(
+                weight * held[term] for term, weight in words.items() if term in held
+            )
+        return self._recall(of_passage[self._passages], leg)
+
+    def _recall(self, scores: NDArray[np.float32], leg: Sequence[Candidate]) -> float:
+        """The share of the best FIRST that the leg begins with; equal scores may stand in."""
+        best = np.sort(scores[scores > 0])[::-1][:FIRST]
+        if not len(best):
+            return 1.0
+        least = best[-1] - _ALIKE * max(1.0, float(best[0]))
+        places = [self._place[found.chunk_id] for found in leg[: len(best)]]
+        return float(np.mean(scores[places] >= least))
+
+
+async def _measure_all(
+    database: Database, url: str, world: World, questions: Sequence[str]
+) -> list[Recall]:
+    async for _ in Shelves(database).tend():
+        pass
+    connection = await asyncpg.connect(url)
+    rows = await connection.fetch(
+        "SELECT chunk_id, document_id, digest FROM chunk_texts JOIN documents USING (document_key)"
+    )
+    await connection.close()
+    chunks = {row["chunk_id"]: (row["document_id"], row["digest"]) for row in rows}
+    return [
+        await _measure(database, world, world.brute_force(chunks, share), share, questions)
+        for share in SHARES
+    ]
+
+
+async def _measure(
+    database: Database, world: World, truth: BruteForce, share: float, questions: Sequence[str]
+) -> Recall:
+    passes, embedder = Passes(database, limits=MEASURED), StaticEmbedder()
+    scope, wanted = world.scope(share)
+    dense, words, times_s = [], [], []
+    for text in questions:
+        vector = await embedder.embed_query(text)
+        question = _question(scope, Query(text, filter=wanted), vector)
+        await passes.legs(question)  # so that no time is measured with cold pages
+        started_s = time.perf_counter()
+        legs = await passes.legs(question)
+        times_s.append(time.perf_counter() - started_s)
+        dense.append(truth.dense_recall(vector, legs.dense))
+        words.append(truth.lexical_recall(lexical.query(text, ["en"]), legs.lexical))
+    survey = await passes.survey(question)
+    chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)
+    return Recall(
+        share=share,
+        visible=truth.visible,
+        ways=sorted({one.way for one in chosen}),
+        dense=mean(dense),
+        lexical=mean(words),
+        p50_ms=median(times_s) * 1000,
+    )
+
+
+def _question(scope: Scope, query: Query, vector: NDArray[np.float32]) -> Question:
+    asked = Asked(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
+
+    async def ask(_: str | None) -> Asked:
+        return asked
+
+    return Question(scope, query, shown=2 * query.top_k, ask=ask)
+
+
+def _sizes(chunks: int) -> list[int]:
+    """Of the tenants, by Zipf's law; together `chunks`."""
+    weights = 1 / np.arange(1, TENANTS + 1)
+    shared = np.floor(chunks * weights / weights.sum()).astype(int)
+    shared[0] += chunks - shared.sum()
+    return [int(size) for size in shared]
+
+
+def _groups(own_share: float) -> int:
+    return sum(share / 100 <= own_share for share in SHARES)
