@@ -585,7 +585,7 @@ async def test_a_commit_of_several_documents_that_all_have_changed_since_makes_n
 async def test_several_documents_are_committed_together_or_not_at_all(
     documents: Documents, rows: Rows, tenants: Tenants
 ) -> None:
-    broken = replace(a_chunk("b"), lexical={1: float("nan")})
+    broken = replace(a_chunk("b"), lexical=SparseVector({1: float("nan")}, DIMENSION))
     writes = [
         a_write(a_document("first"), added=["a"]),
         Write(a_document("second"), 0, [broken], [], []),
