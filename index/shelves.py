@@ -5,7 +5,7 @@ transaction, and a shelf is looked through exactly until its indexes are whole. 
 while its chunks are copied. Whatever ends early is taken up by the next call.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from index import strategy
@@ -33,7 +33,7 @@ class Shelves:
         self._database = database
         self._chunks_max = limits.crossover_chunks
 
-    async def tend(self) -> AsyncIterator[Moved | Indexed]:
+    async def tend(self) -> AsyncGenerator[Moved | Indexed, None]:
         """Do what has to be done, and tell each thing done; nothing if another process is at it.
 
         Raises `DatabaseUnavailable`.

@@ -504,3 +504,207 @@ async def test_embeddings_are_known_within_their_tenant_and_space(documents: Doc
     assert await known("acme", "one-space") == {digest("a"): vector}
     assert await known("acme", "other-space") == {}
     assert await known("beta", "one-space") == {}
+
+
+async def test_several_documents_are_one_revision_and_one_change(
+    documents: Documents, rows: Rows
+) -> None:
+    kept_of = await written(documents, a_document("kept"), "a", "b")
+    a, b = kept_of.chunk_ids
+    writes = [
+        a_write(a_document("new"), added=["c", "d"]),
+        a_write(
+            a_document("kept"),
+            version=kept_of.version,
+            added=["e"],
+            kept=[Kept(a, digest("a"), 0, 1, "a", None)],
+            removed=[b],
+        ),
+        a_write(a_document("empty")),
+    ]
+
+    committed = await documents.apply_all("acme", writes)
+
+    assert committed == [Committed({"acme": 2})] * 3
+    new, kept = await documents.stored("acme", "new"), await documents.stored("acme", "kept")
+    assert new is not None
+    assert kept is not None
+    (e,) = set(kept.chunk_ids) - {a}
+    assert new.digests == (digest("c"), digest("d"))
+    assert (await rows.changes("acme"))[1:] == [(2, [*new.chunk_ids, e], [b], [a])]
+    assert await documents.stored("acme", "empty") is not None
+
+
+async def test_of_several_documents_only_the_public_ones_are_in_the_public_change(
+    documents: Documents, rows: Rows
+) -> None:
+    writes = [
+        a_write(a_document("ours"), added=["a"]),
+        a_write(a_document("all", readers=("public",)), added=["b"]),
+    ]
+
+    committed = await documents.apply_all("acme", writes)
+
+    shared = await documents.stored("acme", "all")
+    assert shared is not None
+    assert committed == [Committed({"acme": 1, "public": 1})] * 2
+    assert await rows.changes("public") == [(1, list(shared.chunk_ids), [], [])]
+
+
+async def test_documents_that_have_changed_since_are_left_out_of_a_commit_of_several(
+    documents: Documents, rows: Rows
+) -> None:
+    stored = await written(documents, a_document("old"), "a")
+    await write_again(documents, stored)
+    before = await documents.stored("acme", "old")
+    writes = [
+        a_write(a_document("new"), added=["b"]),
+        a_write(a_document("old", title="Late"), version=stored.version, added=["c"]),
+        a_write(a_document("gone"), version=stored.version, added=["d"]),
+    ]
+
+    committed = await documents.apply_all("acme", writes)
+
+    assert committed == [Committed({"acme": 3}), None, None]
+    assert before is not None
+    assert await documents.stored("acme", "old") == replace(before, revision=3)
+    assert await documents.stored("acme", "gone") is None
+    assert await documents.stored("acme", "new") is not None
+    assert [change[0] for change in await rows.changes("acme")] == [1, 2, 3]
+
+
+async def test_a_commit_of_several_documents_that_all_have_changed_since_makes_no_revision(
+    documents: Documents, tenants: Tenants
+) -> None:
+    writes = [a_write(a_document(f"d{number}"), version=7, added=["a"]) for number in range(3)]
+
+    assert await documents.apply_all("acme", writes) == [None] * 3
+    assert await revision(tenants, "acme") == 0
+
+
+async def test_several_documents_are_committed_together_or_not_at_all(
+    documents: Documents, rows: Rows, tenants: Tenants
+) -> None:
+    broken = replace(a_chunk("b"), lexical=SparseVector({1: float("nan")}, DIMENSION))
+    writes = [
+        a_write(a_document("first"), added=["a"]),
+        Write(a_document("second"), 0, [broken], [], []),
+    ]
+
+    with pytest.raises(asyncpg.DataError):
+        await documents.apply_all("acme", writes)
+
+    for table in ("documents", "texts", "chunks", "chunk_texts", "sources", "changes"):
+        assert await rows.count(table) == 0
+    assert await revision(tenants, "acme") == 0
+
+
+async def test_writers_of_the_same_documents_in_other_orders_do_not_wait_for_each_other_forever(
+    documents: Documents, rows: Rows
+) -> None:
+    names = [f"d{number}" for number in range(20)]
+    orders = [names, names[::-1], names[10:] + names[:10]]
+
+    outcomes = await asyncio.gather(
+        *(
+            documents.apply_all("acme", [a_write(a_document(name), added=["a"]) for name in order])
+            for order in orders
+        )
+    )
+
+    assert sorted(outcome.count(None) for outcome in outcomes) == [0, 20, 20]
+    assert await rows.count("documents") == await rows.count("chunks") == 20
+
+
+names = st.sampled_from(["a", "b", "c"])
+readers = st.sampled_from([(), ("tenant",), ("public",), ("public", "tenant")])
+writes = st.tuples(names, st.integers(0, 4), readers)
+steps = st.one_of(
+    st.tuples(st.just("write"), st.lists(writes, min_size=1, max_size=3, unique_by=lambda w: w[0])),
+    st.tuples(st.just("share"), names, readers),
+    st.tuples(st.just("remove"), names),
+)
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(taken=st.lists(st.tuples(st.sampled_from(["acme", "beta"]), steps), max_size=12))
+async def test_after_any_changes_the_counters_say_what_counting_says(
+    documents: Documents,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+    taken: Sequence[tuple[str, tuple[Any, ...]]],
+) -> None:
+    for tenant, step in taken:
+        await take(documents, tenant, step)
+
+        assert await counters(connection) == await counted(connection)
+
+
+async def take(documents: Documents, tenant: str, step: tuple[Any, ...]) -> None:
+    match step:
+        case ("write", writes):
+            planned = [await plan(documents, tenant, *write) for write in writes]
+            assert None not in await documents.apply_all(tenant, planned)
+        case ("share", name, to):
+            stored = await documents.stored(tenant, name)
+            if stored is not None:
+                assert await documents.put_access(tenant, stored, owner="ana", readers=to)
+        case ("remove", name):
+            stored = await documents.stored(tenant, name)
+            if stored is not None:
+                assert await documents.remove(tenant, stored)
+
+
+async def plan(
+    documents: Documents, tenant: str, name: str, chunks: int, readers: tuple[str, ...]
+) -> Write:
+    """Every other stored chunk is kept, and as many are added as make it so many."""
+    stored = await documents.stored(tenant, name)
+    document = a_document(name, readers=readers)
+    if stored is None:
+        return a_write(document, added=[f"{name}{number}" for number in range(chunks)])
+    held = list(zip(stored.chunk_ids, stored.digests, strict=True))
+    kept = [Kept(chunk_id, digest, 0, 1, "a", None) for chunk_id, digest in held[:chunks:2]]
+    return a_write(
+        document,
+        version=stored.version,
+        added=[f"{name}{stored.version}{number}" for number in range(chunks - len(kept))],
+        kept=kept,
+        removed=sorted(set(stored.chunk_ids) - {chunk.chunk_id for chunk in kept}),
+    )
+
+
+async def counters(
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> tuple[dict[str, tuple[int, int]], dict[int, int]]:
+    """Of each tenant its chunks and public chunks, of each document its chunks, as noted."""
+    tenants = await connection.fetch("SELECT tenant, chunks, public_chunks FROM tenants")
+    noted = await connection.fetch("SELECT document_key, chunks FROM documents")
+    return (
+        {row["tenant"]: (row["chunks"], row["public_chunks"]) for row in tenants},
+        {row["document_key"]: row["chunks"] for row in noted},
+    )
+
+
+async def counted(
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> tuple[dict[str, tuple[int, int]], dict[int, int]]:
+    """The same, of the chunks themselves. The row 'public' counts every tenant's public ones."""
+    rows = await connection.fetch(
+        "SELECT tenant, document_key, 'public' = ANY (readers) AS is_public,"
+        " (SELECT count(*) FROM chunks WHERE chunks.document_key = told.document_key) AS chunks"
+        " FROM documents AS told"
+    )
+    of_tenants = {
+        tenant: (
+            sum(row["chunks"] for row in rows if row["tenant"] == tenant),
+            sum(row["chunks"] for row in rows if row["tenant"] == tenant and row["is_public"]),
+        )
+        for tenant in ("acme", "beta")
+    }
+    everyone = sum(public for _, public in of_tenants.values())
+    return (
+        of_tenants | {"public": (everyone, 0)},
+        {row["document_key"]: row["chunks"] for row in rows},
+    )

@@ -1,30 +1,27 @@
 """The search statement against brute force, and what an answer says beside its hits."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime
 from itertools import product
-from typing import TypeVar
 
-import asyncpg
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 
 from gateway.embedded import Servers
 from index.database import Database
 from index.documents import Documents
 from index.query import Filter, Query
-from index.scope import SCOPE_NAMES, ScopeName, everything, resolve
-from index.search import Found, Searcher
+from index.scope import ScopeName, everything, resolve
+from index.search import Searcher
 from index.static_embedder import StaticEmbedder
-from index.tenants import Tenants
 from ingest.chunk import chunks
 from ingest.write import Writer
 from tests.conftest import fresh_settings
-from tests.index import worlds
+from tests.index import questions, worlds
 from tests.index.conftest import connected
+from tests.index.questions import SCOPES, World
 from tests.index.samples import (
     AbsentEmbedder,
     IndifferentEmbedder,
@@ -33,30 +30,13 @@ from tests.index.samples import (
     put,
     subsets,
 )
-from tests.index.worlds import Piece, Principal
+from tests.index.worlds import Principal
 
 pytestmark = pytest.mark.anyio
 
-T = TypeVar("T")
-
-SCORE_TOLERANCE = 1e-3
-SCOPES = [names for names in subsets(SCOPE_NAMES) if names]
 EVERY_READERS = subsets(["user:ben", "user:eve", "group:sales", "tenant", "public"])
 BEN = Principal("acme", "ben", ())
 ANA = everything("acme", "ana", ["sales"])
-
-
-class World:
-    """A searcher, and every chunk that there is."""
-
-    def __init__(self, database: Database, embedder: StaticEmbedder) -> None:
-        self.tenants = Tenants(database)
-        self.searcher = Searcher(database, embedder)
-        self.embedder = embedder
-        self.pieces: list[Piece] = []
-
-    async def expected(self, seen: Sequence[Piece], query: Query) -> worlds.Expected:
-        return worlds.expected(seen, query, await self.embedder.embed_query(query.text))
 
 
 @pytest.fixture(scope="module")
@@ -69,105 +49,17 @@ async def world(
         url = own.database_url.get_secret_value()
         async with connected(url) as database:
             world = World(database, static_embedder)
-            await _settle(world, database, url)
+            await world.settle(url, worlds.made_up_documents(seed=2026))
             yield world
-
-
-async def _settle(world: World, database: Database, url: str) -> None:
-    documents = Documents(database)
-    writer = Writer(documents, world.embedder, RecordingInvalidation())
-    connection = await asyncpg.connect(url)
-    for tenant in worlds.TENANTS:
-        await world.tenants.create(tenant, tenant)
-    for hours, (tenant, document) in enumerate(worlds.made_up_documents(seed=2026)):
-        await put(writer, document, tenant)
-        await connection.execute(
-            "UPDATE documents SET updated_at = $3 WHERE tenant = $1 AND document_id = $2",
-            tenant,
-            document.document_id,
-            worlds.updated_at(hours),
-        )
-        stored = await documents.stored(tenant, document.document_id)
-        assert stored is not None
-        texts = [chunk.embedded_text for chunk in chunks(document.text)]
-        world.pieces += worlds.pieces(
-            tenant,
-            document,
-            chunk_ids=stored.chunk_ids,
-            updated_at=worlds.updated_at(hours),
-            dense=await world.embedder.embed_passages(texts),
-        )
-    await connection.close()
-
-
-def seldom(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
-    """Mostly None: many conditions at once admit nothing."""
-    return st.integers(0, 3).flatmap(lambda number: st.none() if number else strategy)
-
-
-def some(things: Sequence[str]) -> st.SearchStrategy[tuple[str, ...]]:
-    return st.sets(st.sampled_from(things), min_size=1).map(sorted).map(tuple)
-
-
-moments = st.integers(0, 3 * worlds.DOCUMENTS_PER_TENANT).map(worlds.updated_at)
-filters = st.builds(
-    Filter,
-    sources=seldom(some(worlds.SOURCES)),
-    tags_any=seldom(some(worlds.TAGS)),
-    tags_all=seldom(some(worlds.TAGS[:2])),
-    languages=seldom(some([*worlds.LANGUAGES, "pt"])),
-    updated_after=seldom(moments),
-    updated_before=seldom(moments),
-    exclude_documents=seldom(some([f"d{number}" for number in range(5)])),
-    metadata=seldom(st.sampled_from([*worlds.METADATA, {"labels": ["a"]}, {"year": 2025.0}])),
-)
-words = st.sampled_from([word for words in worlds.WORDS.values() for word in words])
-queries = st.builds(
-    Query,
-    text=st.lists(words | st.just("unheard-of"), min_size=1, max_size=5).map(" ".join),
-    alpha=st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1),
-    top_k=st.sampled_from([1, 5, 20, 1000]),
-    fusion=st.sampled_from(["relative", "rrf"]),
-    filter=filters,
-    min_score=seldom(st.sampled_from([0.17, 0.53, 1.1])),
-    candidates=st.sampled_from([3, 20, 50, 1000]),
-)
-principals = st.builds(
-    Principal,
-    st.sampled_from(worlds.TENANTS),
-    st.sampled_from(worlds.SUBJECTS),
-    st.sets(st.sampled_from(worlds.GROUPS)).map(sorted).map(tuple),
-)
 
 
 @pytest.mark.parametrize("names", SCOPES, ids="+".join)
 @settings(max_examples=20, deadline=None)
-@given(asking=principals, query=queries)
+@given(asking=questions.principals, query=questions.queries)
 async def test_a_search_finds_what_brute_force_finds(
     world: World, names: tuple[ScopeName, ...], asking: Principal, query: Query
 ) -> None:
-    seen = worlds.visible(world.pieces, asking, names, query.filter)
-    expected = await world.expected(seen, query)
-    assume(expected.decided)
-
-    scope = resolve(asking.tenant, asking.subject, asking.groups, names)
-    found = await world.searcher.search(scope, query)
-
-    assert {hit.chunk_id for hit in found.hits} <= {piece.chunk_id for piece in seen}
-    check(query, found, expected)
-
-
-def check(query: Query, found: Found, expected: worlds.Expected) -> None:
-    """Ranks are exact, but where scores of `relative` fusion are equal within the tolerance."""
-    tolerance = 0.0 if query.fusion == "rrf" else SCORE_TOLERANCE
-    found_scores = [hit.score for hit in found.hits]
-    expected_scores = [score for _, score in expected.hits]
-
-    assert found_scores == pytest.approx(expected_scores, rel=0, abs=tolerance)
-    for hit, (chunk_id, score) in zip(found.hits, expected.hits, strict=True):
-        if hit.chunk_id != chunk_id:
-            assert expected.scores[hit.chunk_id] == pytest.approx(score, rel=0, abs=tolerance)
-            assert expected.scores[hit.chunk_id] != score, "ties go to the lower chunk id"
+    await world.assert_right(world.searcher, asking, names, query)
 
 
 async def test_updated_after_is_inclusive_and_updated_before_exclusive(world: World) -> None:
@@ -437,3 +329,151 @@ async def test_a_tenant_that_does_not_exist_gets_an_answer_without_hits(searcher
         found = await searcher.search(scope, Query("leave", alpha=0.5))
 
     assert (found.hits, found.as_of) == ((), {"nobody": 0, "public": 0})
+
+
+LANDMARKS = ("lighthouse", "volcano", "telescope", "orchestra", "cathedral")
+GUIDE = "\n\n".join(
+    f"## 🗼 {word.title()}\n\nThe {word} é très 🎻 alt." for word in LANDMARKS
+)  # characters of two, three and four bytes: places are counted in characters
+
+
+@pytest.mark.parametrize("place", range(len(LANDMARKS)))
+async def test_an_expanded_hit_takes_in_the_chunk_before_and_the_one_after(
+    writer: Writer, searcher: Searcher, place: int
+) -> None:
+    pieces = chunks(GUIDE)
+    assert len(pieces) == len(LANDMARKS)
+    await put(writer, a_document("other", "Nothing but harbours."))
+    await put(writer, a_document("guide", GUIDE))
+
+    query = Query(LANDMARKS[place], alpha=0, top_k=1)
+    (plain,) = (await searcher.search(ANA, query)).hits
+    (wide,) = (await searcher.search(ANA, replace(query, expand=True))).hits
+
+    first, last = pieces[max(place - 1, 0)], pieces[min(place + 1, len(pieces) - 1)]
+    assert (plain.start, plain.end) == (pieces[place].start, pieces[place].end)
+    assert (wide.start, wide.end) == (first.start, last.end)
+    for hit in (plain, wide):
+        assert hit.text == GUIDE[hit.start : hit.end]
+    assert (wide.chunk_id, wide.score) == (plain.chunk_id, plain.score)
+
+
+async def test_expanded_hits_that_overlap_are_one(writer: Writer, searcher: Searcher) -> None:
+    await put(writer, a_document("guide", GUIDE))
+    query = Query(" ".join(LANDMARKS), alpha=0, top_k=5)
+
+    plain = await searcher.search(ANA, query)
+    wide = await searcher.search(ANA, replace(query, expand=True))
+
+    assert len(plain.hits) == len(LANDMARKS)
+    assert [hit.text for hit in wide.hits] == [GUIDE]
+
+
+async def test_a_document_of_one_chunk_expands_to_itself(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    query = Query("leave", alpha=0)
+
+    plain, wide = [
+        (await searcher.search(ANA, one)).hits for one in (query, replace(query, expand=True))
+    ]
+
+    assert plain == wide
+
+
+async def test_no_document_has_more_hits_than_asked_for(writer: Writer, searcher: Searcher) -> None:
+    for name in ("one", "two"):
+        sections = (f"## {name} {number}\n\nLeave number {number}." for number in range(4))
+        await put(writer, a_document(name, "\n\n".join(sections)))
+    query = Query("leave", alpha=0.5, top_k=8)
+
+    for limit, hits in ((None, 8), (3, 6), (1, 2)):
+        found = await searcher.search(ANA, replace(query, document_hits_max=limit))
+
+        per_document = [hit.document_id for hit in found.hits]
+        assert len(per_document) == hits
+        assert per_document.count("one") == per_document.count("two") == hits / 2
+
+
+async def test_words_are_analysed_in_the_language_that_the_caller_names(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("english", "Pay by invoice; one sensor.", title="", language="en"))
+    await put(writer, a_document("portuguese", "Pagamentos: um sensor.", title="", language="pt"))
+
+    async def found(text: str, language: str | None) -> set[str]:
+        answer = await searcher.search(ANA, Query(text, alpha=0, language=language))
+        return {hit.document_id for hit in answer.hits}
+
+    assert await found("sensor", None) == {"english", "portuguese"}
+    assert await found("sensor", "en") == {"english"}
+    assert await found("sensor", "pt") == await found("sensor", "pt-BR") == {"portuguese"}
+    assert await found("pagamento", "pt") == {"portuguese"}
+    assert await found("pagamento", "en") == set()
+    assert await found("sensor", "de") == set()
+
+
+async def test_a_word_with_a_typo_finds_and_the_answer_says_what_it_was_taken_for(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+    await put(writer, a_document("leave"))
+
+    for alpha in (0.0, 0.5):
+        found = await searcher.search(ANA, Query("lihgthouse", alpha=alpha, top_k=1))
+
+        assert [hit.document_id for hit in found.hits] == ["tower"]
+        assert found.corrections == {"lihgthouse": ("lighthouse",)}
+
+
+async def test_a_word_as_it_should_be_is_not_corrected(writer: Writer, searcher: Searcher) -> None:
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+
+    for text in ("lighthouse", "lighthouses", "Norrvik"):
+        found = await searcher.search(ANA, Query(text, alpha=0))
+
+        assert [hit.document_id for hit in found.hits] == ["tower"]
+        assert found.corrections == {}
+
+
+async def test_a_word_that_came_in_a_moment_ago_is_what_a_typo_is_taken_for(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    before = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+
+    after = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+
+    assert (before.hits, before.corrections) == ((), {})
+    assert [hit.document_id for hit in after.hits] == ["tower"]
+    assert after.corrections == {"lihgthouse": ("lighthouse",)}
+
+
+async def test_an_answer_says_nothing_of_corrections_that_its_hits_do_not_show(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",)))
+    await put(writer, a_document("open", "The telescope."))
+
+    found = await searcher.search(ANA, Query("lihgthouse telescpoe", alpha=0.5))
+    of_ben = await searcher.search(
+        everything("acme", "ben", []), Query("lihgthouse telescpoe", alpha=0.5)
+    )
+
+    assert [hit.document_id for hit in found.hits] == ["open"]
+    assert found.corrections == {"telescpoe": ("telescope",)}
+    assert of_ben.corrections == {"lihgthouse": ("lighthouse",), "telescpoe": ("telescope",)}
+
+
+@pytest.mark.parametrize("reader", ["tenant", "public"])
+async def test_the_words_of_another_tenant_correct_nothing(
+    writer: Writer, searcher: Searcher, reader: str
+) -> None:
+    await put(writer, a_document("tower", "The lighthouse.", readers=(reader,)), "beta")
+    await put(writer, a_document("leave"))
+
+    found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+
+    assert (found.hits, found.corrections) == ((), {})

@@ -5,6 +5,7 @@ to PostgreSQL is done here in Python, over all chunks of all tenants.
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -206,7 +207,7 @@ def _contains(held: Any, wanted: Any) -> bool:
 
 def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) -> Expected:
     """What the search must find among what may be seen. `dense` is the query's vector."""
-    meaning, words = _dense_leg(seen, dense), _lexical_leg(seen, query.text)
+    meaning, words = _dense_leg(seen, dense), _lexical_leg(seen, query)
     decided = all(_is_decided(leg, query.candidates) for leg in (meaning, words))
     legs = meaning[: query.candidates], words[: query.candidates]
     if query.fusion == "rrf":
@@ -225,8 +226,12 @@ def _dense_leg(seen: Sequence[Piece], vector: NDArray[np.float32]) -> list[Candi
     return _ranked(seen, cosines)
 
 
-def _lexical_leg(seen: Sequence[Piece], text: str) -> list[Candidate]:
-    asked = {code: _single(lexical.query(text, [code])) for code in LANGUAGES}
+def _lexical_leg(seen: Sequence[Piece], query: Query) -> list[Candidate]:
+    """Words of another language than the named one mean nothing."""
+    asked = {
+        code: _single(lexical.query(query.text, [code])) if query.language in {None, code} else {}
+        for code in LANGUAGES
+    }
     products = [
         math.fsum(
             weight * piece.lexical.get(term, 0.0)
@@ -255,12 +260,20 @@ def _is_decided(leg: Sequence[Candidate], candidates: int) -> bool:
 def _folded(
     seen: Sequence[Piece], query: Query, ranking: Sequence[Fused]
 ) -> list[tuple[int, float]]:
-    digests = {piece.chunk_id: piece.digest for piece in seen}
-    hits: dict[bytes, tuple[int, float]] = {}
+    pieces = {piece.chunk_id: piece for piece in seen}
+    best: dict[bytes, Fused] = {}
     for fused in ranking:
         if query.min_score is None or fused.score >= query.min_score:
-            hits.setdefault(digests[fused.chunk_id], (fused.chunk_id, fused.score))
-    return list(hits.values())[: query.top_k]
+            best.setdefault(pieces[fused.chunk_id].digest, fused)
+    hits: list[tuple[int, float]] = []
+    of_document: Counter[tuple[str, str]] = Counter()
+    for fused in best.values():
+        piece = pieces[fused.chunk_id]
+        document = piece.tenant, piece.document.document_id
+        of_document[document] += 1
+        if query.document_hits_max is None or of_document[document] <= query.document_hits_max:
+            hits.append((fused.chunk_id, fused.score))
+    return hits[: query.top_k]
 
 
 def _single(vector: Mapping[int, float]) -> dict[int, float]:
