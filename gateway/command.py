@@ -18,6 +18,7 @@ from gateway.embedded import EmbeddedError
 from gateway.errors import NotPossible
 from gateway.settings import Settings
 from index.errors import IndexFailure
+from ingest.errors import NotReembedded
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -257,7 +258,7 @@ def _errors() -> Iterator[None]:
     """
     try:
         yield
-    except (EmbeddedError, IndexFailure, NotPossible) as error:
+    except (EmbeddedError, IndexFailure, NotPossible, NotReembedded) as error:
         _fail(str(error))
     except ValidationError as error:
         _fail("; ".join(_mistakes(error)))

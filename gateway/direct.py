@@ -118,7 +118,10 @@ async def reembed(
         coming = opened.embedders[-1]
         spaces = Spaces(patient)
         reembedder = Reembedder(opened.documents, spaces, coming, opened.answers)
-        for tenant, documents in (await spaces.tenants()).items():
+        there = await spaces.tenants()
+        if unknown := [tenant for tenant in tenants if tenant not in there]:
+            raise NotPossible(f"there is no tenant {', '.join(unknown)}")
+        for tenant, documents in there.items():
             if tenants and tenant not in tenants:
                 continue
             if await reembedder.run(tenant, coming.dimensions, on_tenant(tenant, documents)):

@@ -84,6 +84,9 @@ async def test_requests_that_mean_the_same_share_an_answer(gateway: Gateway, ana
         {"scopes": ["private"]},
         {"min_score": 0.5},
         {"explain": True},
+        {"expand": True},
+        {"language": "pt"},
+        {"document_hits_max": 1},
         {"filter": {"tags_any": ["a"]}},
         {"filter": {"metadata": {"team": "sales"}}},
     ],
@@ -183,6 +186,47 @@ async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> No
 
     assert list(plain) == [name for name in HitAnswer.model_fields if name != "explain"]
     assert list(explained) == list(HitAnswer.model_fields)
+
+
+async def test_a_hit_takes_its_neighbours_in_on_request(ana: Caller) -> None:
+    sections = [f"## Part {number}\n\n{LEAVE} It is part {number}." for number in range(5)]
+    await ana.put("long", "\n\n".join(sections))
+    document = (await ana.call("GET", "/v1/documents/long")).json()
+
+    (plain, *_) = (await ana.search("part 2", top_k=1)).json()["hits"]
+    (wide, *_) = (await ana.search("part 2", top_k=1, expand=True)).json()["hits"]
+
+    assert wide["start"] < plain["start"] < plain["end"] < wide["end"]
+    assert document["text"][wide["start"] : wide["end"]] == wide["text"]
+    assert wide["chunk_id"] == plain["chunk_id"]
+
+
+async def test_no_document_fills_the_answer_where_so_few_hits_are_wanted(ana: Caller) -> None:
+    await ana.put("long", "\n\n".join(f"## Leave {n}\n\nLeave, part {n}." for n in range(9)))
+    await ana.put("short", "Leave, in short.")
+
+    found = await ana.found("leave", top_k=10, document_hits_max=2)
+
+    assert sorted(found) == ["long", "long", "short"]
+
+
+async def test_a_question_is_understood_in_the_language_that_it_names(ana: Caller) -> None:
+    await ana.put("en", "The chat was friendly.", language="en")
+    await ana.put("fr", "Les chats sont amicaux.", language="fr")
+
+    assert await ana.found("chats", alpha=0, language="fr") == ["fr"]
+    assert await ana.found("chats", alpha=0, language="en-GB") == ["en"]
+
+
+async def test_a_typo_is_taken_for_a_word_and_explained(ana: Caller) -> None:
+    await ana.put("lamp", "The lighthouse keeper trims the wick.")
+
+    answer = (await ana.search("lihgthouse", explain=True)).json()
+    plain = (await ana.search("lihgthouse", alpha=0)).json()
+
+    assert answer["corrections"] == {"lihgthouse": ["lighthouse"]}
+    assert [hit["document_id"] for hit in plain["hits"]] == ["lamp"]
+    assert "corrections" not in plain
 
 
 async def test_an_unknown_filter_value_finds_nothing_and_says_nothing(ana: Caller) -> None:

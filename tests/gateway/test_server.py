@@ -37,6 +37,7 @@ COMMANDS = (
     ("serve",),
     ("worker",),
     ("ingest",),
+    ("reembed",),
     ("search",),
     ("tenant",),
     ("tenant", "create"),
@@ -398,6 +399,38 @@ async def test_a_search_shows_what_the_principal_may_read(
     assert "Everybody gets 25 days of annual leave a year." in member
     assert re.search(r"^leave$", member, re.MULTILINE)
     assert "25 days" not in stranger
+
+
+async def test_a_tenant_is_moved_to_another_embedder_and_found_by_whoever_knows_both(
+    environment: dict[str, str], gateway: Gateway
+) -> None:
+    await gateway.tenant("moving")
+    ana = await gateway.caller("ana", tenant="moving")
+    await ana.put("leave", LEAVE)
+    testing = environment | {"NEARHIT_MODE": "test"}
+    move = ("reembed", "--to", "hashing", "--tenant", "moving")
+
+    moved = await succeeds(testing, *move)
+    again = await succeeds(testing, *move)
+    both = testing | {"NEARHIT_EMBEDDER_NEXT": "hashing"}
+    found = await succeeds(both, "search", "leave", "--tenant", "moving", "--subject", "ana")
+    unaware = await ana.search("annual leave")
+
+    assert moved == "moved to hashing: moving\n"
+    assert again == "moved to hashing: nothing, all are there already\n"
+    assert "25 days" in found
+    assert unaware.headers["nearhit-degraded"] == "lexical-only"
+    assert [hit["document_id"] for hit in unaware.json()["hits"]] == ["leave"]
+
+
+async def test_what_can_not_be_moved_is_told_in_a_line(environment: dict[str, str]) -> None:
+    forbidden = await refused(environment, "reembed", "--to", "hashing")
+    unknown = await refused(
+        environment | {"NEARHIT_MODE": "test"}, "reembed", "--to", "hashing", "--tenant", "nobody"
+    )
+
+    assert "NEARHIT_MODE=test" in forbidden
+    assert "there is no tenant nobody" in unknown
 
 
 @pytest.mark.parametrize(
