@@ -1,5 +1,5 @@
 # `make` alone runs what CI runs.
-.PHONY: all setup demo run test format lint types layers bench real clean
+.PHONY: all setup demo run test format lint types layers bench bench-index real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -39,6 +39,14 @@ layers: setup
 
 bench: setup
 	$(BIN)/python -m loadtests.bench_search --json bench-search.json
+
+.venv/bench: .venv/ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
+	touch $@
+
+# make bench-index DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/index.md; half an hour.
+bench-index: .venv/bench
+	$(BIN)/python -W ignore -m loadtests.bench_index $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
 real: setup

@@ -1,5 +1,6 @@
 """Servers under test: processes of their own, on free ports, stopped at the end."""
 
+import json
 import os
 import subprocess
 import sys
@@ -16,12 +17,19 @@ _START_S_MAX = 60.0
 @contextmanager
 def nearhit(admin_key: str) -> Iterator[str]:
     """A gateway with one worker on servers of its own, with an empty index; yields its URL."""
+    with nearhit_and_database(admin_key) as (url, _):
+        yield url
+
+
+@contextmanager
+def nearhit_and_database(admin_key: str) -> Iterator[tuple[str, str]]:
+    """The same; yields its URL and its database's."""
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
         environment = {"NEARHIT_DATA_DIR": f"{name}/data", "NEARHIT_ADMIN_KEY": admin_key}
         with _process(["gateway", "serve", "--port", "0"], environment, folder) as url:
-            yield url
+            yield url, _database_url(folder / "data")
 
 
 @contextmanager
@@ -49,6 +57,14 @@ def _process(module: list[str], environment: dict[str, str], folder: Path) -> It
             yield _url(process, log)
         finally:
             process.terminate()
+
+
+def _database_url(data_dir: Path) -> str:
+    """The one that the gateway was given, or else what it started itself, by its data folder."""
+    if given := os.environ.get("NEARHIT_DATABASE_URL"):
+        return given
+    url: str = json.loads((data_dir / "servers.json").read_text())["database_url"]
+    return url
 
 
 def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:

@@ -1,1 +1,1 @@
-"""The index beside brute force, bare statements and its peers."""
+"""The benchmark of the index: each section measures something, writes it down, and has its bars."""

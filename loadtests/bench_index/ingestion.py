@@ -4,9 +4,11 @@ Both write the same documents, texts and chunks into tables with the same indexe
 only the index does is part of its time: locks, versions, foreign keys, counters, the change row.
 """
 
+import asyncio
+import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from random import Random
 from statistics import median
 
@@ -16,8 +18,10 @@ from pgvector.asyncpg import register_vector
 from index.database import connect
 from index.documents import Documents, Write
 from index.tenants import Tenants
+from loadtests import service
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Made, Passages, Rows
+from loadtests.bench_index.section import Bar, Bench, Section, table
 
 _TENANT = "written"
 _BARE = {
@@ -26,6 +30,26 @@ _BARE = {
     "chunks": "chunks_0",
     "chunk_texts": "chunk_texts",
 }
+_TABLES = {
+    "chunks_0": "what the exact pass reads: tenant, document, both vectors",
+    "chunk_texts": "what only hits show: text, offsets, digest",
+    "documents": "readers, filter columns, title; read by the pass once a document",
+    "texts": "whole documents",
+    "vocabulary": "the tenant's words, for typos",
+}
+_HOW = (
+    "Batches of some 500 chunks of 256 dimensions, documents of 1 to 12 chunks, planned and "
+    "embedded beforehand. The index's time includes what only it does: locks, versions, foreign"
+    " keys, the vocabulary, counters and the change row. COPY writes the same documents, texts "
+    "and chunks into tables with the same indexes. In turns, medians."
+)
+_KEPT = (
+    "What a chunk then costs on disk, indexes included, and in PostgreSQL's cache, which holds "
+    "what is read: a search by its exact pass reads `chunks_0` and `documents`, and of "
+    "`chunk_texts` only the rows of its hits. Embedded by a service, each digest's vector is "
+    "kept once more, in `embeddings`, so that it is never paid for twice."
+)
+_PASSAGES, _CHUNKS, _SEED = 5_000, 4_000, 1
 BAR = 0.5
 
 
@@ -38,7 +62,47 @@ class Ingestion:
     share: float
 
 
-async def measure(url: str, source: Passages, *, rounds: int, chunks: int, seed: int) -> Ingestion:
+def measure(bench: Bench) -> Section:
+    with service.nearhit_and_database(f"nh_{secrets.token_urlsafe(32)}") as (_, url):
+        measured, kept = asyncio.run(_measured(url, bench))
+    rows = [
+        ("index", f"{measured.index_per_s:,.0f}"),
+        ("bare COPY", f"{measured.copy_per_s:,.0f}"),
+    ]
+    return Section(
+        title="Ingestion into the index",
+        text=f"{_HOW}\n\n{table(('', 'chunks/s'), rows)}\n\n{_KEPT}\n\n{_storage_table(kept)}",
+        figures={"per_second": asdict(measured), "bytes_per_chunk": kept},
+        bars=[Bar("share of bare COPY's chunks a second", measured.share, at_least=BAR)],
+    )
+
+
+async def _measured(url: str, bench: Bench) -> tuple[Ingestion, dict[str, float]]:
+    source = await corpus.passages(bench.data, _PASSAGES, _SEED)
+    with bench.console.status("ingestion"):
+        written = await _write(url, source, rounds=bench.rounds, chunks=_CHUNKS, seed=_SEED)
+    return written, await _kept(url)
+
+
+async def _kept(url: str) -> dict[str, float]:
+    """Bytes a chunk, indexes included, by what keeps them."""
+    connection = await asyncpg.connect(url)
+    await connection.execute("VACUUM ANALYZE")
+    chunks = await connection.fetchval("SELECT count(*) FROM chunks")
+    kept = {
+        table: await connection.fetchval("SELECT pg_total_relation_size($1::regclass)", table)
+        for table in _TABLES
+    }
+    await connection.close()
+    return {table: size / chunks for table, size in kept.items()}
+
+
+def _storage_table(kept: dict[str, float]) -> str:
+    rows = [(f"`{table}`", what, f"{kept[table]:,.0f}") for table, what in _TABLES.items()]
+    return table(("table", "what it holds", "bytes a chunk"), rows)
+
+
+async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: int) -> Ingestion:
     """chunks: of each round."""
     bare = await asyncpg.connect(url)
     await register_vector(bare)

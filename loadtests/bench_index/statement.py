@@ -5,9 +5,11 @@ readers, no filter, no words and no texts. Both run in turns on one server, on w
 time is what the driver waits for.
 """
 
+import asyncio
+import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from random import Random
 from statistics import median
 
@@ -25,11 +27,20 @@ from index.shelves import Shelves
 from index.static_embedder import StaticEmbedder
 from index.strategy import MEASURED
 from index.tenants import Tenants
+from loadtests import service
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Made, Passages, Rows
+from loadtests.bench_index.section import Bar, Bench, Section, table
 
 SIZES = (1_000, 10_000, 100_000)
 BAR = 2.2
+
+_PASSAGES, _QUESTIONS, _SEED = 20_000, 30, 1
+_HOW = (
+    "All statements of one hybrid search (readers, both legs, the hits' texts), as a ratio to a"
+    " bare scan of the same rows: the tenant's chunks ordered by distance, identifiers alone. "
+    "Both wait for one round trip or more on the same machine, in turns, on warm pages."
+)
 
 _BARE = """
 SELECT chunk_id FROM chunks
@@ -51,10 +62,43 @@ class Timed:
     ratio: float
 
 
-async def measure(
+def measure(bench: Bench) -> Section:
+    with service.nearhit_and_database(f"nh_{secrets.token_urlsafe(32)}") as (_, url):
+        timed = asyncio.run(_measured(url, bench))
+    rows = [
+        (
+            f"{one.visible:,}",
+            " + ".join(one.ways),
+            f"{one.statements:.1f}",
+            f"{one.bare_p50_ms:.2f}",
+            f"{one.hybrid_p50_ms:.2f}",
+            f"{one.hybrid_p99_ms:.2f}",
+            f"{one.ratio:.2f}",
+        )
+        for one in timed
+    ]
+    head = ("visible chunks", "strategy", "statements", "bare P50 ms", "P50 ms", "P99 ms", "ratio")
+    return Section(
+        title="Time of the statements",
+        text=f"{_HOW}\n\n{table(head, rows)}",
+        figures={"timed": [asdict(one) for one in timed]},
+        bars=[
+            Bar(f"ratio to the bare scan at {one.visible:,}", one.ratio, at_most=BAR)
+            for one in timed
+        ],
+    )
+
+
+async def _measured(url: str, bench: Bench) -> list[Timed]:
+    source = await corpus.passages(bench.data, _PASSAGES, _SEED)
+    questions = corpus.questions(bench.data, _QUESTIONS, _SEED)
+    with bench.console.status("statements"):
+        return await _each_size(url, source, questions, rounds=bench.rounds, seed=_SEED)
+
+
+async def _each_size(
     url: str, source: Passages, questions: Sequence[str], *, rounds: int, seed: int
 ) -> list[Timed]:
-    """questions: asked once each in every round, by words and by meaning."""
     timed = []
     for visible in SIZES:
         tenant = f"of-{visible}"

@@ -1,0 +1,116 @@
+"""Chroma, in the process for the quality of its answers, as a server for their time."""
+
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import numpy as np
+from chromadb.api import ClientAPI
+from chromadb.api.collection_configuration import CreateHNSWConfiguration
+from chromadb.config import Settings
+from numpy.typing import NDArray
+
+from loadtests.bench_index import sets, vectors
+from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.sets import RetrievalSet
+
+HOW = (
+    "vectors of the same static model over pieces of at most 200 words, each with its title, which "
+    "is better for it than without; cosine; a passage ranks by its best piece; the HNSW index with "
+    "`ef_construction` and `ef_search` of 200, twice what is default"
+)
+HOW_TIMED = (
+    "`chroma run` and its own client over HTTP; the tenant in the metadata, asked for by `where`; "
+    "the HNSW index as above"
+)
+_HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, ef_search=200)
+_PIECES_ASKED = 50  # enough that ten passages are among them
+_START_S_MAX = 60.0
+_SETTINGS = Settings(anonymized_telemetry=False)
+
+
+def rankings(asked: RetrievalSet) -> list[list[str]]:
+    """The passages found for each question, best first."""
+    pieces = [
+        (passage.passage_id, f"{passage.title}\n{piece}")
+        for passage in asked.passages
+        for piece in sets.pieces(passage)
+    ]
+    embedded = vectors.embed([text for _, text in pieces])
+    questions = vectors.embed([question.text for question in asked.questions])
+    with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
+        client = chromadb.PersistentClient(folder, settings=_SETTINGS)
+        collection = filled(client, embedded)
+        answer = collection.query(
+            query_embeddings=questions, n_results=min(_PIECES_ASKED, len(pieces)), include=[]
+        )
+    return [
+        list(dict.fromkeys(pieces[int(place)][0] for place in places))[:DEPTH]
+        for places in answer["ids"]
+    ]
+
+
+def filled(
+    client: ClientAPI,
+    embedded: NDArray[np.float32],
+    metadata: Sequence[dict[str, Any]] | None = None,
+) -> chromadb.Collection:
+    """A collection of the vectors, whose identifiers are their places."""
+    collection = client.create_collection(
+        "bench", configuration={"hnsw": _HNSW}, embedding_function=None
+    )
+    size = client.get_max_batch_size()
+    for at in range(0, len(embedded), size):
+        batch = slice(at, at + size)
+        collection.add(
+            ids=[str(place) for place in range(len(embedded))[batch]],
+            embeddings=embedded[batch],
+            metadatas=list(metadata[batch]) if metadata else None,
+        )
+    return collection
+
+
+@contextmanager
+def server() -> Iterator[ClientAPI]:
+    """A client of a server with an empty folder."""
+    with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
+        port = _free_port()
+        program = Path(sys.executable).with_name("chroma")
+        command: list[str | Path] = [
+            program,
+            "run",
+            "--path",
+            folder,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
+            try:
+                yield _client(port, process)
+            finally:
+                process.terminate()
+
+
+def _client(port: int, process: "subprocess.Popen[bytes]") -> ClientAPI:
+    deadline_s = time.monotonic() + _START_S_MAX
+    while process.poll() is None and time.monotonic() < deadline_s:
+        try:
+            return chromadb.HttpClient(host="127.0.0.1", port=port, settings=_SETTINGS)
+        except ValueError:  # what it makes of a refused connection
+            time.sleep(0.1)
+    raise RuntimeError("chroma did not start")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

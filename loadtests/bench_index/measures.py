@@ -1,0 +1,43 @@
+"""How good a ranking is, cut at ten: nDCG, recall, reciprocal rank, average precision."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import log2
+from statistics import fmean
+
+DEPTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Each from 0 to 1."""
+
+    ndcg: float
+    recall: float
+    mrr: float
+    map: float
+
+
+def of(ranked: Sequence[str], relevant: Mapping[str, float]) -> Measures:
+    """The measures of one ranking, best first. An ideal one of more than ten has ten."""
+    top = ranked[:DEPTH]
+    assert len(set(top)) == len(top), "a passage is ranked once"
+    places = [place for place, passage in enumerate(top, start=1) if passage in relevant]
+    gain = _gain([relevant.get(passage, 0.0) for passage in top])
+    ideal = _gain(sorted(relevant.values(), reverse=True)[:DEPTH])
+    precisions = [found / place for found, place in enumerate(places, start=1)]
+    return Measures(
+        ndcg=gain / ideal,
+        recall=len(places) / len(relevant),
+        mrr=1 / places[0] if places else 0.0,
+        map=sum(precisions) / min(len(relevant), DEPTH),
+    )
+
+
+def mean(measures: Sequence[Measures]) -> Measures:
+    columns = [asdict(measured) for measured in measures]
+    return Measures(**{name: fmean(column[name] for column in columns) for name in columns[0]})
+
+
+def _gain(relevances: Sequence[float]) -> float:
+    return sum(relevance / log2(place + 1) for place, relevance in enumerate(relevances, start=1))

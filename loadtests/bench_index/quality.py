@@ -1,0 +1,124 @@
+"""How good the answers are, over HTTP at the defaults, beside others on the same passages."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from statistics import fmean
+
+from rich.progress import Progress
+
+from loadtests import service
+from loadtests.bench_index import bm25, chroma, full_text, measures, nearhit, sets
+from loadtests.bench_index.measures import Measures
+from loadtests.bench_index.section import Bar, Bench, Section, table
+from loadtests.bench_index.sets import RetrievalSet
+
+_HOW = {
+    "Nearhit": nearhit.HOW,
+    "Chroma": chroma.HOW,
+    "BM25": bm25.HOW,
+    "ts_rank_cd": full_text.HOW,
+}
+_DENSE_LEAD = 0.10  # of the mean nDCG@10, over the same vectors alone
+_BM25_LEAD = 0.005
+_LAG_MAX = 0.01  # on any set, behind either
+_NAMES = {"ndcg": "nDCG@10", "recall": "Recall@10", "mrr": "MRR@10", "map": "MAP@10"}
+
+Rank = Callable[[RetrievalSet], list[list[str]]]
+Results = Mapping[str, Mapping[str, Measures]]  # by system, then by set
+
+
+def measure(bench: Bench) -> Section:
+    admin_key = f"nh_{secrets.token_urlsafe(32)}"
+    with (
+        service.nearhit_and_database(admin_key) as (url, database_url),
+        Progress(console=bench.console) as progress,
+    ):
+        systems: dict[str, Rank] = {
+            "Nearhit": lambda asked: nearhit.rankings(asked, url, admin_key, lambda _: None),
+            "Chroma": chroma.rankings,
+            "BM25": bm25.rankings,
+            "ts_rank_cd": lambda asked: asyncio.run(full_text.rankings(asked, database_url)),
+        }
+        results, sizes = _results(bench, systems, progress)
+    return Section(
+        title="Quality",
+        text=_text(results, sizes),
+        figures={
+            system: {name: asdict(measured) for name, measured in by_set.items()}
+            for system, by_set in results.items()
+        },
+        bars=_bars(results),
+    )
+
+
+def _results(
+    bench: Bench, systems: Mapping[str, Rank], progress: Progress
+) -> tuple[Results, dict[str, tuple[int, int]]]:
+    """What each system reaches on each set, and each set's passages and questions."""
+    results: dict[str, dict[str, Measures]] = {system: {} for system in systems}
+    sizes = {}
+    task = progress.add_task("quality", total=len(sets.NAMES) * len(systems))
+    for name in sets.NAMES:
+        asked = sets.read(bench.data, name, bench.questions)
+        sizes[name] = len(asked.passages), len(asked.questions)
+        for system, rank in systems.items():
+            progress.update(task, description=f"{name}: {system}")
+            results[system][name] = _measured(asked, rank(asked))
+            progress.advance(task)
+    return results, sizes
+
+
+def _measured(asked: RetrievalSet, rankings: list[list[str]]) -> Measures:
+    return measures.mean(
+        [
+            measures.of(ranked, question.relevant)
+            for question, ranked in zip(asked.questions, rankings, strict=True)
+        ]
+    )
+
+
+def _text(results: Results, sizes: Mapping[str, tuple[int, int]]) -> str:
+    tables = [f"**{title}**\n\n{_table(results, measure)}" for measure, title in _NAMES.items()]
+    how = [f"- *{system}:* {how}." for system, how in _HOW.items()]
+    size = ", ".join(
+        f"{name} {passages:,} and {questions:,}" for name, (passages, questions) in sizes.items()
+    )
+    return "\n\n".join([*tables, "\n".join(how), f"Passages and questions: {size}."])
+
+
+def _table(results: Results, measure: str) -> str:
+    rows = [
+        (name, *(f"{getattr(by_set[name], measure):.3f}" for by_set in results.values()))
+        for name in sets.NAMES
+    ]
+    means = [f"{_mean(results, system, measure):.3f}" for system in results]
+    return table(("set", *results), [*rows, ("mean", *means)])
+
+
+def _bars(results: Results) -> list[Bar]:
+    ours = _mean(results, "Nearhit", "ndcg")
+    return [
+        Bar(
+            "mean nDCG@10 above Chroma's, of the same vectors alone",
+            ours - _mean(results, "Chroma", "ndcg"),
+            at_least=_DENSE_LEAD,
+        ),
+        Bar(
+            "mean nDCG@10 above BM25's", ours - _mean(results, "BM25", "ndcg"), at_least=_BM25_LEAD
+        ),
+        *(
+            Bar(
+                f"{name}: nDCG@10 above the better of both",
+                results["Nearhit"][name].ndcg
+                - max(results[system][name].ndcg for system in ("Chroma", "BM25")),
+                at_least=-_LAG_MAX,
+            )
+            for name in sets.NAMES
+        ),
+    ]
+
+
+def _mean(results: Results, system: str, measure: str) -> float:
+    return fmean(getattr(measured, measure) for measured in results[system].values())

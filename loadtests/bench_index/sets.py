@@ -1,0 +1,96 @@
+"""Retrieval sets: passages, questions, and which passages answer a question."""
+
+import gzip
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+NAMES = (
+    "scifact",
+    "squad_sent_dev",
+    "xquad_en",
+    "faquad_pt",
+    "pira_en",
+    "pira_pt",
+    "medquad_en",
+)
+PIECE_WORDS_MAX = 200  # what Nearhit calls an ordinary chunk
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    passage_id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """relevant: passages by identifier, each with how relevant it is, above 0."""
+
+    text: str
+    relevant: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSet:
+    name: str
+    language: str
+    passages: Sequence[Passage]
+    questions: Sequence[Question]
+
+
+def read(data: Path, name: str, questions_max: int) -> RetrievalSet:
+    """The set, with at most so many of its questions, drawn by a fixed seed; 0 is all of them."""
+    folder = data / name
+    passages = [
+        Passage(line["id"], line["title"] or "", line["text"])
+        for line in _lines(folder / "corpus.jsonl.gz")
+    ]
+    relevant = _judgements(folder / "qrels.tsv")
+    questions = [
+        Question(line["text"], relevant[line["id"]])
+        for line in _lines(folder / "queries.jsonl.gz")
+        if line["id"] in relevant
+    ]
+    if questions_max:
+        questions = Random(1).sample(questions, min(questions_max, len(questions)))  # noqa: S311
+    return RetrievalSet(name, "pt" if name.endswith("_pt") else "en", passages, questions)
+
+
+def pieces(passage: Passage) -> list[str]:
+    """The passage's text in pieces of at most PIECE_WORDS_MAX words, cut at sentence ends.
+
+    A longer sentence stays whole.
+    """
+    found: list[list[str]] = [[]]
+    words = 0
+    for sentence in _SENTENCE_END.split(passage.text.strip()):
+        length = len(sentence.split())
+        if found[-1] and words + length > PIECE_WORDS_MAX:
+            found.append([])
+            words = 0
+        found[-1].append(sentence)
+        words += length
+    return [" ".join(sentences) for sentences in found]
+
+
+def _judgements(file: Path) -> dict[str, dict[str, float]]:
+    relevant: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for line in file.read_text().splitlines():
+        question, passage, relevance = line.split("\t")
+        if relevance.isdigit() and int(relevance) > 0:  # the first line may be a head
+            relevant[question][passage] = float(relevance)
+    return dict(relevant)
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
