@@ -46,7 +46,7 @@ _HOW = (
 _KEPT = (
     "What a chunk then costs on disk, indexes included, and in PostgreSQL's cache, which holds "
     "what is read: a search by its exact pass reads `chunks_0` and `documents`, and of "
-    "`chunk_texts` only the rows of its hits. Embedded by a service, each digest's vector is "
+    "`chunk_texts` only the rows of its hits. By the writer each digest's vector is "
     "kept once more, in `embeddings`, so that it is never paid for twice."
 )
 _PASSAGES, _CHUNKS, _SEED = 5_000, 4_000, 1
