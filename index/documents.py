@@ -129,12 +129,12 @@ class Documents:
         dense = [embeddings[digest] for digest in digests]
         await self._database.rows("documents.keep_embeddings", tenant, space, digests, dense)
 
-    async def apply(self, tenant: str, write: Write) -> Committed | None:
-        """Commit the write, or nothing and None if the document has changed since the plan."""
-        return (await self.apply_all(tenant, [write]))[0]
-
     async def apply_all(self, tenant: str, writes: Sequence[Write]) -> list[Committed | None]:
-        """Commit writes of different documents together, but for those that `apply` would not."""
+        """Commit writes of different documents together.
+
+        None for those whose document, or the tenant's space, has changed since the plan: nothing of
+        them is committed.
+        """
         async with self._database.transaction() as session:
             before = await _locked(
                 session, tenant, [write.document.document_id for write in writes]

@@ -117,6 +117,7 @@ class Passes:
         self._database = database
         self._limits = limits
         self._vocabulary = Vocabulary(database)
+        self._loaded: frozenset[str] = frozenset()
         self._known: LRUCache[tuple[str, ...], _Known] = LRUCache(_KNOWN_MAX)
 
     async def legs(self, question: Question) -> Legs:
@@ -145,7 +146,9 @@ class Passes:
     async def _turn(self, question: Question, known: _Known) -> _Turn:
         query = question.query
         languages = known.languages if query.language is None else frozenset({query.language})
-        await asyncio.to_thread(lexical.load, languages)
+        if not languages <= self._loaded:  # a thread costs as much as analysing ten queries
+            await asyncio.to_thread(lexical.load, languages)
+            self._loaded |= languages
         spelled = await self._vocabulary.spelling(
             question.scope.tenant, query.text, languages, words=known.words
         )

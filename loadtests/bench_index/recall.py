@@ -168,14 +168,17 @@ class World:
         chosen = sorted(self._random.sample(sorted(self._made), count))
         made = [self._edited(self._made[name]) for name in chosen]
         for batch in corpus.batches(sorted(made, key=lambda one: one.tenant)):
-            writes = []
-            for one in batch:
-                stored = await documents.stored(one.tenant, one.document_id)
-                assert stored is not None
-                writes.append(
-                    self._rows.write(one, version=stored.version, removed=stored.chunk_ids)
+            tenant = batch[0].tenant
+            stored = await documents.stored_all(tenant, [one.document_id for one in batch])
+            writes = [
+                self._rows.write(
+                    one,
+                    version=stored[one.document_id].version,
+                    removed=stored[one.document_id].chunk_ids,
                 )
-            await corpus.store(documents, batch[0].tenant, writes)
+                for one in batch
+            ]
+            await corpus.store(documents, tenant, writes)
 
     def scope(self, share: float) -> tuple[Scope, Filter]:
         """Who sees that share, in percent, and what it must ask for."""

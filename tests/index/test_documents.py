@@ -28,6 +28,11 @@ STORED = statements.load()["documents.stored"]
 Change = Callable[[Documents, Stored], Awaitable[Committed | None]]
 
 
+async def apply(documents: Documents, tenant: str, write: Write) -> Committed | None:
+    (committed,) = await documents.apply_all(tenant, [write])
+    return committed
+
+
 def a_chunk(text: str, start: int = 0) -> Added:
     return Added(
         digest=digest(text),
@@ -56,7 +61,7 @@ def a_write(
 
 async def written(documents: Documents, document: Document, *texts: str) -> Stored:
     """The document as it is stored, new, with a chunk for each text."""
-    assert await documents.apply("acme", a_write(document, added=texts)) is not None
+    assert await apply(documents, "acme", a_write(document, added=texts)) is not None
     stored = await documents.stored("acme", document.document_id)
     assert stored is not None
     return stored
@@ -115,7 +120,7 @@ async def test_a_document_is_read_as_it_was_written(
     stored = await documents.stored("acme", "leave")
     document = a_document("leave", text, title=title, tags=(tag, "b"), metadata=metadata)
 
-    await documents.apply("acme", a_write(document, version=stored.version if stored else 0))
+    await apply(documents, "acme", a_write(document, version=stored.version if stored else 0))
 
     after = await documents.stored("acme", "leave")
     assert after is not None
@@ -127,7 +132,7 @@ async def test_a_stored_document_knows_its_chunks_in_the_order_of_the_text(
     documents: Documents,
 ) -> None:
     chunks = [a_chunk("third", 20), a_chunk("first", 0), a_chunk("second", 10)]
-    committed = await documents.apply("acme", Write(a_document("leave"), 0, chunks, [], []))
+    committed = await apply(documents, "acme", Write(a_document("leave"), 0, chunks, [], []))
 
     stored = await documents.stored("acme", "leave")
 
@@ -148,7 +153,7 @@ async def test_each_change_says_what_it_added_removed_and_touched(
         a_document("leave"), version=first.version, added=["d"], kept=kept, removed=[a, b]
     )
 
-    await documents.apply("acme", edited)
+    await apply(documents, "acme", edited)
     second = await documents.stored("acme", "leave")
     assert second is not None
     (d,) = set(second.chunk_ids) - {c}
@@ -173,8 +178,10 @@ async def test_a_kept_chunk_moves_without_its_vectors_being_written_again(
     before = await rows.places("chunks")
     kept = [Kept(stored.chunk_ids[0], digest("a"), 7, 8, "a", None)]
 
-    await documents.apply(
-        "acme", a_write(a_document("leave"), version=stored.version, added=["b"], kept=kept)
+    await apply(
+        documents,
+        "acme",
+        a_write(a_document("leave"), version=stored.version, added=["b"], kept=kept),
     )
 
     after = await documents.stored("acme", "leave")
@@ -212,8 +219,10 @@ async def test_a_removed_chunk_leaves_no_chunk_text_behind(
 ) -> None:
     stored = await written(documents, a_document("leave"), "a", "b")
 
-    await documents.apply(
-        "acme", a_write(a_document("leave"), version=stored.version, removed=stored.chunk_ids)
+    await apply(
+        documents,
+        "acme",
+        a_write(a_document("leave"), version=stored.version, removed=stored.chunk_ids),
     )
 
     assert await rows.count("chunks") == await rows.count("chunk_texts") == 0
@@ -231,7 +240,7 @@ async def test_a_version_never_comes_back(documents: Documents) -> None:
 
 async def write_again(documents: Documents, stored: Stored) -> Committed | None:
     late = a_write(stored.document, version=stored.version, added=["late"])
-    return await documents.apply("acme", late)
+    return await apply(documents, "acme", late)
 
 
 async def share(documents: Documents, stored: Stored) -> Committed | None:
@@ -244,7 +253,7 @@ async def remove(documents: Documents, stored: Stored) -> Committed | None:
 
 async def remove_and_write_again(documents: Documents, stored: Stored) -> Committed | None:
     await documents.remove("acme", stored)
-    return await documents.apply("acme", a_write(stored.document, added=["a"]))
+    return await apply(documents, "acme", a_write(stored.document, added=["a"]))
 
 
 @pytest.mark.parametrize("between", [write_again, share, remove, remove_and_write_again])
@@ -269,13 +278,13 @@ async def test_a_new_document_that_another_writer_stored_first_is_refused(
 ) -> None:
     await written(documents, a_document("leave"), "a")
 
-    assert await documents.apply("acme", a_write(a_document("leave"), added=["b"])) is None
+    assert await apply(documents, "acme", a_write(a_document("leave"), added=["b"])) is None
 
 
 async def test_a_next_version_of_a_document_that_was_never_there_is_refused(
     documents: Documents, tenants: Tenants
 ) -> None:
-    assert await documents.apply("acme", a_write(a_document("leave"), version=1)) is None
+    assert await apply(documents, "acme", a_write(a_document("leave"), version=1)) is None
     assert await revision(tenants, "acme") == 0
 
 
@@ -295,7 +304,7 @@ async def test_twenty_writers_at_once_raise_the_revision_one_by_one(
 ) -> None:
     committed = await asyncio.gather(
         *(
-            documents.apply("acme", a_write(a_document(f"d{number}"), added=[f"text {number}"]))
+            apply(documents, "acme", a_write(a_document(f"d{number}"), added=[f"text {number}"]))
             for number in range(20)
         )
     )
@@ -372,7 +381,7 @@ async def test_writers_of_public_documents_in_two_tenants_do_not_wait_for_each_o
 
     await asyncio.gather(
         *(
-            documents.apply(("acme", "beta")[number % 2], a_write(document(number), added=["a"]))
+            apply(documents, ("acme", "beta")[number % 2], a_write(document(number), added=["a"]))
             for number in range(40)
         )
     )
@@ -400,8 +409,8 @@ async def test_a_commit_raises_the_public_revision_too_if_the_document_is_or_was
 
     if how == "apply":
         document = replace(stored.document, readers=(after,))
-        committed = await documents.apply(
-            "acme", a_write(document, version=stored.version, kept=kept)
+        committed = await apply(
+            documents, "acme", a_write(document, version=stored.version, kept=kept)
         )
     else:
         committed = await documents.put_access("acme", stored, owner=None, readers=[after])
