@@ -35,7 +35,7 @@ class Limits:
 
 
 # Measured with `make bench-index`; see docs/benchmarks/index.md.
-MEASURED = Limits(crossover_chunks=20_000, swept_chunks=5_000, swept_share=0.3)
+MEASURED = Limits(crossover_chunks=20_000, swept_chunks=10_000, swept_share=0.3)
 
 
 @dataclass(frozen=True, slots=True)
