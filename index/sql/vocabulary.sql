@@ -17,11 +17,15 @@ WHERE tenant = $1 AND EXISTS (SELECT FROM learned);
 -- pg_trgm takes the similarity that `%` asks for from a setting. It is set here, for this statement
 -- alone, in the only place that the words come from: no row is compared before it is set.
 WITH asked AS MATERIALIZED (
-    SELECT asked.word, place, known.word IS NOT NULL AS is_known,
-           count(*) FILTER (WHERE known.word IS NULL) OVER (ORDER BY place) AS unknown_before
+    SELECT asked.word, place, is_known IS NOT NULL AS is_known,
+           count(*) FILTER (WHERE is_known IS NULL) OVER (ORDER BY place) AS unknown_before
     FROM set_config('pg_trgm.similarity_threshold', $3::real::text, true) AS setting
     CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS asked (word, place)
-    LEFT JOIN vocabulary AS known ON known.tenant = $1 AND known.word = asked.word
+    LEFT JOIN LATERAL (
+        SELECT true AS is_known FROM vocabulary
+        WHERE vocabulary.tenant = $1 AND vocabulary.word = asked.word
+        OFFSET 0  -- one by one
+    ) AS known ON true
     WHERE setting IS NOT NULL
 )
 SELECT
@@ -35,7 +39,7 @@ CROSS JOIN LATERAL (
         SELECT vocabulary.word, similarity(vocabulary.word, asked.word) AS similarity
         FROM vocabulary
         WHERE NOT asked.is_known AND asked.unknown_before <= $5
-          AND vocabulary.tenant = $1 AND vocabulary.word % asked.word
+          AND ARRAY[vocabulary.tenant] && ARRAY[$1::text] AND vocabulary.word % asked.word
         ORDER BY similarity DESC, word
         LIMIT $4
     ) AS nearest

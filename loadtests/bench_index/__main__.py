@@ -7,6 +7,7 @@ Exits with 1 if a section that was measured misses a bar.
 
 import argparse
 import logging
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,6 +28,7 @@ _SECTIONS: Mapping[str, Measure] = {
 
 def main() -> None:
     logging.disable(logging.INFO)  # wordllama opens the root log as it is imported
+    os.environ.setdefault("LANCE_LOG", "error")  # it warns at every search
     arguments = _arguments()
     console = Console()
     bench = Bench(arguments.data, console, arguments.questions, arguments.rounds)

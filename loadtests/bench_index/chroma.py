@@ -33,7 +33,6 @@ HOW_TIMED = (
 _HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, ef_search=200)
 _PIECES_ASKED = 50  # enough that ten passages are among them
 _START_S_MAX = 60.0
-_SETTINGS = Settings(anonymized_telemetry=False)
 
 
 def rankings(asked: RetrievalSet) -> list[list[str]]:
@@ -46,7 +45,7 @@ def rankings(asked: RetrievalSet) -> list[list[str]]:
     embedded = vectors.embed([text for _, text in pieces])
     questions = vectors.embed([question.text for question in asked.questions])
     with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
-        client = chromadb.PersistentClient(folder, settings=_SETTINGS)
+        client = chromadb.PersistentClient(folder, settings=_settings())
         collection = filled(client, embedded)
         answer = collection.query(
             query_embeddings=questions, n_results=min(_PIECES_ASKED, len(pieces)), include=[]
@@ -55,6 +54,11 @@ def rankings(asked: RetrievalSet) -> list[list[str]]:
         list(dict.fromkeys(pieces[int(place)][0] for place in places))[:DEPTH]
         for places in answer["ids"]
     ]
+
+
+def _settings() -> Settings:
+    """Made anew for each client, which writes into it what kind of client it is."""
+    return Settings(anonymized_telemetry=False)
 
 
 def filled(
@@ -104,7 +108,7 @@ def _client(port: int, process: "subprocess.Popen[bytes]") -> ClientAPI:
     deadline_s = time.monotonic() + _START_S_MAX
     while process.poll() is None and time.monotonic() < deadline_s:
         try:
-            return chromadb.HttpClient(host="127.0.0.1", port=port, settings=_SETTINGS)
+            return chromadb.HttpClient(host="127.0.0.1", port=port, settings=_settings())
         except ValueError:  # what it makes of a refused connection
             time.sleep(0.1)
     raise RuntimeError("chroma did not start")
