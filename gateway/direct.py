@@ -105,7 +105,7 @@ async def search(
 
 async def reembed(
     settings: Settings,
-    tenants: Sequence[str],
+    wanted: Sequence[str],
     *,
     on_tenant: Callable[[str, int], Callable[[Progress], None]],
 ) -> list[str]:
@@ -119,10 +119,10 @@ async def reembed(
         spaces = Spaces(patient)
         reembedder = Reembedder(opened.documents, spaces, coming, opened.answers)
         there = await spaces.tenants()
-        if unknown := [tenant for tenant in tenants if tenant not in there]:
+        if unknown := [tenant for tenant in wanted if tenant not in there]:
             raise NotPossible(f"there is no tenant {', '.join(unknown)}")
         for tenant, documents in there.items():
-            if tenants and tenant not in tenants:
+            if wanted and tenant not in wanted:
                 continue
             if await reembedder.run(tenant, coming.dimensions, on_tenant(tenant, documents)):
                 moved.append(tenant)

@@ -33,9 +33,9 @@ _PLANNING = {
     "jit": "off",  # compiling takes longer than any statement of ours runs
     "max_parallel_workers_per_gather": "0",  # so does starting a worker, below the crossover
 }
-# Of `search.nearest`: measured by `make bench-index`.
+# How far `search.nearest` goes, measured by `make bench-index`; and where graphs are built.
 _GRAPH = {
-    "maintenance_work_mem": "512MB",  # where a graph of a million small vectors is built
+    "maintenance_work_mem": "512MB",  # holds a graph of a million small vectors
     "hnsw.iterative_scan": "strict_order",
     "hnsw.ef_search": "400",
     "hnsw.max_scan_tuples": "40000",

@@ -154,15 +154,25 @@ class Documents:
         return [committed if before.is_of(write) else None for write in writes]
 
     async def put_access(
-        self, tenant: str, stored: Stored, *, owner: str | None, readers: Sequence[str]
+        self,
+        tenant: str,
+        stored: Stored,
+        *,
+        owner: str | None,
+        readers: Sequence[str],
+        words: Collection[str] = (),
     ) -> Committed | None:
-        """Change who may read the document, or nothing and None if it has changed since."""
+        """Change who may read the document, or nothing and None if it has changed since.
+
+        words: what the tenant's vocabulary learns by it.
+        """
         document_id = stored.document.document_id
         async with self._database.transaction() as session:
             row = (await _locked(session, tenant, [document_id])).rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
             await session.rows("documents.put_access", tenant, document_id, owner, list(readers))
+            await vocabulary.learn(session, tenant, words)
             return await _commit(
                 session,
                 tenant,
@@ -226,13 +236,18 @@ class _Before:
     """What nobody else can change until the transaction ends: the tenant's space, and documents.
 
     rows: by identifier, of those that exist.
+    is_closed: the tenant's chunks are being moved: nobody waits for that on a connection, which
+               searches need.
     """
 
     space: str | None
     rows: Mapping[str, Row]
+    is_closed: bool
 
     def is_of(self, write: Write) -> bool:
-        """Whether this is what the write was planned from."""
+        """Whether this is what the write was planned from, and may be changed."""
+        if self.is_closed:
+            return False
         row = self.rows.get(write.document.document_id)
         version = 0 if row is None else row["version"]
         spaces = {self.space, write.space} - {None}
@@ -240,12 +255,14 @@ class _Before:
 
 
 async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) -> _Before:
+    if not await session.value("documents.enter", tenant):
+        return _Before(None, {}, is_closed=True)
     await session.rows("documents.lock", tenant, document_ids)
     rows = await session.rows("documents.versions", tenant, document_ids)
     if not rows:
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
-    return _Before(rows[0]["space"], documents)
+    return _Before(rows[0]["space"], documents, is_closed=False)
 
 
 async def _put(

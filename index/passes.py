@@ -8,7 +8,7 @@ began with an older notion notices, and looks again.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain
 from typing import Any
 
 from cachetools import LRUCache
@@ -16,6 +16,7 @@ from pgvector import HalfVector, SparseVector
 
 from index import lexical, spelling, strategy
 from index.database import Database, Row
+from index.errors import DatabaseUnavailable
 from index.fusion import Candidate
 from index.query import Query
 from index.scope import PUBLIC, Scope
@@ -23,6 +24,7 @@ from index.strategy import Limits, Pass, Size, Survey
 from index.vocabulary import Spelling, Vocabulary
 
 _KNOWN_MAX = 10_000  # sets of partitions that are remembered
+_TURNS_MAX = 20  # each but the first takes a commit of certain kinds during the last
 _ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pass alone
 
 
@@ -124,7 +126,7 @@ class Passes:
         """Raises `DatabaseUnavailable`."""
         scope, named = question.scope, question.query.language
         known = self._known.get(scope.partitions)
-        for attempt in count():
+        for attempt in range(_TURNS_MAX):
             survey = None
             if known is None or not known.size.is_small(self._limits, others=scope.public):
                 survey, known = await self._surveyed(question)
@@ -140,8 +142,7 @@ class Passes:
             ):
                 return _joined(turn, made)
             # A language or a word came in, or another space, since we last looked: ask once more.
-            # Whoever waits sets the limit: each turn more takes such a commit during the last.
-        raise AssertionError("it counts for ever")
+        raise DatabaseUnavailable("others keep changing what there is to see")
 
     async def _turn(self, question: Question, known: _Known) -> _Turn:
         query = question.query
@@ -202,7 +203,8 @@ class Passes:
             made = [await self._run(turn, one) for one in passes]
             whole = [one for one in made if one is not None]
             if len(whole) == len(made):  # else an index led to too little
-                agreed = {one.revisions for one in whole} == {survey.revisions}
+                counted = slice(len(turn.question.scope.partitions))
+                agreed = {one.revisions[counted] for one in whole} == {survey.revisions[counted]}
                 return whole if agreed else None
         return [await self._exact(turn, strategy.exact(survey, self._limits, others=others))]
 

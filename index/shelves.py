@@ -1,8 +1,9 @@
 """Where chunks stand: tenants that outgrow the shared shelf get one of their own, with indexes.
 
 Searches never wait and never see a chunk twice or not at all: a tenant changes its shelf in one
-transaction, and a shelf is looked through exactly until its indexes are whole. Its writers wait
-while its chunks are copied. Whatever ends early is taken up by the next call.
+transaction, and a shelf is looked through exactly until its indexes are whole. Its writers are
+turned away, to try again, while its chunks are copied. Whatever ends early is taken up by the next
+call.
 """
 
 from collections.abc import AsyncGenerator
@@ -63,9 +64,7 @@ async def _move(session: Session, tenant: str, chunks: int) -> Moved:
         await session.rows("shelves.copy", tenant, shelf=shelf)
         await session.rows("shelves.clear", tenant)
         await session.rows("shelves.enter", shelf, tenant)
-        for partition in await session.rows("shelves.partitions", tenant):
-            # Nothing has changed but the place, yet passes that saw it in two must not agree.
-            await session.rows("documents.advance", partition["partition"], [], 0, 0, [], [], [])
+        await _advance(session, tenant)  # passes that saw a chunk in two places must not agree
     return Moved(tenant, shelf, chunks)
 
 
@@ -78,5 +77,14 @@ async def _index(session: Session, shelf: int) -> bool:
         await session.rows(f"shelves.{statement}", shelf=shelf)
     await session.rows("shelves.index_terms", shelf=shelf)
     await session.rows("shelves.index_graph", shelf=shelf, width=width)
-    await session.rows("shelves.open_index", shelf, width)
-    return True
+    async with session.connection.transaction():
+        opened = await session.row("shelves.open_index", shelf, width)
+        if opened is not None:
+            await _advance(session, opened["whose"])  # a graph may find other chunks
+    return opened is not None
+
+
+async def _advance(session: Session, tenant: str) -> None:
+    """Raise the revisions that answers with the tenant's chunks depend on."""
+    for row in await session.rows("shelves.partitions", tenant):
+        await session.rows("documents.advance", row["partition"], [], 0, 0, [], [], [])

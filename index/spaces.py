@@ -37,11 +37,17 @@ class Spaces:
         rows = await self._database.rows("spaces.lacking", tenant, space, limit)
         return [row["document_id"] for row in rows]
 
+    async def prepare(self, tenant: str) -> None:
+        """Drop the indexes of the tenant's shelf: a switch would write each vector into them."""
+        for row in await self._database.rows("spaces.unindex", tenant):
+            for statement in ("shelves.drop_graph", "shelves.drop_terms"):
+                await self._database.rows(statement, shelf=row["shelf"])
+
     async def switch(self, tenant: str, space: str) -> Committed | None:
         """Give all of the tenant's chunks their vectors in the space, or none of them and None.
 
-        None if a chunk has none there yet. The tenant's writers wait, its searches don't: those
-        begun before see the old space alone, those begun after the new one.
+        None if a chunk has none there yet. The tenant's writers are turned away meanwhile, to try
+        again; its searches see the old space alone if begun before, the new one if after.
         """
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)

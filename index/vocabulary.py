@@ -18,7 +18,6 @@ UNKNOWN_MAX = 8  # words of a query; a starting value: each costs about 2 ms
 
 KNOWN_MAX = 100_000  # words, about 20 MB
 CORRECTED_MAX = 20_000  # unknown words, about 10 MB
-TENANTS_MAX = 10_000
 
 _NONE: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
@@ -71,15 +70,14 @@ class Vocabulary:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: LRUCache[tuple[str, str], bool] = LRUCache(KNOWN_MAX)
-        self._words: LRUCache[str, int] = LRUCache(TENANTS_MAX)
         self._corrections: LRUCache[_Key, tuple[str, ...]] = LRUCache(CORRECTED_MAX)
 
     async def spelling(
-        self, tenant: str, text: str, languages: frozenset[str], *, words: int = 0
+        self, tenant: str, text: str, languages: frozenset[str], *, words: int
     ) -> Spelling:
-        """What the query's words are taken for, as of now or of what this process saw last.
+        """What the query's words are taken for, as of now or as is remembered of so many words.
 
-        words: how many the vocabulary is known to hold; what is remembered of fewer won't do.
+        words: how many the vocabulary was last seen to hold.
 
         Raises `DatabaseUnavailable`.
         """
@@ -90,14 +88,12 @@ class Vocabulary:
         ]
         if not doubtful:
             return CERTAIN
-        self._see(tenant, words)
-        remembered = self._remembered(tenant, doubtful, languages)
+        remembered = self._remembered(tenant, doubtful, languages, words)
         return remembered or await self._look_up(tenant, doubtful, languages)
 
     def _remembered(
-        self, tenant: str, unknown: Sequence[str], languages: frozenset[str]
+        self, tenant: str, unknown: Sequence[str], languages: frozenset[str], words: int
     ) -> Spelling | None:
-        words = self._words[tenant]
         found: dict[str, tuple[str, ...]] = {}
         for word in unknown[:UNKNOWN_MAX]:
             corrections = self._corrections.get((tenant, words, languages, word))
@@ -113,7 +109,6 @@ class Vocabulary:
             "vocabulary.look_up", tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX
         )
         words = rows[0]["words"]
-        self._see(tenant, words)
         self._known.update(((tenant, row["word"]), True) for row in rows if row["is_known"])
         unknown = [row for row in rows if not row["is_known"]]
         found = {
@@ -123,9 +118,6 @@ class Vocabulary:
         for word, corrections in found.items():
             self._corrections[tenant, words, languages, word] = corrections
         return _spelling(found, words) if found else CERTAIN
-
-    def _see(self, tenant: str, words: int) -> None:
-        self._words[tenant] = max(words, self._words.get(tenant, 0))  # it only grows
 
 
 _Key = tuple[str, int, frozenset[str], str]  # tenant, words, languages, unknown word

@@ -8,11 +8,13 @@ from pgvector import SparseVector
 from index import lexical, spelling
 from index.document import Document
 from index.documents import Kept, Stored
+from index.scope import PUBLIC
 from ingest.chunk import Chunk, chunks
 from ingest.errors import DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
 
+_COMMON = {"tenant", PUBLIC}
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
 
@@ -39,6 +41,7 @@ def draft_of(stored: Stored | None, document: Document) -> Draft:
     if len(new) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
     planned = _plan(stored, new)
+    spread = stored is not None and not is_common(stored.document) and is_common(document)
     reweigh = stored is not None and (
         stored.document.title != document.title or stored.document.language != document.language
     )
@@ -53,8 +56,20 @@ def draft_of(stored: Stored | None, document: Document) -> Draft:
             for chunk_id, place in planned.kept
         ],
         removed=planned.removed,
-        learned=spelling.words_of([document.title, *(chunk.embedded_text for chunk in added)]),
+        learned=_learned(document, new if spread else added),
     )
+
+
+def is_common(document: Document) -> bool:
+    """Whether the whole tenant may read it, and so may know its words."""
+    return not _COMMON.isdisjoint(document.readers)
+
+
+def _learned(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
+    """Nothing of what only some may read: who is corrected, and who isn't, would tell its words."""
+    if not is_common(document):
+        return ()
+    return spelling.words_of([document.title, *(chunk.embedded_text for chunk in chunks)])
 
 
 def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:

@@ -42,8 +42,12 @@ class Reembedder:
         """Move the tenant into the embedder's space; False if it is there already."""
         space = self.embedder.space
         if await self.documents.space(tenant) == space:
+            await self.spaces.settle(
+                tenant, space, dimensions
+            )  # an earlier run may have ended here
             return False
         embedded = 0
+        await self.spaces.prepare(tenant)
         for number in range(1, _ROUNDS_MAX + 1):
             before = embedded
             embedded = await self._fill(tenant, number, embedded, on_progress)

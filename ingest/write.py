@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import lexical
+from index import lexical, spelling
 from index.document import Document
 from index.documents import Added, Committed, Documents, Stored, Write
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
-from ingest.draft import Draft, draft_of
+from ingest.draft import Draft, draft_of, is_common
 from ingest.errors import DocumentContended, DocumentTooLong
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
@@ -78,7 +78,8 @@ _Attempt = Callable[[Mapping[str, Stored | None]], Awaitable[Mapping[str, Outcom
 class Writer:
     """Writes to each tenant in the space that its vectors are in.
 
-    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, and what `ingest.errors` lists."""
+    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, and what `ingest.errors` lists.
+    """
 
     def __init__(
         self,
@@ -121,8 +122,12 @@ class Writer:
             assert stored is not None, "revise refuses what is not there"
             if stored.document == document:
                 return _unchanged(stored)
+            words: Collection[str] = ()
+            if is_common(document) and not is_common(stored.document):
+                texts = [document.title, document.text]
+                words = await asyncio.to_thread(spelling.words_of, texts)
             committed = await self._documents.put_access(
-                tenant, stored, owner=document.owner, readers=document.readers
+                tenant, stored, owner=document.owner, readers=document.readers, words=words
             )
             if committed is None:
                 return None

@@ -1,14 +1,16 @@
 -- name: lock
 -- $1 tenant, $2 documents. Writers of one document take turns; it may not exist as a row yet. In one
--- order for all, so that writers of many can't deadlock. The tenant's own lock is shared by writers:
--- it keeps its chunks on their shelf (see shelves.sql).
-SELECT
-    pg_advisory_xact_lock_shared(hashtextextended('shelf' || chr(31) || $1, 0)),
-    (SELECT count(pg_advisory_xact_lock(place))
-     FROM (
-         SELECT hashtextextended($1 || chr(31) || document_id, 0) AS place
-         FROM unnest($2::text[]) AS document_id ORDER BY place
-     ) AS places);
+-- order for all, so that writers of many can't deadlock.
+SELECT count(pg_advisory_xact_lock(place))
+FROM (
+    SELECT hashtextextended($1 || chr(31) || document_id, 0) AS place
+    FROM unnest($2::text[]) AS document_id ORDER BY place
+) AS places;
+
+-- name: enter
+-- $1 tenant. Writers share a lock that keeps the tenant's chunks on their shelf and in their space
+-- (see shelves.sql); false while somebody moves them. No tenant's name begins as this one does.
+SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'shelf' || chr(31) || $1, 0));
 
 -- name: stored
 -- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text.

@@ -7,7 +7,8 @@
 -- The passes take also: $15 dense and $16 lexical query vector, $17 candidates a leg, $18 how many
 -- of the likeliest hits to bring with their texts, $19 the share of the dense leg in that guess, and $21
 -- whether these texts take in the chunk before and the one after; $22 the space of the dense vector:
--- chunks of another one are compared by their words alone.
+-- chunks of another one are compared by their words alone. $20 is each statement's own, and so is
+-- $15 of the survey.
 --
 -- The first row of a pass says as of which revisions, and in which languages, it was made: it comes
 -- from the same snapshot. A pass that finds nothing still returns that row.

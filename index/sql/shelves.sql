@@ -36,8 +36,8 @@ WITH (toast_tuple_target = 8160);
 ALTER TABLE chunks ATTACH PARTITION chunks_{shelf} FOR VALUES IN ({shelf});
 
 -- name: close
--- Writers of the tenant wait from here to the end of the transaction, those at work are waited for.
-SELECT pg_advisory_xact_lock(hashtextextended('shelf' || chr(31) || $1, 0));
+-- Writers of the tenant stay out to the end of the transaction; those at work are waited for.
+SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'shelf' || chr(31) || $1, 0));
 
 -- name: copy
 -- Chunks of a document stand side by side from now on.
@@ -55,7 +55,7 @@ UPDATE tenants SET shelf = $1 WHERE tenant = $2;
 -- Whose searches may see the tenant's chunks: the tenant's before the public one.
 SELECT tenant AS partition FROM tenants WHERE tenant = $1
 UNION ALL
-SELECT 'public' FROM tenants WHERE tenant = $1 AND public_chunks > 0;
+SELECT 'public' FROM tenants WHERE tenant = $1 AND tenant <> 'public' AND public_chunks > 0;
 
 -- name: any_width
 SELECT vector_dims(dense) AS width FROM chunks WHERE shelf = $1 LIMIT 1;
@@ -76,7 +76,8 @@ CREATE INDEX CONCURRENTLY chunks_{shelf}_terms ON chunks_{shelf}
 USING gin (lexical_terms(lexical)) WITH (fastupdate = off);
 
 -- name: open_index
-UPDATE shelves SET width = $2 WHERE shelf = $1;
-
--- name: close_index
-UPDATE shelves SET width = NULL WHERE shelf = $1;
+-- Unless the shelf's vectors have become others while it was made.
+UPDATE shelves SET width = $2
+WHERE shelf = $1
+  AND $2 = (SELECT vector_dims(dense) FROM chunks WHERE chunks.shelf = $1 LIMIT 1)
+RETURNING coalesce(tenant, 'public') AS whose;

@@ -31,7 +31,7 @@ LIMIT $3;
 
 -- name: unindex
 -- Another space's vectors are another graph; until there is one, the shelf is looked through exactly.
-UPDATE shelves SET width = NULL WHERE tenant = $1;
+UPDATE shelves SET width = NULL WHERE tenant = $1 RETURNING shelf;
 
 -- name: switch
 -- $1 tenant, $2 space
@@ -66,5 +66,9 @@ WITH settled AS (
         SELECT FROM tenants WHERE tenant <> 'public' AND coalesce(space, generation.space) <> $1
     )
     RETURNING space
+),
+stale AS (
+    UPDATE shelves SET width = NULL WHERE width <> $2 AND EXISTS (SELECT FROM settled)
 )
-UPDATE tenants SET space = NULL WHERE EXISTS (SELECT FROM settled);
+-- The row of 'public' has no space: writers, who lock theirs before it, can't meet this in a circle.
+UPDATE tenants SET space = NULL WHERE space IS NOT NULL AND EXISTS (SELECT FROM settled);

@@ -219,7 +219,7 @@ async def test_a_question_is_understood_in_the_language_that_it_names(ana: Calle
 
 
 async def test_a_typo_is_taken_for_a_word_and_explained(ana: Caller) -> None:
-    await ana.put("lamp", "The lighthouse keeper trims the wick.")
+    await ana.put("lamp", "The lighthouse keeper trims the wick.", readers=["tenant"])
 
     answer = (await ana.search("lihgthouse", explain=True)).json()
     plain = (await ana.search("lihgthouse", alpha=0)).json()

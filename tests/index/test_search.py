@@ -451,20 +451,46 @@ async def test_a_word_that_came_in_a_moment_ago_is_what_a_typo_is_taken_for(
     assert after.corrections == {"lihgthouse": ("lighthouse",)}
 
 
+async def test_words_that_only_some_may_read_correct_nobody_until_all_may(
+    writer: Writer, searcher: Searcher
+) -> None:
+    secret = a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",))
+    await put(writer, secret)
+    await put(writer, a_document("open", "The telescope."))
+    typed, ben = Query("lihgthouse telescpoe", alpha=0.5), everything("acme", "ben", [])
+
+    before = [await searcher.search(scope, typed) for scope in (ANA, ben)]
+    await writer.put_access("acme", "secret", lambda _: replace(secret, readers=("tenant",)))
+    after = await searcher.search(ANA, typed)
+
+    assert [found.corrections for found in before] == [{"telescpoe": ("telescope",)}] * 2
+    assert after.corrections == {"lihgthouse": ("lighthouse",), "telescpoe": ("telescope",)}
+
+
+async def test_a_document_that_is_written_for_all_at_last_teaches_what_it_kept(
+    writer: Writer, searcher: Searcher
+) -> None:
+    secret = a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",))
+    await put(writer, secret)
+
+    await put(writer, replace(secret, readers=("tenant",), tags=("told",)))
+
+    found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+    assert [hit.document_id for hit in found.hits] == ["secret"]
+
+
 async def test_an_answer_says_nothing_of_corrections_that_its_hits_do_not_show(
     writer: Writer, searcher: Searcher
 ) -> None:
-    await put(writer, a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",)))
-    await put(writer, a_document("open", "The telescope."))
+    await put(writer, a_document("all", "The lighthouse.", owner=None))
+    await put(writer, a_document("own", "My telescope.", owner="ana", readers=("tenant",)))
 
-    found = await searcher.search(ANA, Query("lihgthouse telescpoe", alpha=0.5))
-    of_ben = await searcher.search(
-        everything("acme", "ben", []), Query("lihgthouse telescpoe", alpha=0.5)
+    found = await searcher.search(
+        resolve("acme", "ana", [], ["private"]), Query("lihgthouse telescpoe", alpha=0.5)
     )
 
-    assert [hit.document_id for hit in found.hits] == ["open"]
+    assert [hit.document_id for hit in found.hits] == ["own"]
     assert found.corrections == {"telescpoe": ("telescope",)}
-    assert of_ben.corrections == {"lihgthouse": ("lighthouse",), "telescpoe": ("telescope",)}
 
 
 @pytest.mark.parametrize("reader", ["tenant", "public"])

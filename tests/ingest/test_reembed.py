@@ -296,6 +296,23 @@ async def test_a_tenant_that_does_not_exist_is_named(
 
 
 @pytest.mark.usefixtures("full")
+async def test_a_run_that_ended_before_the_index_was_settled_is_made_up_for(
+    mover: Reembedder, database: Database, coming: RecordingEmbedder
+) -> None:
+    await mover.run("beta", coming.dimensions, ignore)
+    await mover.run("acme", coming.dimensions, ignore)
+    async with database.session() as session:  # as it was before the last `settle`
+        await session.connection.execute("UPDATE generation SET space = 'old', dimensions = 256")
+        await session.connection.execute(
+            "UPDATE tenants SET space = $1 WHERE tenant <> 'public'", coming.space
+        )
+
+    assert not await mover.run("acme", coming.dimensions, ignore)
+
+    await claim(database, coming)
+
+
+@pytest.mark.usefixtures("full")
 async def test_progress_is_told_to_the_end(mover: Reembedder, coming: RecordingEmbedder) -> None:
     told: list[Progress] = []
 
