@@ -80,6 +80,8 @@ def evident(
 
     Any other could betray a word of a document that the caller may not see.
     """
+    if not corrected:  # the common query: no text has to be read for it
+        return {}
     seen = words_of(texts)
     shown = {word: tuple(filter(seen.__contains__, taken)) for word, taken in corrected.items()}
     return {word: taken for word, taken in shown.items() if taken}
