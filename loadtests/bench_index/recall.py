@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import lexical, strategy
+from index import lexical, spelling, strategy
 from index.database import Database, connect
 from index.documents import Documents
 from index.fusion import Candidate
@@ -300,7 +300,8 @@ async def _measure(
         legs = await passes.legs(question)
         times_s.append(time.perf_counter() - started_s)
         dense.append(truth.dense_recall(vector, legs.dense))
-        words.append(truth.lexical_recall(lexical.query(text, ["en"]), legs.lexical))
+        asked = lexical.query(spelling.completed(text, legs.corrections), ["en"])
+        words.append(truth.lexical_recall(asked, legs.lexical))
     survey = await passes.survey(question)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)
     return Recall(
