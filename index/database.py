@@ -37,7 +37,7 @@ _PLANNING = {
 _GRAPH = {
     "maintenance_work_mem": "512MB",  # holds a graph of a million small vectors
     "hnsw.iterative_scan": "strict_order",
-    "hnsw.ef_search": "400",
+    "hnsw.ef_search": "800",
     "hnsw.max_scan_tuples": "40000",
     "hnsw.scan_mem_multiplier": "4",
 }
