@@ -1,6 +1,8 @@
 """Documents at rest: read, listed, and changed in one transaction with their change row."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -10,9 +12,12 @@ from pgvector import HalfVector, SparseVector
 from index import lexical, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
-from index.errors import TenantMissing
+from index.errors import DatabaseUnavailable, TenantMissing
 from index.scope import PUBLIC, Scope
 from index.vocabulary import Learned
+
+_MOVING_PAUSE_S = 0.1
+_MOVING_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +140,8 @@ class Documents:
         None for those whose document, or the tenant's space, has changed since the plan: nothing of
         them is committed.
         """
-        async with self._database.transaction() as session:
-            before = await _locked(
-                session, tenant, [write.document.document_id for write in writes]
-            )
+        document_ids = [write.document.document_id for write in writes]
+        async with self._writing(tenant, document_ids) as (session, before):
             # New sources are locked one by one: in one order for all, so that nobody can deadlock.
             timely = sorted(
                 (write for write in writes if before.is_of(write)),
@@ -167,8 +170,8 @@ class Documents:
         words: what the tenant's vocabulary learns by it.
         """
         document_id = stored.document.document_id
-        async with self._database.transaction() as session:
-            row = (await _locked(session, tenant, [document_id])).rows.get(document_id)
+        async with self._writing(tenant, [document_id]) as (session, before):
+            row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
             await session.rows("documents.put_access", tenant, document_id, owner, list(readers))
@@ -191,8 +194,8 @@ class Documents:
     async def remove(self, tenant: str, stored: Stored) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since."""
         document_id = stored.document.document_id
-        async with self._database.transaction() as session:
-            row = (await _locked(session, tenant, [document_id])).rows.get(document_id)
+        async with self._writing(tenant, [document_id]) as (session, before):
+            row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
             await session.rows("documents.remove", tenant, document_id)
@@ -210,6 +213,23 @@ class Documents:
                     )
                 ],
             )
+
+    @asynccontextmanager
+    async def _writing(
+        self, tenant: str, document_ids: Sequence[str]
+    ) -> AsyncIterator[tuple[Session, "_Before"]]:
+        """A transaction in which nobody else can change these documents.
+
+        While the tenant's chunks are being moved it is waited for on no connection, for searches
+        need them.
+        """
+        for _ in range(_MOVING_PAUSES_MAX):
+            async with self._database.transaction() as session:
+                if await session.value("documents.enter", tenant):
+                    yield session, await _locked(session, tenant, document_ids)
+                    return
+            await asyncio.sleep(_MOVING_PAUSE_S)
+        raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,18 +256,13 @@ class _Before:
     """What nobody else can change until the transaction ends: the tenant's space, and documents.
 
     rows: by identifier, of those that exist.
-    is_closed: the tenant's chunks are being moved: nobody waits for that on a connection, which
-               searches need.
     """
 
     space: str | None
     rows: Mapping[str, Row]
-    is_closed: bool
 
     def is_of(self, write: Write) -> bool:
-        """Whether this is what the write was planned from, and may be changed."""
-        if self.is_closed:
-            return False
+        """Whether this is what the write was planned from."""
         row = self.rows.get(write.document.document_id)
         version = 0 if row is None else row["version"]
         spaces = {self.space, write.space} - {None}
@@ -255,14 +270,12 @@ class _Before:
 
 
 async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) -> _Before:
-    if not await session.value("documents.enter", tenant):
-        return _Before(None, {}, is_closed=True)
     await session.rows("documents.lock", tenant, document_ids)
     rows = await session.rows("documents.versions", tenant, document_ids)
     if not rows:
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
-    return _Before(rows[0]["space"], documents, is_closed=False)
+    return _Before(rows[0]["space"], documents)
 
 
 async def _put(

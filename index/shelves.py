@@ -1,9 +1,8 @@
 """Where chunks stand: tenants that outgrow the shared shelf get one of their own, with indexes.
 
 Searches never wait and never see a chunk twice or not at all: a tenant changes its shelf in one
-transaction, and a shelf is looked through exactly until its indexes are whole. Its writers are
-turned away, to try again, while its chunks are copied. Whatever ends early is taken up by the next
-call.
+transaction, and a shelf is looked through exactly until its indexes are whole. Its writers wait
+while its chunks are copied. Whatever ends early is taken up by the next call.
 """
 
 from collections.abc import AsyncGenerator

@@ -46,8 +46,8 @@ class Spaces:
     async def switch(self, tenant: str, space: str) -> Committed | None:
         """Give all of the tenant's chunks their vectors in the space, or none of them and None.
 
-        None if a chunk has none there yet. The tenant's writers are turned away meanwhile, to try
-        again; its searches see the old space alone if begun before, the new one if after.
+        None if a chunk has none there yet. The tenant's writers wait, its searches don't: those
+        begun before see the old space alone, those begun after the new one.
         """
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)

@@ -36,7 +36,7 @@ WITH (toast_tuple_target = 8160);
 ALTER TABLE chunks ATTACH PARTITION chunks_{shelf} FOR VALUES IN ({shelf});
 
 -- name: close
--- Writers of the tenant stay out to the end of the transaction; those at work are waited for.
+-- Writers of the tenant wait from here to the end of the transaction; those at work are waited for.
 SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'shelf' || chr(31) || $1, 0));
 
 -- name: copy

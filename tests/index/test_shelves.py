@@ -203,6 +203,10 @@ async def until_waiting(connection: "asyncpg.Connection[asyncpg.Record]", *, ses
 
 
 ACME_ROW = "SELECT FROM tenants WHERE tenant = 'acme' FOR UPDATE"
+ACME_CHUNKS = "UPDATE chunks SET tenant = tenant WHERE tenant = 'acme'"
+ACME_CLOSED = (  # as by a move that is under way
+    "SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'shelf' || chr(31) || 'acme', 0))"
+)
 
 Change = Callable[[Writer], Coroutine[Any, Any, None]]
 
@@ -272,15 +276,37 @@ async def test_a_writer_waits_for_a_move_and_writes_to_the_new_shelf(
 ) -> None:
     await put(writer, a_document("kept", "A kept lighthouse."))
 
-    async with held(database_url, ACME_ROW):
+    async with held(database_url, ACME_CHUNKS):
         tending = asyncio.create_task(tend(database))
-        await until_waiting(connection, sessions=1)
+        await until_waiting(connection, sessions=1)  # it has copied them, and can't clear them yet
         writing = asyncio.create_task(change(writer))
-        await until_waiting(connection, sessions=2)
+        await searcher(database, crowd.WALK).search(ANA, QUERY)
+        assert not writing.done()
     await writing
 
     assert await tending != []
     assert await shelf.of("acme") == 1
+    await assert_consistent(shelf, town, "acme")
+
+
+async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
+    database_url: str, town: Documents, shelf: Shelf
+) -> None:
+    async with connect(
+        database_url,
+        connections_max=1,
+        statement_timeout_s=10,
+        observe=lambda _name, _seconds: None,
+    ) as small:
+        writer = Writer(Documents(small), crowd.EMBEDDER, RecordingInvalidation())
+        async with held(database_url, ACME_CLOSED):
+            documents = [a_document(f"late-{number}", "A late lighthouse.") for number in range(6)]
+            writing = [asyncio.create_task(put(writer, document)) for document in documents]
+            for _ in range(20):
+                assert (await searcher(small, crowd.WALK).search(ANA, QUERY)).hits
+            assert not any(task.done() for task in writing)
+        await asyncio.gather(*writing)
+
     await assert_consistent(shelf, town, "acme")
 
 
@@ -433,7 +459,7 @@ async def test_an_index_that_was_left_half_built_is_dropped_and_built_again(
 ) -> None:
     async with aclosing(Shelves(database, limits=OUTGROWN).tend()) as begun:
         assert isinstance(await anext(begun), Moved)
-    async with held(database_url, "UPDATE chunks SET tenant = tenant WHERE tenant = 'acme'"):
+    async with held(database_url, ACME_CHUNKS):
         tending = asyncio.create_task(tend(database))
         await until_waiting(connection, sessions=1)
         tending.cancel()
