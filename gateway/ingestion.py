@@ -24,18 +24,9 @@ _REFUSED_SHOWN_MAX = 20
 @contextmanager
 def progress(console: Console, source: FolderSource) -> Iterator[Callable[[Report], None]]:
     """A bar on a terminal; nothing where there is none to draw on."""
-    bar = Bars(
-        TextColumn("ingesting"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[embedded]} embedded"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
+    bar = _bars(console)
     with bar:
-        task = bar.add_task("", total=sum(1 for _ in source.documents()), embedded=0)
+        task = bar.add_task("ingesting", total=sum(1 for _ in source.documents()), embedded=0)
         yield lambda report: bar.update(
             task, completed=report.documents + len(report.refused), embedded=report.embedded
         )
@@ -44,16 +35,7 @@ def progress(console: Console, source: FolderSource) -> Iterator[Callable[[Repor
 @contextmanager
 def reembedding(console: Console) -> Iterator[Callable[[str, int], Callable[[Progress], None]]]:
     """A bar for each tenant on a terminal; nothing where there is none to draw on."""
-    bars = Bars(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[embedded]} embedded"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
+    bars = _bars(console)
 
     def on_tenant(tenant: str, documents: int) -> Callable[[Progress], None]:
         task = bars.add_task(escape(tenant), total=documents, embedded=0)
@@ -63,6 +45,19 @@ def reembedding(console: Console) -> Iterator[Callable[[str, int], Callable[[Pro
 
     with bars:
         yield on_tenant
+
+
+def _bars(console: Console) -> Bars:
+    return Bars(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[embedded]} embedded"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
 
 
 def show(console: Console, report: Report) -> None:
