@@ -1,49 +1,108 @@
-"""States and entries as the bytes that Redis holds; what can't be read is none."""
+"""States and entries as the bytes that Redis holds; what can't be read is none.
+
+A state and the head of an entry are text, for whoever looks with redis-cli:
+
+    2 RUN NONCE acme:7:7 public:3:3             a state: partition, fence, applied
+    2 NONCE acme:7 public:3 STAMP 1830 120      the head of an entry: partition, as of; the stamp of
+                                                its body; the lengths of its record and question
+"""
 
 import hashlib
-import struct
+import re
 from dataclasses import dataclass
 
-from cache.protocol import Mark, State
+from cache.protocol import Mark, Progress, State
 
-# Format, nonce, as_of, stamp: another version of Nearhit that changes this changes the first byte.
-_HEADER = struct.Struct(">B8sQ8s")
-_FORMAT = 1
+# It is part of every key, so that two versions of Nearhit that store other things never meet.
+FORMAT = 2
+
+_HEAD_BYTES_MAX = 512  # so that who scans reads all of a head at once; see scripts/scan.lua
+_HEAD = re.compile(
+    rb"%d ([0-9a-f]{16})((?: [a-z0-9_-]+:\d{1,19})+) ([0-9a-f]{16}) (\d{1,9}) (\d{1,9})\n" % FORMAT
+)
+_STATE = re.compile(rb"%d ([0-9a-f]+) ([0-9a-f]{16})((?: [a-z0-9_-]+:\d{1,19}:\d{1,19})+)" % FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A cached answer: what a partition knows of it, and its body where the partition holds it."""
+    """A cached answer.
+
+    record:   what the answer depends on, in the words of whoever can tell what dooms it.
+    question: what it answers, for the semantic tier; empty if it is for nobody else.
+    body:     the bytes that are sent.
+    """
 
     mark: Mark
+    record: bytes
+    question: bytes
     body: bytes
 
 
-def stamp(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=8).digest()
+@dataclass(frozen=True, slots=True)
+class Head:
+    """An entry without its body."""
+
+    mark: Mark
+    record: bytes
+    question: bytes
 
 
 def encode_entry(entry: Entry) -> bytes:
-    mark = entry.mark
-    header = _HEADER.pack(_FORMAT, bytes.fromhex(mark.nonce), mark.as_of, mark.stamp)
-    return header + entry.body
+    as_of = " ".join(f"{name}:{revision}" for name, revision in entry.mark.as_of.items())
+    lengths = f"{len(entry.record)} {len(entry.question)}"
+    head = f"{FORMAT} {entry.mark.nonce} {as_of} {_stamp(entry.body)} {lengths}\n".encode()
+    assert len(head) <= _HEAD_BYTES_MAX, "names of tenants are short"
+    return b"".join((head, entry.record, entry.question, entry.body))
 
 
 def decode_entry(raw: bytes | None) -> Entry | None:
-    """None for what is absent, truncated or of another format."""
-    if raw is None or len(raw) < _HEADER.size or raw[0] != _FORMAT:
+    """None for what is absent, truncated, altered or of another format."""
+    head, rest, stamp = _parted(raw)
+    if head is None or raw is None or _stamp(body := raw[rest:]) != stamp:
         return None
-    _, nonce, as_of, stamped = _HEADER.unpack_from(raw)
-    return Entry(Mark(nonce.hex(), as_of, stamped), raw[_HEADER.size :])
+    return Entry(head.mark, head.record, head.question, body)
+
+
+def decode_head(raw: bytes) -> Head | None:
+    """Of an entry of which no more than the head was read."""
+    return _parted(raw)[0]
 
 
 def encode_state(state: State) -> bytes:
-    return f"{_FORMAT} {state.run} {state.nonce} {state.fence} {state.applied}".encode()
+    progress = " ".join(f"{name}:{one.fence}:{one.applied}" for name, one in state.progress.items())
+    return f"{FORMAT} {state.run} {state.nonce} {progress}".encode()
 
 
 def decode_state(raw: bytes | None) -> State | None:
-    match (raw or b"").split():
-        case [b"1", run, nonce, fence, applied] if fence.isdigit() and applied.isdigit():
-            return State(run.decode(), nonce.decode(), int(fence), int(applied))
-        case _:
-            return None
+    found = _STATE.fullmatch(raw or b"")
+    if found is None:
+        return None
+    run, nonce, rest = found.groups()
+    progress = {}
+    for one in rest.decode().split():
+        name, fence, applied = one.split(":")
+        progress[name] = Progress(int(fence), int(applied))
+    return State(run.decode(), nonce.decode(), progress)
+
+
+def _parted(raw: bytes | None) -> tuple[Head | None, int, str]:
+    """The head, where the body begins, and the body's stamp."""
+    found = None if raw is None else _HEAD.match(raw)
+    if raw is None or found is None:
+        return None, 0, ""
+    nonce, revisions, stamp, record, question = found.groups()
+    start = found.end()
+    middle = start + int(record)
+    end = middle + int(question)
+    if end > len(raw):
+        return None, 0, ""
+    as_of = {}
+    for one in revisions.decode().split():
+        name, revision = one.split(":")
+        as_of[name] = int(revision)
+    mark = Mark(nonce.decode(), as_of)
+    return Head(mark, raw[start:middle], raw[middle:end]), end, stamp.decode()
+
+
+def _stamp(body: bytes) -> str:
+    return hashlib.blake2b(body, digest_size=8).hexdigest()

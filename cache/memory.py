@@ -36,3 +36,6 @@ class Memory:
     def put(self, key: str, known: Known) -> None:
         if len(known.body) + _OVERHEAD_BYTES <= self._answers.maxsize:
             self._answers[key] = known
+
+    def drop(self, key: str) -> None:
+        self._answers.pop(key, None)

@@ -1,51 +1,65 @@
 """The rules that keep the cache from ever being stale: pure, without I/O and without a clock.
 
-PostgreSQL counts a partition's committed changes (its revision). Redis holds, for each partition,
-one state and the entries. Whoever changes a state does so by compare-and-swap against the state
-that it judged, so these rules are the whole protocol; `cache/scripts` only compare and store.
+PostgreSQL counts the committed changes of a partition, of a tenant's documents or of what every
+tenant may read: its revision. Redis holds, for each tenant, one state and the entries. Whoever
+changes a state does so by compare-and-swap against the state that it judged, so these rules are the
+whole protocol; `cache/scripts` only compare and store.
 
-Why no answer is stale at revision r:
+Why no answer is stale at revision r of a partition:
   1. A commit raises the revision; a reader learns r from PostgreSQL after its request came in.
-  2. A drain of the changes (a, R] sets fence to R, then finds what they doom, then in one step
-     drops that and sets applied to R (`begin`, scan, `finish`).
+  2. A drain reads the changes (applied, R] and what they made, as of R, sets fence to R, then finds
+     what they doom, then in one step drops that and sets applied to R (`begin`, scan, `finish`).
   3. A fill that misses change c read its rows as of a revision < c. If c's drain has begun, the
      fence refuses the fill; if not, the fill is registered before the scan, which meets it.
   4. So an entry that is there while applied >= r has survived every change up to r (`may_serve`).
   5. A Redis that restarted, failed over or lost the state is another process or has no state:
      both count as none, a new nonce is drawn, and entries of the old one are no entries.
+Each partition that an entry depends on is a clock of its own in the state; all have to vouch.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+Revisions: TypeAlias = Mapping[str, int]  # by partition
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """Of one partition, on one Redis process.
+class Progress:
+    """How far the invalidation of one partition's changes has come.
 
-    run:     the name of the server that it was made on, another one after each promotion.
-    nonce:   drawn anew whenever the state is made; entries carry it.
     fence:   the revision whose invalidation has begun.
-    applied: the revision up to which invalidation is complete; never above fence.
+    applied: the revision up to which it is complete; never above fence.
     """
 
-    run: str
-    nonce: str
     fence: int
     applied: int
 
 
 @dataclass(frozen=True, slots=True)
+class State:
+    """Of one tenant's entries, on one Redis process.
+
+    run:      the name of the server that it was made on, another one after each promotion.
+    nonce:    drawn anew whenever the state is made; entries carry it.
+    progress: of each partition that entries may depend on.
+    """
+
+    run: str
+    nonce: str
+    progress: Mapping[str, Progress]
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
-    """What one partition knows of one cached answer.
+    """What makes a cached answer one of a state's.
 
     nonce: of the state that it was filled under.
-    as_of: the revision, of this partition, whose rows the answer was computed from.
-    stamp: the digest of the answer's body, which ties the marks of several partitions together.
+    as_of: the revision of each partition that the answer was computed from: what it depends on.
     """
 
     nonce: str
-    as_of: int
-    stamp: bytes
+    as_of: Revisions
 
 
 def believed(state: State | None, run: str) -> State | None:
@@ -53,36 +67,74 @@ def believed(state: State | None, run: str) -> State | None:
     return state if state is not None and state.run == run else None
 
 
-def reset(run: str, nonce: str, revision: int) -> State:
-    """A new state; `revision` was read from PostgreSQL before, so nothing older can be filled."""
-    return State(run=run, nonce=nonce, fence=revision, applied=revision)
+def reset(run: str, nonce: str, revisions: Revisions) -> State:
+    """A new state; `revisions` were read from PostgreSQL before, so nothing older can be filled."""
+    return State(run, nonce, {name: Progress(at, at) for name, at in revisions.items()})
 
 
-def may_serve(state: State | None, mark: Mark | None, revision: int) -> bool:
-    """Whether an answer with this mark is right at `revision`, as far as this partition goes."""
+def joined(state: State, revisions: Revisions) -> State:
+    """The state with those partitions too; until now nothing that depends on them was filled.
+
+    As for a reset, `revisions` were read from PostgreSQL before.
+    """
+    new = {name: Progress(at, at) for name, at in revisions.items() if name not in state.progress}
+    return replace(state, progress={**state.progress, **new}) if new else state
+
+
+def may_serve(state: State | None, mark: Mark | None, revisions: Revisions) -> bool:
+    """Whether an answer with this mark is right at `revisions`, of all that it depends on."""
     return (
         state is not None
         and mark is not None
         and mark.nonce == state.nonce
-        and state.applied >= revision
+        and all(
+            name in state.progress and state.progress[name].applied >= at
+            for name, at in revisions.items()
+        )
     )
 
 
 def may_fill(state: State | None, mark: Mark) -> bool:
     """Whether an answer computed as of `mark.as_of`, begun under `mark.nonce`, may be stored."""
-    return state is not None and state.nonce == mark.nonce and state.fence <= mark.as_of
+    return (
+        state is not None
+        and state.nonce == mark.nonce
+        and all(
+            name in state.progress and state.progress[name].fence <= at
+            for name, at in mark.as_of.items()
+        )
+    )
 
 
-def begin(state: State, revision: int) -> State:
-    """From here on, no fill that misses a change up to `revision` is accepted."""
-    return replace(state, fence=max(state.fence, revision))
+def behind(state: State | None, revisions: Revisions) -> Revisions:
+    """Those of the revisions that have changes to drain; without a state nothing is served."""
+    progress = {} if state is None else state.progress
+    return {
+        name: at
+        for name, at in revisions.items()
+        if name in progress and progress[name].applied < at
+    }
 
 
-def finish(state: State | None, begun: State, revision: int) -> State | None:
-    """All that the changes (begun.applied, revision] doom is dropped in the step that stores this.
+def begin(state: State, revisions: Revisions) -> State:
+    """From here on, no fill that misses a change up to `revisions` is accepted."""
+    raised = {
+        name: replace(state.progress[name], fence=max(state.progress[name].fence, at))
+        for name, at in revisions.items()
+    }
+    return replace(state, progress={**state.progress, **raised})
+
+
+def finish(state: State | None, begun: State, revisions: Revisions) -> State | None:
+    """All that the changes (begun's applied, revisions] doom is dropped in the step that stores it.
 
     None if `state` has moved on since `begun`, so that what was found may not be all there is.
     """
-    if state is None or state.nonce != begun.nonce or state.applied != begun.applied:
+    if state is None or state.nonce != begun.nonce:
         return None
-    return replace(state, applied=revision) if state.fence >= revision else None
+    for name, at in revisions.items():
+        now = state.progress[name]
+        if now.applied != begun.progress[name].applied or now.fence < at:
+            return None
+    applied = {name: replace(state.progress[name], applied=at) for name, at in revisions.items()}
+    return replace(state, progress={**state.progress, **applied})

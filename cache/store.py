@@ -1,12 +1,12 @@
-"""Redis as this package sees it (L2): look at a partition, swap its state, list what it holds.
+"""Redis as this package sees it (L2): look at an entry, swap a state, fill, list what there is.
 
-All keys of a partition share its hash tag, so that they lie on one node of a Redis Cluster.
+All keys of a tenant share its hash tag, so that they lie on one node of a Redis Cluster.
 Every call may raise `CacheUnavailable`.
 """
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -16,19 +16,27 @@ from redis.exceptions import RedisError
 
 from cache import codec
 from cache.breaker import Breaker
-from cache.codec import Entry
+from cache.codec import Entry, Head
 from cache.errors import CacheUnavailable
 from cache.protocol import State, believed
+
+PAGE_ENTRIES = 200  # half a megabyte, a few milliseconds of whoever reads it
+_HEAD_BYTES = 512
+_CLAIM_MS = 2_000  # for which others wait for whoever computes an answer, should it not come back
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A partition at one instant: the process, its state as stored, and one entry."""
+    """A tenant's cache at one instant: the process, the state as stored, and one entry.
 
-    partition: str
+    claimant: who is computing the entry; empty if it is there, or if nobody was asked for.
+    """
+
+    home: str
     run: str
     stored: bytes
-    entry: Entry | None
+    entry: Entry | None = None
+    claimant: str = ""
 
     @property
     def state(self) -> State | None:
@@ -37,14 +45,35 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Whether a swap was done, and the partition as it is now (its entry is not looked at)."""
+    """Whether it was done, and the tenant's cache as it is now (no entry is looked at)."""
 
     done: bool
     sight: Sight
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One of the registry: None instead of the head of what has gone, or can't be read."""
+
+    key: str
+    number: int
+    head: Head | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a registry holds after a number, by number, and of how many; whether that is all."""
+
+    listed: list[Listed]
+    count: int
+    is_last: bool
+
+
 class Store:
-    """budget_s bounds each call; lifetime_s bounds how long an entry takes up memory."""
+    """budget_s bounds each call; lifetime_s bounds how long an entry takes up memory.
+
+    entries_max: of one tenant; what was not used for longest makes room. page_entries: of a scan.
+    """
 
     def __init__(
         self,
@@ -54,76 +83,119 @@ class Store:
         prefix: str,
         budget_s: float,
         lifetime_s: float,
+        entries_max: int,
+        page_entries: int = PAGE_ENTRIES,
     ) -> None:
         self._client = client
         self._breaker = breaker
         self._prefix = prefix
         self._budget_s = budget_s
         self._lifetime_s = lifetime_s
-        self._look = client.register_script(_script("look"))
-        self._swap = client.register_script(_script("swap"))
-        self._scan = client.register_script(_script("scan"))
+        self._page_entries = page_entries
+        self.entries_max = entries_max
+        scripts = ("look", "swap", "fill", "scan", "drop")
+        self._scripts = {name: client.register_script(_script(name)) for name in scripts}
 
-    async def look(self, partition: str, key: str) -> Sight:
-        """The partition's state and the entry under `key`, in one atomic step."""
-        keys = [self.name(partition, "state"), self.name(partition, key)]
-        run, stored, entry = await self._ask(lambda: self._look(keys=keys))
-        return Sight(partition, run.decode(), stored or b"", codec.decode_entry(entry))
+    async def look(self, home: str, key: str, *, claim: str = "") -> Sight:
+        """The tenant's state and the entry under `key`, in one atomic step.
 
-    async def swap(
-        self,
-        sight: Sight,
-        state: State,
-        *,
-        put: Mapping[str, Entry] | None = None,
-        drop: Collection[str] = (),
-    ) -> Swap:
-        """Replace the state that was seen, put and drop entries, all or nothing.
+        claim: the caller's token, if it is going to compute what is not there.
+        """
+        names = ("state", key, f"{key}:claim")
+        run, stored, entry, claimant = await self._run("look", home, names, claim, _CLAIM_MS)
+        return Sight(
+            home, run.decode(), stored or b"", codec.decode_entry(entry), claimant.decode()
+        )
+
+    async def swap(self, sight: Sight, state: State, *, drop: Collection[str] = ()) -> Swap:
+        """Replace the state that was seen and drop entries, all or nothing.
 
         A new nonce empties the registry: entries of the old one are no entries.
         """
-        put = put or {}
-        names = ["state", "entries", *put, *drop]
         renewed = sight.state is None or sight.state.nonce != state.nonce
-        arguments: list[bytes | str | int] = [
+        return await self._swapped(
+            sight,
+            "swap",
+            ("state", "entries", *drop),
             sight.run,
             sight.stored,
             codec.encode_state(state),
             state.nonce if renewed else "",
             self._lifetime_ms(),
-            len(put),
-            *(codec.encode_entry(entry) for entry in put.values()),
-        ]
-        keys = [self.name(sight.partition, name) for name in names]
-        done, run, found = await self._ask(lambda: self._swap(keys=keys, args=arguments))
-        return Swap(bool(done), Sight(sight.partition, run.decode(), found, None))
+            *drop,
+        )
 
-    async def registered(self, sight: Sight, nonce: str, *, limit: int) -> list[str] | None:
-        """The keys of all entries filled under this nonce; None if they are too many or lost.
+    async def fill(self, sight: Sight, key: str, entry: Entry, *, claim: str) -> Swap:
+        """Store and register the entry if the state is still the one seen; ends the claim."""
+        return await self._swapped(
+            sight,
+            "fill",
+            ("state", "entries", key, f"{key}:claim"),
+            sight.run,
+            sight.stored,
+            entry.mark.nonce,
+            self._lifetime_ms(),
+            key,
+            codec.encode_entry(entry),
+            claim,
+            self.entries_max,
+        )
+
+    async def scan(self, sight: Sight, nonce: str, *, after: int) -> Page | None:
+        """What was registered under this nonce after that number; None if the registry is lost.
 
         Only the server of the sight may say: another one's registry may lack the newest records.
         """
-        start, registry = self.name(sight.partition, ""), self.name(sight.partition, "entries")
-        run, members = await self._ask(lambda: self._scan(keys=[registry], args=[limit + 1]))
+        run, *found = await self._run(
+            "scan", sight.home, ("entries",), nonce, after, self._page_entries, _HEAD_BYTES
+        )
         if run.decode() != sight.run:
             raise CacheUnavailable("another server answered")
-        names = {member.decode() for member in members}
-        if nonce not in names:
+        if not found:
             return None
-        return [name.removeprefix(start) for name in names - {nonce}]
+        count, is_last, listed = found
+        heads = zip(*(listed[at::3] for at in range(3)), strict=True)
+        return Page(
+            [
+                Listed(key.decode(), int(number), codec.decode_head(head))
+                for key, number, head in heads
+            ],
+            count,
+            bool(is_last),
+        )
+
+    async def drop(self, home: str, key: str) -> None:
+        """Drop an entry, whatever it holds by now."""
+        await self._run("drop", home, ("entries", key), key)
+
+    async def release(self, home: str, key: str) -> None:
+        """End a claim, so that nobody waits for what does not come."""
+        await self._ask(lambda: self._client.delete(self.name(home, f"{key}:claim")))
 
     async def eviction_policy(self) -> str:
         """Redis's `maxmemory-policy`."""
         found = await self._ask(lambda: self._client.config_get("maxmemory-policy"))
         return str(found["maxmemory-policy"])
 
-    def name(self, partition: str, name: str) -> str:
-        """The key in Redis of one thing of a partition: its state, its entries, or one of them."""
-        return f"{self._prefix}{{{partition}}}:{name}"
+    def name(self, home: str, name: str) -> str:
+        """The key in Redis of one thing of a tenant: its state, its registry, or an entry."""
+        return f"{self._prefix}{codec.FORMAT}{{{home}}}:{name}"
+
+    async def _swapped(
+        self, sight: Sight, script: str, names: Collection[str], *arguments: str | bytes | int
+    ) -> Swap:
+        done, run, stored = await self._run(script, sight.home, names, *arguments)
+        return Swap(bool(done), Sight(sight.home, run.decode(), stored))
 
     def _lifetime_ms(self) -> int:
         """Up to a tenth shorter than the longest, so that entries don't all end together."""
         return round(self._lifetime_s * 1000 * random.uniform(0.9, 1.0))  # noqa: S311  no secret
+
+    async def _run(
+        self, script: str, home: str, names: Collection[str], *arguments: str | bytes | int
+    ) -> Any:
+        keys = [self.name(home, name) for name in names]
+        return await self._ask(lambda: self._scripts[script](keys=keys, args=arguments))
 
     async def _ask(self, call: Callable[[], Awaitable[Any]]) -> Any:
         if self._breaker.is_open:

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from cache.breaker import Breaker
 from cache.store import Store
 from gateway.embedded import Servers
-from tests.cache.worker import Worker
+from tests.cache.worker import Truth, Worker
 
 
 @pytest.fixture
@@ -18,11 +18,33 @@ async def redis(servers: Servers) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture
-def store(redis: Redis) -> Store:
+def new_store(redis: Redis) -> Callable[..., Store]:
     prefix = f"nearhit-test-{secrets.token_hex(6)}:"
-    return Store(redis, Breaker(time.monotonic), prefix=prefix, budget_s=5.0, lifetime_s=60.0)
+
+    def new(*, entries_max: int = 1_000, page_entries: int = 100) -> Store:
+        return Store(
+            redis,
+            Breaker(time.monotonic),
+            prefix=prefix,
+            budget_s=5.0,
+            lifetime_s=60.0,
+            entries_max=entries_max,
+            page_entries=page_entries,
+        )
+
+    return new
 
 
 @pytest.fixture
-def new_worker(store: Store) -> Callable[[], Worker]:
-    return lambda: Worker(store)
+def store(new_store: Callable[..., Store]) -> Store:
+    return new_store()
+
+
+@pytest.fixture
+def truth() -> Truth:
+    return Truth(acme=3, public=7)
+
+
+@pytest.fixture
+def new_worker(store: Store, truth: Truth) -> Callable[[], Worker]:
+    return lambda: Worker(store, truth)

@@ -1,18 +1,22 @@
 """The cache protocol as a machine of small steps, and a search of all its interleavings.
 
 The rules are the functions of cache.protocol themselves; this file adds who calls them, and what
-can happen between two calls. One key is modelled: keys share a state, and nothing else.
+can happen between two calls. One key of one tenant is modelled: keys share a state, nothing else.
 
 A step is one command to one Redis server, one look at PostgreSQL, or one fault.
+  A commit changes one partition, and with it the answer or not: a change of no consequence is what
+  precise invalidation lets an entry survive.
+  A drain dooms an entry only if what the entry holds of the partition is no longer so at the
+  revision that the drain has read: that is the least that it may drop.
   A swap stores only if it finds what was judged, and a lost one is judged again on what it found.
   So to judge and to store are one step here, and an attempt that loses is none.
   A drain or a fill may end at any step: it crashed, or gave up. Then its place is free for another.
-  Any change dooms every entry, as in cache.answers: no change would make more answers wrong.
 
 Three things are asked of the scripts and of cache.store, beside the rules; each is needed:
   A server's name (`run` of a state) is new whenever it starts, and whenever it is promoted.
   A scan knows the name of the server that answered it.
-  A record leaves the registry only after its entry has left the server.
+  A record leaves the registry only after its entry has left the server, and a registry that was
+  lost is never made anew under its old nonce.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,14 +24,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from cache import protocol
-from cache.protocol import Mark, State
+from cache.protocol import Mark, Progress, Revisions, State
 
 T = TypeVar("T")
 
-Snapshot: TypeAlias = tuple[int, ...]  # the revision of each partition
 Fault: TypeAlias = Literal["state lost", "entry lost", "registry lost", "restart", "failover"]
 
 KEY = "key"  # the record of the one entry; a registry also holds its nonce
+PARTITIONS = ("tenant", "public")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +39,16 @@ class Rules:
     """The protocol, whole; a mutant replaces one part of it."""
 
     believed: Callable[[State | None, str], State | None] = protocol.believed
-    reset: Callable[[str, str, int], State] = protocol.reset
-    may_serve: Callable[[State | None, Mark | None, int], bool] = protocol.may_serve
+    reset: Callable[[str, str, Revisions], State] = protocol.reset
+    joined: Callable[[State, Revisions], State] = protocol.joined
+    may_serve: Callable[[State | None, Mark | None, Revisions], bool] = protocol.may_serve
     may_fill: Callable[[State | None, Mark], bool] = protocol.may_fill
-    begin: Callable[[State, int], State] = protocol.begin
-    finish: Callable[[State | None, State, int], State | None] = protocol.finish
+    begin: Callable[[State, Revisions], State] = protocol.begin
+    finish: Callable[[State | None, State, Revisions], State | None] = protocol.finish
     drops_as_it_finishes: bool = True
     looks_for_nonce_in_registry: bool = True
-    asks_every_partition: bool = True
-    compares_stamps: bool = True
+    fill_looks_for_nonce: bool = True
+    registers_fills: bool = True
     promotion_renames: bool = True
     scan_names_server: bool = True
     entry_leaves_before_record: bool = True
@@ -55,7 +60,8 @@ class Scene:
 
     drains, fills: at a time.
     nonces, names: that can be drawn in all, so they bound the resets, and starts and promotions.
-    body:          of the answer computed as of a snapshot.
+    joins:         whether the state begins without the second partition.
+    undoes:        whether a commit may bring back what was before.
     """
 
     partitions: int = 1
@@ -64,27 +70,62 @@ class Scene:
     fills: int = 1
     nonces: int = 2
     names: int = 1
+    joins: bool = False
+    undoes: bool = False
     faults: frozenset[Fault] = frozenset()
-    body: Callable[[Snapshot], bytes] = bytes
 
 
 # Named tuples from here on, not dataclasses: a search hashes millions of them.
+class Snapshot(NamedTuple):
+    """PostgreSQL at one time: of each partition the revision, and what it gives to the answer."""
+
+    revisions: tuple[int, ...]
+    contents: tuple[int, ...]
+
+
+class Entry(NamedTuple):
+    nonce: str
+    snapshot: Snapshot
+
+    @property
+    def mark(self) -> Mark:
+        return Mark(self.nonce, revisions(self.snapshot))
+
+
 class Server(NamedTuple):
-    """One partition's keys on one Redis process; a replica has no name of its own."""
+    """One Redis process; a replica has no name of its own."""
 
     name: str
-    state: State | None
-    entry: Mark | None
+    state: "Frozen | None"
+    entry: Entry | None
     registry: frozenset[str]
 
     def renewed(self, state: State) -> "Server":
-        return self._replace(state=state, registry=frozenset([state.nonce]))
-
-    def filled(self, mark: Mark) -> "Server":
-        return self._replace(entry=mark, registry=self.registry | {KEY})
+        return self._replace(state=frozen(state), registry=frozenset([state.nonce]))
 
     def dropped(self) -> "Server":
         return self._replace(entry=None, registry=self.registry - {KEY})
+
+
+class Frozen(NamedTuple):
+    """A state that can be hashed."""
+
+    run: str
+    nonce: str
+    progress: tuple[tuple[str, int, int], ...]
+
+    def thawed(self) -> State:
+        progress = {name: Progress(fence, applied) for name, fence, applied in self.progress}
+        return State(self.run, self.nonce, progress)
+
+
+def frozen(state: State) -> Frozen:
+    progress = ((name, one.fence, one.applied) for name, one in state.progress.items())
+    return Frozen(state.run, state.nonce, tuple(sorted(progress)))
+
+
+def revisions(snapshot: Snapshot) -> Revisions:
+    return dict(zip(PARTITIONS, snapshot.revisions, strict=False))
 
 
 class Node(NamedTuple):
@@ -95,46 +136,40 @@ class Node(NamedTuple):
 
 
 class Drain(NamedTuple):
-    """found: whether the scan met the entry; None until it has ended."""
+    """Of one partition's changes as of `read`.
+
+    begun: the state as this drain has left it.
+    found: whether the scan met an entry that is doomed; None until it has ended.
+    """
 
     partition: int
-    revision: int
-    begun: State
+    read: Snapshot
+    begun: Frozen
     found: bool | None = None
     finished: bool = False
 
+    @property
+    def reached(self) -> Revisions:
+        return {PARTITIONS[self.partition]: self.read.revisions[self.partition]}
+
 
 class Fill(NamedTuple):
-    """nonces: of the partitions looked at; filled: how many partitions have stored it."""
-
-    nonces: tuple[str, ...]
-    as_of: Snapshot | None = None
-    filled: int = 0
-
-
-class Reader(NamedTuple):
-    """read: which snapshot of the history; marks: of the partitions that have vouched."""
-
-    read: int
-    marks: tuple[Mark, ...]
+    nonce: str
+    snapshot: Snapshot | None = None
 
 
 class World(NamedTuple):
     """history: PostgreSQL after each commit; nonces, names: how many have been drawn."""
 
     history: tuple[Snapshot, ...]
-    nodes: tuple[Node, ...]
+    node: Node
     nonces: int = 1
     names: int = 1
     drains: tuple[Drain, ...] = ()
     fills: tuple[Fill, ...] = ()
-    reader: Reader | None = None
 
-    def reaching(self, partition: int, server: Server) -> "World":
-        return self.linked(partition, self.nodes[partition]._replace(reached=server))
-
-    def linked(self, partition: int, node: Node) -> "World":
-        return self._replace(nodes=_with(self.nodes, partition, node))
+    def reaching(self, server: Server) -> "World":
+        return self._replace(node=self.node._replace(reached=server))
 
 
 Steps: TypeAlias = Iterator[tuple[str, World | None]]  # None: a stale answer is served
@@ -175,22 +210,23 @@ class Model:
         self._rules = rules
 
     def start(self) -> World:
-        """Nothing is cached, every partition has a state, and every replica is up to date."""
-        first = self._rules.reset("name 0", "nonce 0", 0)
-        server = Server(first.run, first, None, frozenset([first.nonce]))
+        """Nothing is cached, there is a state, and a replica is up to date."""
+        nothing = Snapshot((0,) * self._scene.partitions, (0,) * self._scene.partitions)
+        known = dict(list(revisions(nothing).items())[: 1 if self._scene.joins else None])
+        first = self._rules.reset("name 0", "nonce 0", known)
+        server = Server(first.run, frozen(first), None, frozenset([first.nonce]))
         replica = server._replace(name="" if self._rules.promotion_renames else "its own")
-        other = replica if "failover" in self._scene.faults else None
-        nodes = (Node(server, other),) * self._scene.partitions
-        return World(((0,) * self._scene.partitions,), nodes)
+        return World(
+            (nothing,), Node(server, replica if "failover" in self._scene.faults else None)
+        )
 
     def steps(self, world: World) -> Steps:
         yield from self._commits(world)
-        for partition in range(self._scene.partitions):
-            yield from self._losses(world, partition)
-            yield from self._restarts(world, partition)
-            yield from self._failovers(world, partition)
-            yield from self._first_resets(world, partition)
-            yield from self._begins(world, partition)
+        yield from self._losses(world)
+        yield from self._restarts(world)
+        yield from self._failovers(world)
+        yield from self._first_states(world)
+        yield from self._begins(world)
         yield from self._drains(world)
         yield from self._fills(world)
         yield from self._reads(world)
@@ -199,72 +235,103 @@ class Model:
         if len(world.history) > self._scene.commits:
             return
         now = world.history[-1]
-        for partition, revision in enumerate(now):
-            after = _with(now, partition, revision + 1)
-            yield f"commit {after}", world._replace(history=(*world.history, after))
+        for partition, revision in enumerate(now.revisions):
+            content = now.contents[partition]
+            for after in {content, content + 1, max(0, content - self._scene.undoes)}:
+                snapshot = Snapshot(
+                    _with(now.revisions, partition, revision + 1),
+                    _with(now.contents, partition, after),
+                )
+                yield f"commit {snapshot}", world._replace(history=(*world.history, snapshot))
 
-    def _losses(self, world: World, partition: int) -> Steps:
+    def _losses(self, world: World) -> Steps:
         """Eviction, and expiry of an entry, whose record is cleaned up later."""
-        server, faults = world.nodes[partition].reached, self._scene.faults
+        server, faults = world.node.reached, self._scene.faults
         if "state lost" in faults and server.state is not None:
-            yield "state evicted", world.reaching(partition, server._replace(state=None))
-        if "registry lost" in faults and server.registry:
-            yield "registry evicted", world.reaching(partition, server._replace(registry=_NO_KEYS))
+            yield "state evicted", world.reaching(server._replace(state=None))
+        if "registry lost" in faults:
+            if server.registry:
+                yield "registry evicted", world.reaching(server._replace(registry=_NO_KEYS))
+            yield from self._other_fills(world)
         if "entry lost" not in faults:
             return
         if server.entry is not None:
-            yield "entry evicted or expired", world.reaching(partition, server._replace(entry=None))
+            yield "entry evicted or expired", world.reaching(server._replace(entry=None))
         if server.entry is None or not self._rules.entry_leaves_before_record:
             record_gone = server._replace(registry=server.registry - {KEY})
-            yield "record cleaned up", world.reaching(partition, record_gone)
+            yield "record cleaned up", world.reaching(record_gone)
 
-    def _restarts(self, world: World, partition: int) -> Steps:
+    def _other_fills(self, world: World) -> Steps:
+        """Of another key, which a lost registry must not be made anew by."""
+        server = world.node.reached
+        if server.state is None or server.state.nonce in server.registry:
+            return
+        if self._rules.fill_looks_for_nonce:
+            yield "another fill finds no registry", world.reaching(server._replace(state=None))
+        else:
+            anew = server._replace(registry=server.registry | {server.state.nonce})
+            yield "another fill makes the registry anew", world.reaching(anew)
+
+    def _restarts(self, world: World) -> Steps:
         if "restart" in self._scene.faults and world.names < self._scene.names:
             empty = Server(f"name {world.names}", None, None, _NO_KEYS)
-            after = world.reaching(partition, empty)
+            after = world.reaching(empty)
             yield f"restart, empty, as {empty.name}", after._replace(names=world.names + 1)
 
-    def _failovers(self, world: World, partition: int) -> Steps:
+    def _failovers(self, world: World) -> Steps:
         """The other follows at any time, or is reached from now on with what it has got.
 
         A server that is left lives on as it is, until it is made the replica of the other.
         """
-        reached, other = world.nodes[partition]
+        reached, other = world.node
         if other is None:
             return
         name = "" if self._rules.promotion_renames else other.name
         copy = reached._replace(name=name)
-        yield "the other becomes a copy", world.linked(partition, Node(reached, copy))
+        yield "the other becomes a copy", world._replace(node=Node(reached, copy))
         if other.name:
-            yield f"{other.name} is reached", world.linked(partition, Node(other, reached))
+            yield f"{other.name} is reached", world._replace(node=Node(other, reached))
         elif world.names < self._scene.names:
             promoted = other._replace(name=f"name {world.names}")
-            after = world.linked(partition, Node(promoted, reached))
+            after = world._replace(node=Node(promoted, reached))
             yield f"promotion of {promoted.name}", after._replace(names=world.names + 1)
 
-    def _first_resets(self, world: World, partition: int) -> Steps:
-        """Who looks and finds no state makes one, having read any revision that there has been."""
-        if self._state(world, partition) is None:
-            for revision in range(world.history[-1][partition] + 1):
-                yield from self._reset(world, partition, revision)
+    def _first_states(self, world: World) -> Steps:
+        """Who looks and finds no state, or one that knows too little, makes one.
 
-    def _reset(self, world: World, partition: int, revision: int) -> Steps:
+        It has read any revisions that there have been.
+        """
+        state = self._state(world)
+        for snapshot in world.history:
+            if state is None:
+                yield from self._reset(world, revisions(snapshot))
+            elif len(state.progress) < self._scene.partitions:
+                joined = self._rules.joined(state, revisions(snapshot))
+                server = world.node.reached._replace(state=frozen(joined))
+                yield f"join at {snapshot.revisions}", world.reaching(server)
+
+    def _reset(self, world: World, at: Revisions) -> Steps:
         if world.nonces < self._scene.nonces:
-            server = world.nodes[partition].reached
-            state = self._rules.reset(server.name, f"nonce {world.nonces}", revision)
-            after = world.reaching(partition, server.renewed(state))
-            yield f"reset at {revision}", after._replace(nonces=world.nonces + 1)
+            server = world.node.reached
+            state = self._rules.reset(server.name, f"nonce {world.nonces}", at)
+            after = world.reaching(server.renewed(state))
+            yield f"reset at {list(at.values())}", after._replace(nonces=world.nonces + 1)
 
-    def _begins(self, world: World, partition: int) -> Steps:
-        state = self._state(world, partition)
+    def _begins(self, world: World) -> Steps:
+        """Having read what there was at any time since; a mutant reads only what there is later."""
+        state = self._state(world)
         if state is None or len(world.drains) == self._scene.drains:
             return
-        server = world.nodes[partition].reached
-        for revision in range(state.applied + 1, world.history[-1][partition] + 1):
-            begun = self._rules.begin(state, revision)
-            drains = _sorted(world.drains, Drain(partition, revision, begun))
-            after = world.reaching(partition, server._replace(state=begun))
-            yield f"drain to {revision} begins", after._replace(drains=drains)
+        for name, progress in state.progress.items():
+            partition = PARTITIONS.index(name)
+            for read in _each_revision(world.history, partition):
+                if read.revisions[partition] <= progress.applied:
+                    continue
+                begun = self._rules.begin(state, {name: read.revisions[partition]})
+                drain = Drain(partition, read, frozen(begun))
+                server = world.node.reached._replace(state=frozen(begun))
+                after = world.reaching(server)._replace(drains=_sorted(world.drains, drain))
+                yield f"drain of {name} to {read.revisions[partition]} begins", after
 
     def _drains(self, world: World) -> Steps:
         """After its begin: the scan, then the finish."""
@@ -272,8 +339,7 @@ class Model:
             ended = world._replace(drains=others)
             yield "a drain ends early", ended
             if drain.finished:
-                server = world.nodes[drain.partition].reached
-                yield "drop, late", ended.reaching(drain.partition, server.dropped())
+                yield "drop, late", ended.reaching(world.node.reached.dropped())
             elif drain.found is None:
                 yield from self._scan(ended, drain)
             else:
@@ -281,101 +347,97 @@ class Model:
 
     def _scan(self, world: World, drain: Drain) -> Steps:
         """If the registry was lost, the next swap is a reset, of the state that was begun."""
-        server, begun = world.nodes[drain.partition].reached, drain.begun
+        server, begun = world.node.reached, drain.begun
         same_server = server.name == begun.run
         if self._rules.scan_names_server and not same_server:
             return
         if begun.nonce in server.registry or not self._rules.looks_for_nonce_in_registry:
-            scanned = drain._replace(found=KEY in server.registry)
+            scanned = drain._replace(found=self._dooms(drain, server))
             yield "scan", world._replace(drains=_sorted(world.drains, scanned))
         elif same_server and server.state == begun:
-            yield from self._reset(world, drain.partition, drain.revision)
+            applied = {name: applied for name, _, applied in begun.progress}
+            yield from self._reset(world, {**applied, **drain.reached})
+
+    def _dooms(self, drain: Drain, server: Server) -> bool:
+        if server.entry is None or KEY not in server.registry:
+            return False
+        at, held = drain.partition, server.entry.snapshot
+        return (
+            held.revisions[at] < drain.read.revisions[at]
+            and held.contents[at] != drain.read.contents[at]
+        )
 
     def _finish(self, world: World, drain: Drain) -> Steps:
-        state = self._state(world, drain.partition)
-        finished = self._rules.finish(state, drain.begun, drain.revision)
+        finished = self._rules.finish(self._state(world), drain.begun.thawed(), drain.reached)
         if finished is None:
             return
-        server = world.nodes[drain.partition].reached._replace(state=finished)
+        server = world.node.reached._replace(state=frozen(finished))
         if drain.found and not self._rules.drops_as_it_finishes:
             late = _sorted(world.drains, drain._replace(finished=True))
             world = world._replace(drains=late)
         elif drain.found:
             server = server.dropped()
-        yield f"drain to {drain.revision} finishes", world.reaching(drain.partition, server)
+        yield f"drain to {list(drain.reached.values())} finishes", world.reaching(server)
 
     def _fills(self, world: World) -> Steps:
-        """A look at every partition, the answer computed, then stored in every partition."""
-        if len(world.fills) < self._scene.fills:
-            yield from self._look(world, Fill(()))
+        """A look, the answer computed, then stored."""
+        state = self._state(world)
+        if len(world.fills) < self._scene.fills and state is not None:
+            begun = _sorted(world.fills, Fill(state.nonce))
+            yield f"a fill sees {state.nonce}", world._replace(fills=begun)
         for fill, others in _each(world.fills):
             ended = world._replace(fills=others)
             yield "a fill ends early", ended
-            if len(fill.nonces) < self._scene.partitions:
-                yield from self._look(ended, fill)
-            elif fill.as_of is None:
-                computed = fill._replace(as_of=world.history[-1])
+            if fill.snapshot is None:
+                computed = fill._replace(snapshot=world.history[-1])
                 yield "compute", ended._replace(fills=_sorted(others, computed))
             else:
-                yield from self._store(ended, fill, fill.as_of)
+                yield from self._store(ended, Entry(fill.nonce, fill.snapshot))
 
-    def _look(self, world: World, fill: Fill) -> Steps:
-        state = self._state(world, len(fill.nonces))
-        if state is not None:
-            looked = Fill((*fill.nonces, state.nonce))
-            yield f"a fill sees {state.nonce}", world._replace(fills=_sorted(world.fills, looked))
-
-    def _store(self, world: World, fill: Fill, as_of: Snapshot) -> Steps:
-        partition = fill.filled
-        mark = Mark(fill.nonces[partition], as_of[partition], self._scene.body(as_of))
-        if not self._rules.may_fill(self._state(world, partition), mark):
+    def _store(self, world: World, entry: Entry) -> Steps:
+        if not self._rules.may_fill(self._state(world), entry.mark):
             return
-        if partition + 1 < self._scene.partitions:
-            stored = fill._replace(filled=partition + 1)
-            world = world._replace(fills=_sorted(world.fills, stored))
-        server = world.nodes[partition].reached.filled(mark)
-        yield f"fill of {partition} as of {as_of}", world.reaching(partition, server)
+        server = world.node.reached
+        if self._rules.fill_looks_for_nonce and entry.nonce not in server.registry:
+            yield "a fill finds no registry", world.reaching(server._replace(state=None))
+            return
+        record = {KEY} if self._rules.registers_fills else set()
+        filled = server._replace(entry=entry, registry=server.registry | record)
+        yield f"fill as of {entry.snapshot.revisions}", world.reaching(filled)
 
     def _reads(self, world: World) -> Steps:
-        """The revision read, then a look at every partition, then the answer."""
-        if world.reader is not None:
-            yield "the reader misses", world._replace(reader=None)
-            yield from self._vouch(world, world.reader)
+        """The revision was read at any time before: as late as this it is known which one."""
+        entry = world.node.reached.entry
+        if entry is None:
             return
-        for read in range(len(world.history)):  # as late as this is known what was read before
-            yield from self._vouch(world, Reader(read, ()))
+        for read, snapshot in enumerate(world.history):
+            served = self._rules.may_serve(self._state(world), entry.mark, revisions(snapshot))
+            if served and not self._is_right(world, entry, read):
+                yield f"who read {snapshot.revisions} is served {entry.snapshot}", None
 
-    def _vouch(self, world: World, reader: Reader) -> Steps:
-        partition = len(reader.marks)
-        mark = world.nodes[partition].reached.entry
-        revision = world.history[reader.read][partition]
-        if not self._rules.may_serve(self._state(world, partition), mark, revision):
-            return
-        assert mark is not None
-        vouched = Reader(reader.read, (*reader.marks, mark))
-        if self._rules.asks_every_partition and partition + 1 < self._scene.partitions:
-            yield f"{partition} vouches", world._replace(reader=vouched)
-        elif self._is_served(vouched) and not self._is_right(world, vouched):
-            yield f"who read {world.history[reader.read]} is served {list(mark.stamp)}", None
+    def _is_right(self, world: World, entry: Entry, read: int) -> bool:
+        """Whether each partition's part is what it was at that reading, or has been since."""
+        return all(
+            content in {snapshot.contents[partition] for snapshot in world.history[read:]}
+            for partition, content in enumerate(entry.snapshot.contents)
+        )
 
-    def _is_served(self, reader: Reader) -> bool:
-        stamps = {mark.stamp for mark in reader.marks}
-        return len(stamps) == 1 or not self._rules.compares_stamps
-
-    def _is_right(self, world: World, reader: Reader) -> bool:
-        """Whether the body is that of a snapshot no older than what the reader had read.
-
-        The body lies in the first partition, and a stamp stands for its body.
-        """
-        bodies = {self._scene.body(snapshot) for snapshot in world.history[reader.read :]}
-        return reader.marks[0].stamp in bodies
-
-    def _state(self, world: World, partition: int) -> State | None:
-        server = world.nodes[partition].reached
-        return self._rules.believed(server.state, server.name)
+    def _state(self, world: World) -> State | None:
+        server = world.node.reached
+        state = None if server.state is None else server.state.thawed()
+        return self._rules.believed(state, server.name)
 
 
 _NO_KEYS: frozenset[str] = frozenset()
+
+
+def _each_revision(history: tuple[Snapshot, ...], partition: int) -> Iterator[Snapshot]:
+    """The first snapshot of each revision: what the others change is no business of a drain's."""
+    seen: set[int] = set()
+    for snapshot in history:
+        if snapshot.revisions[partition] not in seen:
+            seen.add(snapshot.revisions[partition])
+            yield snapshot
 
 
 def _each(items: tuple[T, ...]) -> Iterator[tuple[T, tuple[T, ...]]]:

@@ -3,19 +3,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cache import codec
-from cache.codec import Entry
-from cache.protocol import Mark, State
+from cache.codec import Entry, Head
+from cache.protocol import Mark, Progress, State
 
 nonces = st.binary(min_size=8, max_size=8).map(bytes.hex)
-revisions = st.integers(min_value=0, max_value=2**63 - 1)
-stamps = st.binary(min_size=8, max_size=8)
-entries = st.builds(Entry, st.builds(Mark, nonces, revisions, stamps), st.binary())
-states = st.builds(State, st.just("f" * 40), nonces, revisions, revisions)
+numbers = st.integers(min_value=0, max_value=2**63 - 1)
+names = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,62}", fullmatch=True)
+marks = st.builds(Mark, nonces, st.dictionaries(names, numbers, min_size=1, max_size=2))
+entries = st.builds(Entry, marks, st.binary(), st.binary(), st.binary())
+states = st.builds(
+    State,
+    st.just("f" * 80),
+    nonces,
+    st.dictionaries(names, st.builds(Progress, numbers, numbers), min_size=1, max_size=2),
+)
 
 
 @given(entries)
 def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
-    assert codec.decode_entry(codec.encode_entry(entry)) == entry
+    raw = codec.encode_entry(entry)
+    bodiless = raw[: len(raw) - len(entry.body)]
+
+    assert codec.decode_entry(raw) == entry
+    assert codec.decode_head(bodiless) == Head(entry.mark, entry.record, entry.question)
 
 
 @given(states)
@@ -23,18 +33,49 @@ def test_a_state_comes_back_as_it_was(state: State) -> None:
     assert codec.decode_state(codec.encode_state(state)) == state
 
 
-@given(entries, st.integers(min_value=0, max_value=24))
-def test_a_truncated_header_is_no_entry(entry: Entry, kept: int) -> None:
-    assert codec.decode_entry(codec.encode_entry(entry)[:kept]) is None
+@given(entries, st.data())
+def test_a_truncated_entry_is_no_entry(entry: Entry, data: st.DataObject) -> None:
+    raw = codec.encode_entry(entry)
+
+    assert codec.decode_entry(raw[: data.draw(st.integers(0, len(raw) - 1))]) is None
 
 
-@given(entries, st.integers(min_value=0, max_value=255).filter(lambda byte: byte != 1))
-def test_an_entry_of_another_format_is_no_entry(entry: Entry, version: int) -> None:
-    assert codec.decode_entry(bytes([version]) + codec.encode_entry(entry)[1:]) is None
+@given(entries, st.data())
+def test_an_entry_with_another_body_is_no_entry(entry: Entry, data: st.DataObject) -> None:
+    raw = bytearray(codec.encode_entry(entry) + b".")
+    at = data.draw(st.integers(len(raw) - 1 - len(entry.body), len(raw) - 1))
+    raw[at] ^= 1
+
+    assert codec.decode_entry(bytes(raw)) is None
+
+
+@given(entries, st.binary(max_size=3).filter(lambda start: start != b"2 "))
+def test_an_entry_of_another_format_is_no_entry(entry: Entry, start: bytes) -> None:
+    raw = start + codec.encode_entry(entry).removeprefix(b"2 ")
+
+    assert codec.decode_entry(raw) is None
+    assert codec.decode_head(raw) is None
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_are_too_strange_to_be_refused(raw: bytes) -> None:
+    assert codec.decode_entry(raw) is None
+    assert codec.decode_head(raw) is None
+    assert codec.decode_state(raw) is None
 
 
 @pytest.mark.parametrize(
-    "raw", [None, b"", b"1 run nonce 3", b"2 run nonce 3 3", b"1 run nonce -1 3", b"1 r n 3 3 x"]
+    "raw",
+    [
+        None,
+        b"",
+        b"1 run nonce 3 3",
+        b"2 ff 0123456789abcdef",
+        b"2 ff 0123456789abcdef acme:3",
+        b"2 ff 0123456789abcdef acme:-1:3",
+        b"2 ff 0123456789abcdef acme:3:3 x",
+        b"3 ff 0123456789abcdef acme:3:3",
+    ],
 )
 def test_what_is_no_state_is_none(raw: bytes | None) -> None:
     assert codec.decode_state(raw) is None

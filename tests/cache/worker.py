@@ -1,11 +1,83 @@
+"""One process's cache, and the truth that it is to keep up with."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
 from cache.answers import Answers
+from cache.errors import TruthUnavailable
+from cache.invalidation import Invalidation
 from cache.memory import Memory
 from cache.store import Store
 
 
-class Worker:
-    """One process's cache over a shared store, and what it counted."""
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The things that the changes of a partition up to a revision touched; None for all."""
 
-    def __init__(self, store: Store) -> None:
+    partition: str
+    revision: int
+    things: frozenset[bytes] | None
+
+
+class Truth:
+    """Stands for PostgreSQL: of each change of a partition, the things that it touched.
+
+    An entry's record lists the things that it depends on, parted by blanks.
+    """
+
+    def __init__(self, **revisions: int) -> None:
+        self.revisions = revisions
+        self.changes: dict[tuple[str, int], frozenset[bytes] | None] = {}
+        self.forgotten = 0
+        self.is_away = False
+        self.asked = 0
+
+    def commit(self, partition: str, *things: bytes) -> int:
+        """The revision that it makes; a change of no named thing touches everything."""
+        self.revisions[partition] += 1
+        self.changes[partition, self.revisions[partition]] = frozenset(things) or None
+        return self.revisions[partition]
+
+    async def since(self, _home: str, partition: str, revision: int) -> Changed | None:
+        self.asked += 1
+        if self.is_away:
+            raise TruthUnavailable
+        if revision < self.forgotten:
+            return None
+        reached = self.revisions[partition]
+        new = [self.changes[partition, at] for at in range(revision + 1, reached + 1)]
+        things = None if None in new else frozenset[bytes]().union(*filter(None, new))
+        return Changed(partition, reached, things)
+
+    def watch(self) -> "Watch":
+        return Watch()
+
+
+class Watch:
+    def __init__(self) -> None:
+        self.records: dict[str, frozenset[bytes]] = {}
+
+    def add(self, key: str, record: bytes) -> None:
+        self.records[key] = frozenset(record.split())
+
+    def discard(self, key: str) -> None:
+        self.records.pop(key, None)
+
+    def doomed(self, news: Changed) -> Collection[str]:
+        return [key for key, needed in self.records.items() if _hits(needed, news.things)]
+
+
+def _hits(needed: frozenset[bytes], changed: Iterable[bytes] | None) -> bool:
+    return not needed or changed is None or not needed.isdisjoint(changed)
+
+
+class Worker:
+    """A cache over a store and a truth that others may share, and what it counted."""
+
+    def __init__(self, store: Store, truth: Truth, *, drops_max: int = 1_000) -> None:
         self.events: list[str] = []
-        self.answers = Answers(Memory(1_000_000), store, self.events.append)
+        self.invalidation = Invalidation(store, truth, self._count, drops_max=drops_max)
+        self.answers = Answers(Memory(1_000_000), store, self.invalidation, self._count)
+
+    def _count(self, event: str, amount: int = 1) -> None:
+        self.events += [event] * amount

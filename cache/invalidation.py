@@ -1,0 +1,111 @@
+"""Drains: after a change, the tenant's entries that it dooms are dropped, and no other one.
+
+Read what changed, begin, scan, finish: `cache/protocol.py` says why in this order.
+"""
+
+import secrets
+from typing import Generic, Protocol
+
+from cache import protocol
+from cache.errors import CacheError
+from cache.mirror import Mirror, Mirrors, N, Watch
+from cache.protocol import Revisions, State
+from cache.store import Sight, Store
+
+_ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only
+DROPS_MAX = 2_000  # entries dropped one by one, 2 ms of Redis; past it a new nonce drops them all
+
+
+class Count(Protocol):
+    def __call__(self, event: str, amount: int = 1, /) -> None: ...
+
+
+class Truth(Protocol[N]):
+    """What PostgreSQL knows of changes. Raises `TruthUnavailable`."""
+
+    async def since(self, home: str, partition: str, revision: int, /) -> N | None:
+        """What the partition's changes after the revision did, as far as it matters to the
+        tenant's entries. None if that is forgotten, or more than is worth looking at.
+        """
+
+    def watch(self) -> Watch[N]:
+        """A new one, of no entries."""
+
+
+class Invalidation(Generic[N]):
+    """`count` is told drained, dropped (how many entries), renewed, contended, and away."""
+
+    def __init__(
+        self, store: Store, truth: Truth[N], count: Count, *, drops_max: int = DROPS_MAX
+    ) -> None:
+        self._store = store
+        self._truth = truth
+        self._count = count
+        self._drops_max = drops_max
+        self._mirrors = Mirrors(store, truth.watch)
+
+    async def drain(self, home: str, revisions: Revisions) -> None:
+        """Drop the tenant's entries that the changes up to `revisions` doom.
+
+        If Redis or PostgreSQL can't be asked, it is left to whoever drains next.
+        """
+        try:
+            await self._drain(home, revisions)
+        except CacheError:
+            self._count("away")
+
+    async def _drain(self, home: str, revisions: Revisions) -> None:
+        mirror = self._mirrors.of(home)
+        async with mirror.turn:  # whoever waits here will mostly find its change drained
+            sight = await self._store.look(home, "")
+            for _ in range(_ATTEMPTS_MAX):
+                behind = protocol.behind(sight.state, revisions)
+                if not behind or sight.state is None:
+                    return
+                sight = await self._drain_once(mirror, sight, sight.state, behind)
+        self._count("contended")
+
+    async def _drain_once(
+        self, mirror: Mirror[N], sight: Sight, state: State, behind: Revisions
+    ) -> Sight:
+        """Returns the tenant's cache as found at the end, to be judged again."""
+        news = []
+        for partition in behind:
+            one = await self._truth.since(sight.home, partition, state.progress[partition].applied)
+            if one is None:
+                return await self._renewed(sight, state, behind)
+            news.append(one)
+        reached = {one.partition: one.revision for one in news}
+        begun = protocol.begin(state, reached)
+        swap = await self._store.swap(sight, begun)
+        if not swap.done:
+            return swap.sight
+        if not await mirror.refresh(swap.sight, begun.nonce):
+            return await self._renewed(swap.sight, begun, reached)
+        doomed = mirror.doomed(news)
+        if len(doomed) > self._drops_max:
+            return await self._renewed(swap.sight, begun, reached)
+        return await self._finished(mirror, swap.sight, begun, reached, doomed)
+
+    async def _finished(
+        self, mirror: Mirror[N], sight: Sight, begun: State, reached: Revisions, doomed: set[str]
+    ) -> Sight:
+        for _ in range(_ATTEMPTS_MAX):
+            finished = protocol.finish(sight.state, begun, reached)
+            if finished is None:
+                break
+            swap = await self._store.swap(sight, finished, drop=doomed)
+            sight = swap.sight
+            if swap.done:
+                mirror.discard(doomed)
+                self._count("drained")
+                self._count("dropped", len(doomed))
+                break
+        return sight
+
+    async def _renewed(self, sight: Sight, state: State, revisions: Revisions) -> Sight:
+        """All entries dropped at once, unless the state has moved on since."""
+        self._count("renewed")
+        applied = {name: one.applied for name, one in state.progress.items()}
+        renewed = protocol.reset(sight.run, secrets.token_hex(8), {**applied, **revisions})
+        return (await self._store.swap(sight, renewed)).sight

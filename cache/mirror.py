@@ -1,0 +1,118 @@
+"""What one worker knows of a tenant's registry: only what is new is fetched again.
+
+A registry's numbers only rise, and all that it lists after a number comes in atomic looks, so a
+mirror that is refreshed after a drain's `begin` lacks nothing that the drain has to meet. It may
+know entries that have gone since: to drop them once more does no harm.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from typing import Generic, Protocol, TypeVar
+
+from cachetools import LRUCache
+
+from cache.protocol import Revisions
+from cache.store import Sight, Store
+
+ENTRIES_MAX = 50_000  # of all mirrors together; up to 500 MB
+_GONE_MIN = 100  # entries that have gone: as many as are left, and this, and the mirror starts anew
+
+
+class News(Protocol):
+    """What the changes of a partition up to a revision did, as of it."""
+
+    @property
+    def partition(self) -> str: ...
+    @property
+    def revision(self) -> int: ...
+
+
+N = TypeVar("N", bound=News)
+N_contra = TypeVar("N_contra", bound=News, contravariant=True)
+
+
+class Watch(Protocol[N_contra]):
+    """All entries of one tenant, by what each depends on; what is no record is always doomed."""
+
+    def add(self, key: str, record: bytes, /) -> None: ...
+    def discard(self, key: str, /) -> None: ...
+    def doomed(self, news: N_contra, /) -> Collection[str]: ...
+
+
+class Mirror(Generic[N]):
+    """Of one tenant, under one nonce; `turn` is held from a refresh until all is done with it."""
+
+    def __init__(self, store: Store, new_watch: Callable[[], Watch[N]]) -> None:
+        self.turn = asyncio.Lock()
+        self._store = store
+        self._new_watch = new_watch
+        self._start("")
+
+    def __len__(self) -> int:
+        return len(self._as_of)
+
+    async def refresh(self, sight: Sight, nonce: str) -> bool:
+        """Learn what was registered since; False if the registry is lost, or too large to be read.
+
+        sight: of the server that has to say so. Raises `CacheUnavailable`.
+        """
+        if nonce != self._nonce:
+            self._start(nonce)
+        while True:
+            page = await self._store.scan(sight, nonce, after=self._after)
+            if page is None or page.count > 2 * self._store.entries_max:
+                self._start("")
+                return False
+            for listed in page.listed:
+                self._after = listed.number
+                head = listed.head
+                self._as_of[listed.key] = None if head is None else head.mark.as_of
+                self._watch.add(listed.key, b"" if head is None else head.record)
+            if page.is_last and len(self) <= 2 * page.count + _GONE_MIN:
+                return True
+            if page.is_last:
+                self._start(nonce)
+
+    def doomed(self, news: Collection[N]) -> set[str]:
+        """The keys of all entries that the news dooms, but for those that were computed with it."""
+        return {
+            key
+            for one in news
+            for key in self._watch.doomed(one)
+            if _is_older(self._as_of[key], one)
+        }
+
+    def discard(self, keys: Collection[str]) -> None:
+        for key in keys:
+            self._as_of.pop(key, None)
+            self._watch.discard(key)
+
+    def _start(self, nonce: str) -> None:
+        self._nonce = nonce
+        self._after = 0
+        self._as_of: dict[str, Revisions | None] = {}  # None of what can't be read
+        self._watch = self._new_watch()
+
+
+class Mirrors(Generic[N]):
+    """Of the tenants that this worker looked after most recently."""
+
+    def __init__(self, store: Store, new_watch: Callable[[], Watch[N]]) -> None:
+        self._store = store
+        self._new_watch = new_watch
+        size_max = max(ENTRIES_MAX, 3 * store.entries_max)
+        self._mirrors: LRUCache[str, Mirror[N]] = LRUCache(size_max, getsizeof=_weight)
+
+    def of(self, home: str) -> Mirror[N]:
+        """The tenant's, weighed as it is now: the others make room for it."""
+        mirror = self._mirrors.pop(home, None) or Mirror(self._store, self._new_watch)
+        self._mirrors[home] = mirror
+        return mirror
+
+
+def _is_older(as_of: Revisions | None, news: News) -> bool:
+    return as_of is None or as_of.get(news.partition, news.revision) < news.revision
+
+
+def _weight(mirror: Mirror[N]) -> int:
+    return len(mirror) + 1

@@ -1,0 +1,51 @@
+-- Store and register one entry if the state is still what the caller judged.
+-- All judgement is in cache/protocol.py.
+--
+-- The registry is a sorted set of the entries' names. Each has a number, greater than all before:
+-- the nonce, which is in the registry too, has as its own the greatest that was ever given.
+--
+-- KEYS: state, registry, entry, claim.
+-- ARGV: expected run, expected state, its nonce, lifetime in ms, the entry's name in the registry,
+--       the entry, the caller's token, how many entries are enough.
+-- Returns whether it was done, and the run and the state found.
+local found = redis.call('GET', KEYS[1]) or ''
+if run ~= ARGV[1] or found ~= ARGV[2] then
+    return { 0, run, found }
+end
+if not redis.call('ZSCORE', KEYS[2], ARGV[3]) then
+    redis.call('DEL', KEYS[1]) -- the registry was lost: nobody may believe the state any more
+    return { 0, run, '' }
+end
+local lifetime = tonumber(ARGV[4])
+redis.call('SET', KEYS[3], ARGV[6], 'PX', lifetime)
+redis.call('ZADD', KEYS[2], redis.call('ZINCRBY', KEYS[2], 1, ARGV[3]), ARGV[5])
+redis.call('PEXPIRE', KEYS[1], 4 * lifetime)
+redis.call('PEXPIRE', KEYS[2], 4 * lifetime)
+if redis.call('GET', KEYS[4]) == ARGV[7] then
+    redis.call('DEL', KEYS[4])
+end
+
+-- Room, as Redis itself makes it: of a few at random, those that have gone leave the registry, and
+-- if it is full the one that was not used for longest goes.
+local base = string.sub(KEYS[3], 1, -1 - #ARGV[5])
+local idlest, idle = nil, -1
+for _, name in ipairs(redis.call('ZRANDMEMBER', KEYS[2], 8)) do
+    if name ~= ARGV[3] and name ~= ARGV[5] then
+        if redis.call('EXISTS', base .. name) == 0 then
+            redis.call('ZREM', KEYS[2], name)
+        else
+            local seconds = redis.pcall('OBJECT', 'IDLETIME', base .. name)
+            if type(seconds) ~= 'number' then
+                seconds = 0 -- a policy that counts uses instead
+            end
+            if seconds > idle then
+                idlest, idle = name, seconds
+            end
+        end
+    end
+end
+if idlest and redis.call('ZCARD', KEYS[2]) - 1 > tonumber(ARGV[8]) then
+    redis.call('DEL', base .. idlest)
+    redis.call('ZREM', KEYS[2], idlest)
+end
+return { 1, run, found }

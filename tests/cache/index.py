@@ -1,0 +1,28 @@
+"""Stands for the search of one question."""
+
+import asyncio
+from collections.abc import Mapping
+
+from cache.answers import Computed
+
+
+class Index:
+    """What it answers, as of which revisions, depending on what, and how often it was asked."""
+
+    def __init__(self, body: bytes, record: bytes = b"", **revisions: int) -> None:
+        self.body = body
+        self.record = record
+        self.revisions: Mapping[str, int] = revisions
+        self.asked = 0
+        self.may_end = asyncio.Event()
+        self.may_end.set()
+
+    async def __call__(self) -> Computed:
+        self.asked += 1
+        computed = Computed(self.body, dict(self.revisions), self.record)  # this is the snapshot
+        await self.may_end.wait()
+        return computed
+
+    async def begun(self) -> None:
+        while self.asked == 0:
+            await asyncio.sleep(0)

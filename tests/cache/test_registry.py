@@ -1,0 +1,114 @@
+"""What Redis lists of a tenant, page by page, and who goes when it is full."""
+
+from collections.abc import Callable
+
+import pytest
+from redis.asyncio import Redis
+
+from cache.mirror import Mirror
+from cache.store import Store
+from tests.cache.index import Index
+from tests.cache.worker import Changed, Truth, Watch, Worker
+
+pytestmark = pytest.mark.anyio
+
+
+async def fill(store: Store, *keys: str) -> None:
+    worker = Worker(store, Truth(acme=3))
+    for key in keys:
+        await worker.answers.get("acme", key, {"acme": 3}, Index(b"body", key.encode(), acme=3))
+
+
+async def listed(store: Store) -> dict[str, bytes]:
+    """By key, the records of all that is registered."""
+    sight = await store.look("acme", "")
+    assert sight.state is not None
+    page = await store.scan(sight, sight.state.nonce, after=0)
+    assert page is not None
+    assert page.is_last
+    assert page.count == len(page.listed)
+    return {one.key: one.head.record if one.head else b"gone" for one in page.listed}
+
+
+def names(count: int) -> list[str]:
+    return [f"key{number}" for number in range(count)]
+
+
+async def test_a_registry_lists_each_entry_with_its_record(store: Store) -> None:
+    await fill(store, "one", "two")
+
+    assert await listed(store) == {"one": b"one", "two": b"two"}
+
+
+async def test_a_mirror_reads_page_after_page(new_store: Callable[..., Store]) -> None:
+    store = new_store(page_entries=4)
+    mirror: Mirror[Changed] = Mirror(store, Watch)
+    for count in (1, 2, 3, 4, 5, 6, 7, 8, 20):
+        await fill(store, *names(count))
+        sight = await store.look("acme", "")
+        assert sight.state is not None
+
+        assert await mirror.refresh(sight, sight.state.nonce)
+
+        assert len(mirror) == count
+        assert mirror.doomed([Changed("acme", 4, None)]) == set(names(count))
+        assert mirror.doomed([Changed("acme", 3, None)]) == set()  # computed as of it
+
+
+async def test_a_mirror_forgets_what_has_gone_for_long(
+    new_store: Callable[..., Store],
+) -> None:
+    store = new_store(entries_max=10)
+    mirror: Mirror[Changed] = Mirror(store, Watch)
+    for start in range(0, 400, 50):
+        await fill(store, *(f"key{number}" for number in range(start, start + 50)))
+        sight = await store.look("acme", "")
+        assert sight.state is not None
+        assert await mirror.refresh(sight, sight.state.nonce)
+
+    assert len(mirror) <= 2 * 10 + 100
+
+
+async def test_a_full_registry_makes_room_for_what_comes(new_store: Callable[..., Store]) -> None:
+    store = new_store(entries_max=5)
+
+    await fill(store, *names(30))
+
+    left = await listed(store)
+    assert len(left) == 5
+    assert "key29" in left
+
+
+async def test_the_one_that_was_not_used_for_longest_goes(
+    new_store: Callable[..., Store], redis: Redis
+) -> None:
+    store = new_store(entries_max=5)
+    await fill(store, *names(5))
+    name = store.name("acme", "key2")
+    value = await redis.dump(name)
+    await redis.restore(name, 60_000, value, replace=True, idletime=1_000)
+
+    await fill(store, "another")
+
+    assert set(await listed(store)) == {*names(5), "another"} - {"key2"}
+
+
+async def test_what_has_gone_leaves_the_registry(store: Store, redis: Redis) -> None:
+    await fill(store, *names(6))
+    for key in names(5):
+        await redis.delete(store.name("acme", key))
+
+    await fill(store, "another", "and another")
+
+    assert set(await listed(store)) == {"key5", "another", "and another"}
+
+
+async def test_a_registry_far_beyond_its_bound_is_not_read(
+    new_store: Callable[..., Store],
+) -> None:
+    await fill(new_store(), *names(30))
+    small = new_store(entries_max=10)
+    sight = await small.look("acme", "")
+    assert sight.state is not None
+
+    assert not await Mirror[Changed](small, Watch).refresh(sight, sight.state.nonce)
