@@ -9,10 +9,11 @@ from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
-from index import lexical, vocabulary
+from index import outbox, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
+from index.outbox import Change
 from index.scope import PUBLIC, Scope
 from index.vocabulary import Learned
 
@@ -64,6 +65,8 @@ class Write:
 
     space: of the added chunks' vectors; None if there are none.
     words: what the tenant's vocabulary learns of it; see `spelling.words_of`.
+    stored: what it was planned from; None if there is none, or nobody knows: then caches take every
+            kept chunk for another one.
     """
 
     document: Document
@@ -73,6 +76,7 @@ class Write:
     removed: Sequence[int]
     space: str | None = None
     words: Collection[str] = ()
+    stored: Document | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ class Documents:
             changes = await _put(session, tenant, before, timely)
             words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
             await vocabulary.learn(session, tenant, words)
-            committed = await _commit(session, tenant, changes)
+            committed = Committed(await outbox.commit(session, tenant, changes))
         self._learned.remember(tenant, words)
         return [committed if before.is_of(write) else None for write in writes]
 
@@ -176,20 +180,16 @@ class Documents:
                 return None
             await session.rows("documents.put_access", tenant, document_id, owner, list(readers))
             await vocabulary.learn(session, tenant, words)
-            return await _commit(
-                session,
-                tenant,
-                [
-                    _Change(
-                        stored.document.language,
-                        was_public=PUBLIC in row["readers"],
-                        is_public=PUBLIC in readers,
-                        chunks_before=row["chunks"],
-                        chunks=row["chunks"],
-                        touched=stored.chunk_ids,
-                    )
-                ],
+            change = Change(
+                row["document_key"],
+                stored.document.language,
+                was_public=PUBLIC in row["readers"],
+                is_public=PUBLIC in readers,
+                chunks_before=row["chunks"],
+                chunks=row["chunks"],
+                touched=stored.chunk_ids,
             )
+            return Committed(await outbox.commit(session, tenant, [change]))
 
     async def remove(self, tenant: str, stored: Stored) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since."""
@@ -199,20 +199,16 @@ class Documents:
             if row is None or row["version"] != stored.version:
                 return None
             await session.rows("documents.remove", tenant, document_id)
-            return await _commit(
-                session,
-                tenant,
-                [
-                    _Change(
-                        stored.document.language,
-                        was_public=PUBLIC in row["readers"],
-                        is_public=False,
-                        chunks_before=row["chunks"],
-                        chunks=0,
-                        removed=stored.chunk_ids,
-                    )
-                ],
+            change = Change(
+                row["document_key"],
+                stored.document.language,
+                was_public=PUBLIC in row["readers"],
+                is_public=False,
+                chunks_before=row["chunks"],
+                chunks=0,
+                removed=stored.chunk_ids,
             )
+            return Committed(await outbox.commit(session, tenant, [change]))
 
     @asynccontextmanager
     async def _writing(
@@ -230,25 +226,6 @@ class Documents:
                     return
             await asyncio.sleep(_MOVING_PAUSE_S)
         raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What a commit does to one document."""
-
-    language: str
-    was_public: bool
-    is_public: bool
-    chunks_before: int
-    chunks: int
-    added: Sequence[int] = ()
-    removed: Sequence[int] = ()
-    touched: Sequence[int] = ()
-
-    @property
-    def public_more(self) -> int:
-        """How many chunks more every tenant may read."""
-        return self.chunks * self.is_public - self.chunks_before * self.was_public
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +257,7 @@ async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) ->
 
 async def _put(
     session: Session, tenant: str, before: _Before, writes: Sequence[Write]
-) -> list[_Change]:
+) -> list[Change]:
     """Write the documents and their chunks."""
     rows = await session.rows_each(
         "documents.put", [(tenant, *_fields(write), _chunks(write)) for write in writes]
@@ -291,28 +268,38 @@ async def _put(
         await session.rows("documents.remove_chunks", tenant, removed)
     added = await _add_chunks(session, tenant, keys, writes)
     kept = [chunk for write in writes for chunk in write.kept]
-    if kept:
-        await _keep_chunks(session, tenant, kept)
+    moved = await _keep_chunks(session, tenant, kept) if kept else frozenset()
     return [
         _change(
+            key,
             before.rows.get(write.document.document_id),
             write,
-            list(islice(added, len(write.added))),
+            added=list(islice(added, len(write.added))),
+            moved=moved,
         )
-        for write in writes
+        for key, write in zip(keys, writes, strict=True)
     ]
 
 
-def _change(before: Row | None, write: Write, added: Sequence[int]) -> _Change:
-    return _Change(
-        write.document.language,
+def _change(
+    key: int, before: Row | None, write: Write, *, added: Sequence[int], moved: Collection[int]
+) -> Change:
+    """moved: chunks that stand elsewhere in their text; of other documents too."""
+    was, document = write.stored, write.document
+    is_alike = was is not None and outbox.is_alike(was, document)
+    is_elsewhere = was is not None and was.uri != document.uri
+    untouched = [kept.chunk_id for kept in write.kept if is_alike and kept.lexical is None]
+    return Change(
+        key,
+        document.language,
         was_public=before is not None and PUBLIC in before["readers"],
-        is_public=PUBLIC in write.document.readers,
+        is_public=PUBLIC in document.readers,
         chunks_before=before["chunks"] if before is not None else 0,
         chunks=_chunks(write),
         added=added,
         removed=write.removed,
-        touched=[kept.chunk_id for kept in write.kept],
+        touched=[kept.chunk_id for kept in write.kept if not is_alike or kept.lexical is not None],
+        moved=[chunk_id for chunk_id in untouched if is_elsewhere or chunk_id in moved],
     )
 
 
@@ -341,8 +328,9 @@ async def _add_chunks(
     return (row["chunk_id"] for row in rows)
 
 
-async def _keep_chunks(session: Session, tenant: str, kept: Sequence[Kept]) -> None:
-    await session.rows(
+async def _keep_chunks(session: Session, tenant: str, kept: Sequence[Kept]) -> frozenset[int]:
+    """Those that stand elsewhere now."""
+    moved = await session.rows(
         "documents.move_chunks",
         [chunk.chunk_id for chunk in kept],
         [chunk.start for chunk in kept],
@@ -356,35 +344,7 @@ async def _keep_chunks(session: Session, tenant: str, kept: Sequence[Kept]) -> N
             list(changed),
             list(changed.values()),
         )
-
-
-async def _commit(session: Session, tenant: str, changes: Sequence[_Change]) -> Committed:
-    """Raise the revision and record the change, in the public partition too where it is seen.
-
-    The tenant's row is locked before the public one, always, so that writers can't deadlock.
-    """
-    public_more = sum(change.public_more for change in changes)
-    more = sum(change.chunks - change.chunks_before for change in changes)
-    revisions = {tenant: await _advance(session, tenant, more, public_more, changes)}
-    if public := [change for change in changes if change.was_public or change.is_public]:
-        revisions[PUBLIC] = await _advance(session, PUBLIC, public_more, 0, public)
-    return Committed(revisions)
-
-
-async def _advance(
-    session: Session, partition: str, more: int, public_more: int, changes: Sequence[_Change]
-) -> int:
-    revision: int = await session.value(
-        "documents.advance",
-        partition,
-        sorted({lexical.base_language(change.language) for change in changes}),
-        more,
-        public_more,
-        list(chain.from_iterable(change.added for change in changes)),
-        list(chain.from_iterable(change.removed for change in changes)),
-        list(chain.from_iterable(change.touched for change in changes)),
-    )
-    return revision
+    return frozenset(row["chunk_id"] for row in moved)
 
 
 def _fields(write: Write) -> tuple[Any, ...]:

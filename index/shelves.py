@@ -8,7 +8,7 @@ while its chunks are copied. Whatever ends early is taken up by the next call.
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from index import strategy
+from index import outbox, strategy
 from index.database import Database, Session
 from index.strategy import Limits
 
@@ -79,11 +79,16 @@ async def _index(session: Session, shelf: int) -> bool:
     async with session.connection.transaction():
         opened = await session.row("shelves.open_index", shelf, width)
         if opened is not None:
-            await _advance(session, opened["whose"])  # a graph may find other chunks
+            for partition in await _partitions(session, opened["whose"]):
+                await session.rows("shelves.unsettle", partition)
     return opened is not None
 
 
 async def _advance(session: Session, tenant: str) -> None:
-    """Raise the revisions that answers with the tenant's chunks depend on."""
-    for row in await session.rows("shelves.partitions", tenant):
-        await session.rows("documents.advance", row["partition"], [], 0, 0, [], [], [])
+    for partition in await _partitions(session, tenant):
+        await outbox.touch(session, partition)
+
+
+async def _partitions(session: Session, tenant: str) -> list[str]:
+    """Whose answers may hang on the tenant's chunks."""
+    return [row["partition"] for row in await session.rows("shelves.partitions", tenant)]

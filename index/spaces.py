@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from index import outbox
 from index.database import Database, Session
 from index.documents import Committed
 from index.scope import PUBLIC
@@ -70,7 +71,5 @@ async def _touch(session: Session, tenant: str) -> Committed:
     for partition, public_only in ((tenant, False), (PUBLIC, True)):
         chunk_ids = await session.value("spaces.touched", tenant, public_only)
         if chunk_ids or not public_only:
-            revisions[partition] = await session.value(
-                "documents.advance", partition, [], 0, 0, [], [], chunk_ids
-            )
+            revisions[partition] = await outbox.touch(session, partition, chunk_ids)
     return Committed(revisions)

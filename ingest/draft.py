@@ -27,6 +27,7 @@ class Draft:
     """
 
     document: Document
+    stored: Document | None
     version: int
     added: Sequence[Chunk]
     added_words: Sequence[SparseVector]
@@ -48,6 +49,7 @@ def draft_of(stored: Stored | None, document: Document) -> Draft:
     added = [new[place] for place in planned.added]
     return Draft(
         document=document,
+        stored=stored.document if stored else None,
         version=stored.version if stored else 0,
         added=added,
         added_words=[_words(document, chunk) for chunk in added],

@@ -348,6 +348,7 @@ def _write(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector])
         removed=draft.removed,
         space=space if draft.added else None,
         words=draft.learned,
+        stored=draft.stored,
     )
 
 

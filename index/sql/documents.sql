@@ -35,7 +35,7 @@ CROSS JOIN LATERAL (
 -- while it has none. One row at least if there is the tenant, none if not.
 SELECT
     coalesce(tenants.space, (SELECT space FROM generation)) AS space,
-    document_id, version, readers, documents.chunks
+    document_key, document_id, version, readers, documents.chunks
 FROM tenants
 LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
 WHERE tenants.tenant = $1;
@@ -83,11 +83,12 @@ told AS (
 SELECT chunk_id FROM new ORDER BY chunk_id;
 
 -- name: move_chunks
--- Kept chunks may stand elsewhere in the text.
+-- Kept chunks may stand elsewhere in the text; those that do.
 UPDATE chunk_texts SET start_at = new.start_at, end_at = new.end_at
 FROM unnest($1::bigint[], $2::integer[], $3::integer[]) AS new (chunk_id, start_at, end_at)
 WHERE chunk_texts.chunk_id = new.chunk_id
-  AND (chunk_texts.start_at <> new.start_at OR chunk_texts.end_at <> new.end_at);
+  AND (chunk_texts.start_at <> new.start_at OR chunk_texts.end_at <> new.end_at)
+RETURNING chunk_texts.chunk_id;
 
 -- name: put_lexical
 -- The lexical vector also holds the title's words, so a new title gives kept chunks a new one.
@@ -115,9 +116,9 @@ WHERE tenant = $1 AND document_id = $2;
 
 -- name: advance
 -- $1 tenant or 'public', $2 languages, $3 how many chunks more, $4 how many public ones more; $5
--- added, $6 removed and $7 touched chunks. The row lock makes revisions commit in order and without
--- gaps; writers take it last. The outbox keeps a tenant's last 10,000 changes; a cache that is
--- further behind starts anew.
+-- added, $6 removed, $7 touched and $8 moved chunks, $9 keys of changed documents. The row lock makes
+-- revisions commit in order and without gaps; writers take it last. The outbox keeps a tenant's last
+-- 10,000 changes; a cache that is further behind starts anew.
 WITH advanced AS (
     UPDATE tenants SET
         revision = revision + 1,
@@ -130,8 +131,8 @@ WITH advanced AS (
 forgotten AS (
     DELETE FROM changes WHERE tenant = $1 AND revision <= (SELECT revision - 10000 FROM advanced)
 )
-INSERT INTO changes (tenant, revision, added, removed, touched)
-SELECT $1, revision, $5, $6, $7 FROM advanced
+INSERT INTO changes (tenant, revision, added, removed, touched, moved, documents)
+SELECT $1, revision, $5, $6, $7, $8, $9 FROM advanced
 RETURNING revision;
 
 -- name: known_embeddings

@@ -57,6 +57,11 @@ SELECT tenant AS partition FROM tenants WHERE tenant = $1
 UNION ALL
 SELECT 'public' FROM tenants WHERE tenant = $1 AND tenant <> 'public' AND public_chunks > 0;
 
+-- name: unsettle
+-- A graph may find other chunks than a look at all of them, and nobody can tell which. So this
+-- revision has no row among the changes: a cache that meets the gap starts anew.
+UPDATE tenants SET revision = revision + 1 WHERE tenant = $1;
+
 -- name: any_width
 SELECT vector_dims(dense) AS width FROM chunks WHERE shelf = $1 LIMIT 1;
 

@@ -55,8 +55,10 @@ def a_write(
     added: Sequence[str] = (),
     kept: Sequence[Kept] = (),
     removed: Sequence[int] = (),
+    stored: Document | None = None,
 ) -> Write:
-    return Write(document, version, [a_chunk(text) for text in added], kept, removed)
+    chunks = [a_chunk(text) for text in added]
+    return Write(document, version, chunks, kept, removed, stored=stored)
 
 
 async def written(documents: Documents, document: Document, *texts: str) -> Stored:
@@ -169,6 +171,48 @@ async def test_each_change_says_what_it_added_removed_and_touched(
         (3, [], [], sorted([c, d])),
         (4, [], sorted([c, d]), []),
     ]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_of_kept_chunks_those_are_touched_of_which_more_than_the_place_may_have_changed(
+    documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]", *, is_known: bool
+) -> None:
+    public = a_document("leave", readers=("public",))
+    stored = await written(documents, public, "a", "b", "c")
+    a, b, c = stored.chunk_ids
+    words = SparseVector({2: 1.0}, DIMENSION)
+    kept = [
+        Kept(a, digest("a"), 0, 1, "a", None),
+        Kept(b, digest("b"), 7, 8, "b", None),
+        Kept(c, digest("c"), 9, 10, "c", words),
+    ]
+
+    was = public if is_known else None
+    await apply(documents, "acme", a_write(public, version=stored.version, kept=kept, stored=was))
+
+    rows = await connection.fetch(
+        "SELECT touched, moved, documents FROM changes WHERE revision = 2 ORDER BY tenant"
+    )
+    key = await connection.fetchval("SELECT document_key FROM documents")
+    expected = ([c], [b], [key]) if is_known else ([a, b, c], [], [key])
+    assert [tuple(row) for row in rows] == [expected, expected]
+
+
+async def test_every_way_to_change_a_document_names_it(
+    documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await written(documents, a_document("other"), "a")
+    stored = await written(documents, a_document("leave"), "a")
+    key = await connection.fetchval(
+        "SELECT document_key FROM documents WHERE document_id = 'leave'"
+    )
+    await documents.put_access("acme", stored, owner="ben", readers=[])
+    stored = await documents.stored("acme", "leave") or stored
+    await documents.remove("acme", stored)
+
+    rows = await connection.fetch("SELECT documents FROM changes ORDER BY revision OFFSET 1")
+
+    assert [row["documents"] for row in rows] == [[key]] * 3
 
 
 async def test_a_kept_chunk_moves_without_its_vectors_being_written_again(

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import count
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import asyncpg
 import numpy as np
@@ -40,14 +40,36 @@ LONG = a_document("long", "".join(SECTIONS))
 ANA = everything("acme", "ana", [])
 
 
-async def changes_of(
-    connection: "asyncpg.Connection[asyncpg.Record]", tenant: str
-) -> list[tuple[int, set[int], set[int], set[int]]]:
-    """Revision, added, removed and touched of each change."""
+class Change(NamedTuple):
+    """What the outbox says of one revision."""
+
+    revision: int
+    added: set[int]
+    removed: set[int]
+    touched: set[int]
+    moved: set[int]
+
+
+async def changes_of(connection: "asyncpg.Connection[asyncpg.Record]", tenant: str) -> list[Change]:
     rows = await connection.fetch(
-        "SELECT revision, added, removed, touched FROM changes WHERE tenant = $1 ORDER BY 1", tenant
+        "SELECT revision, added, removed, touched, moved FROM changes WHERE tenant = $1 ORDER BY 1",
+        tenant,
     )
-    return [(row[0], set(row[1]), set(row[2]), set(row[3])) for row in rows]
+    return [Change(row[0], *map(set, row[1:])) for row in rows]
+
+
+async def looks_of(
+    connection: "asyncpg.Connection[asyncpg.Record]", document_id: str
+) -> dict[int, tuple[tuple[Any, ...], tuple[Any, ...]]]:
+    """By chunk: what a search compares, filters by or shows of it beside its place; its place."""
+    rows = await connection.fetch(
+        "SELECT chunk_id, title, source, language, tags, metadata::text, owner, readers,"
+        " dense::text, lexical::text, digest, chunk_texts.text, start_at, end_at, uri"
+        " FROM documents JOIN chunks USING (tenant, document_key)"
+        " JOIN chunk_texts USING (chunk_id) WHERE tenant = 'acme' AND document_id = $1",
+        document_id,
+    )
+    return {row[0]: (tuple(row[1:-3]), tuple(row[-3:])) for row in rows}
 
 
 async def chunks_of(connection: "asyncpg.Connection[asyncpg.Record]", document_id: str) -> set[int]:
@@ -155,7 +177,52 @@ async def test_what_is_not_text_changes_without_embedding(
     assert stored.document == changed
     assert written == Written("long", 2, added=0, kept=20, removed=0, embedded=0)
     assert embedder.texts == []
-    assert (await changes_of(connection, "acme"))[-1] == (2, set(), set(), set(stored.chunk_ids))
+    (_, change) = await changes_of(connection, "acme")
+    kept, none = set(stored.chunk_ids), set[int]()
+    touched, moved = (none, kept) if "uri" in fields else (kept, none)
+    assert change == Change(2, added=none, removed=none, touched=touched, moved=moved)
+
+
+async def test_an_edit_moves_what_comes_after_it_and_touches_nothing(
+    writer: Writer, documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await put(writer, LONG)
+    before = await documents.stored("acme", "long")
+    assert before is not None
+    edited = replace(LONG, text=LONG.text.replace("Number 7 tells", "Number seven tells"))
+
+    await put(writer, edited)
+
+    (_, change) = await changes_of(connection, "acme")
+    assert change.removed == {before.chunk_ids[7]}
+    assert change.touched == set()
+    assert change.moved == set(before.chunk_ids[8:])
+
+
+async def test_an_edit_after_which_every_chunk_stands_where_it_stood_moves_nothing(
+    writer: Writer, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await put(writer, LONG)
+
+    written = await put(writer, replace(LONG, text=LONG.text + "\n\n"))
+
+    assert written.changed
+    (_, change) = await changes_of(connection, "acme")
+    assert change[1:] == (set(), set(), set(), set())
+
+
+async def test_a_truth_value_in_the_place_of_a_number_touches_the_document_for_filters_tell_them(
+    writer: Writer, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await put(writer, replace(LONG, metadata={"draft": 1}))
+
+    await put(writer, replace(LONG, title="Another", metadata={"draft": 1}))
+    await put(
+        writer, replace(LONG, title="Another", text=LONG.text + "\n", metadata={"draft": True})
+    )
+
+    *_, change = await changes_of(connection, "acme")
+    assert len(change.touched) == len(SECTIONS)
 
 
 async def test_a_new_title_is_found_by_its_words_and_the_old_one_is_not(
@@ -467,7 +534,7 @@ async def test_twenty_writers_of_different_documents_are_all_acknowledged(
         stored = await documents.stored("acme", document.document_id)
         assert stored is not None
         assert stored.document == document
-        assert changes[one.revision] == (set(stored.chunk_ids), set(), set())
+        assert changes[one.revision] == (set(stored.chunk_ids), set(), set(), set())
 
 
 async def test_ten_writers_of_one_document_are_all_acknowledged_and_none_is_lost(
@@ -482,9 +549,10 @@ async def test_ten_writers_of_one_document_are_all_acknowledged_and_none_is_lost
     assert sorted(lines_of(stored.document)) == [f"# line {number}" for number in range(10)]
     assert sorted(one.revision for one in written) == list(range(1, 11))
     alive: set[int] = set()
-    for _, added, removed, touched in await changes_of(connection, "acme"):
-        assert removed | touched == alive
-        alive = alive - removed | added
+    for change in await changes_of(connection, "acme"):
+        assert change.removed | change.moved <= alive
+        assert change.touched == set()
+        alive = alive - change.removed | change.added
     assert alive == set(stored.chunk_ids)
 
 
@@ -522,16 +590,20 @@ async def test_every_change_says_exactly_what_it_did_to_the_chunks(
     for _ in range(100):
         document_id = f"d{random.randrange(4)}"
         before = await documents.stored("acme", document_id)
+        looks_before = await looks_of(connection, document_id)
         changed = await write_something(writer, random, document_id, before)
         after = await documents.stored("acme", document_id)
+        looks = await looks_of(connection, document_id)
 
-        had, has = (set(stored.chunk_ids) if stored else set() for stored in (before, after))
+        had, has = looks_before.keys(), looks.keys()
+        touched = {each for each in has & had if looks[each][0] != looks_before[each][0]}
+        moved = {each for each in has & had if looks[each][1] != looks_before[each][1]} - touched
         public = any("public" in stored.document.readers for stored in (before, after) if stored)
         if changed:
             for partition in ("acme", "public") if public else ("acme",):
                 revisions[partition] += 1
                 newest = (await changes_of(connection, partition))[-1]
-                assert newest == (revisions[partition], has - had, had - has, has & had)
+                assert newest == (revisions[partition], has - had, had - has, touched, moved)
         assert await chunks_of(connection, document_id) == has
         for partition, newest_revision in revisions.items():
             changes = await changes_of(connection, partition)
@@ -550,8 +622,12 @@ async def write_something(
         written = await writer.put_access("acme", document_id, with_readers(*readers))
         return written.changed
     text = "".join(random.choices(SECTIONS[:4], k=random.randint(0, 4)))
-    written = await put(writer, a_document(document_id, text, readers=tuple(readers)))
-    return written.changed
+    fields = {
+        "title": random.choice(["One", "One", "Two"]),
+        "uri": random.choice(["", "", "/here"]),
+    }
+    document = a_document(document_id, text, readers=tuple(readers), **fields)
+    return (await put(writer, document)).changed
 
 
 # Several documents together.
