@@ -172,6 +172,16 @@ class Store:
         """End a claim, so that nobody waits for what does not come."""
         await self._ask(lambda: self._client.delete(self.name(home, f"{key}:claim")))
 
+    async def recall(self, home: str, name: str) -> bytes | None:
+        """What was kept under a name that is no entry's."""
+        found: bytes | None = await self._ask(lambda: self._client.get(self.name(home, name)))
+        return found
+
+    async def keep(self, home: str, name: str, value: bytes) -> None:
+        """Until its lifetime ends; nothing ever invalidates it."""
+        key, lifetime_ms = self.name(home, name), self._lifetime_ms()
+        await self._ask(lambda: self._client.set(key, value, px=lifetime_ms))
+
     async def eviction_policy(self) -> str:
         """Redis's `maxmemory-policy`."""
         found = await self._ask(lambda: self._client.config_get("maxmemory-policy"))

@@ -18,6 +18,7 @@ from index import database, migrate, scope
 from index.database import Database
 from index.errors import DatabaseUnavailable
 from index.query import Query
+from index.scope import PUBLIC
 from index.search import Found
 from index.shelves import Shelves
 from index.spaces import Spaces
@@ -117,7 +118,7 @@ async def reembed(
     async with services(settings) as opened, _patient(settings) as patient:
         coming = opened.embedders[-1]
         spaces = Spaces(patient)
-        reembedder = Reembedder(opened.documents, spaces, coming, opened.answers)
+        reembedder = Reembedder(opened.documents, spaces, coming, opened.invalidation)
         there = await spaces.tenants()
         if unknown := [tenant for tenant in wanted if tenant not in there]:
             raise NotPossible(f"there is no tenant {', '.join(unknown)}")
@@ -135,8 +136,11 @@ async def work_forever(settings: Settings, every_s: float) -> None:
         shelves = Shelves(patient)
         while True:
             try:
-                for partition, revision in (await opened.tenants.all_revisions()).items():
-                    await opened.answers.drain(partition, revision)
+                revisions = await opened.tenants.all_revisions()
+                everyone = revisions.pop(PUBLIC)
+                for tenant, revision in revisions.items():
+                    at = {tenant: revision, PUBLIC: everyone}
+                    await opened.invalidation.drain(tenant, at)
                 async for done in shelves.tend():
                     log.info("shelf", **asdict(done))
             except DatabaseUnavailable as away:

@@ -24,7 +24,9 @@ class Metrics:
         )
         answers = self._counter("answers", "Answers by where they came from.", "tier")
         events = self._counter(
-            "cache_events", "Fills stored and refused, drains, resets, Redis being away.", "event"
+            "cache_events",
+            "Fills stored and refused, drains, answers dropped, Redis being away.",
+            "event",
         )
         embedding = self._histogram("embedding_seconds", "Time of one embedder call.", "kind")
         tokens = self._counter("embedding_tokens", "Tokens that an embedding service used.", "kind")
@@ -39,9 +41,9 @@ class Metrics:
     def request(self, route: str, status: int, tier: str, seconds: float) -> None:
         self._requests(route, status, tier).observe(seconds)
 
-    def cache_event(self, event: str) -> None:
+    def cache_event(self, event: str, amount: int = 1) -> None:
         counter = self._answers if event in _TIERS else self._events
-        counter(event).inc()
+        counter(event).inc(amount)
 
     def statement(self, name: str, seconds: float) -> None:
         self._statements(name).observe(seconds)

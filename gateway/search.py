@@ -40,7 +40,10 @@ async def search(exchange: Exchange) -> Response:
             wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
         if served is None:
             served = await services.answers.get(
-                wanted.key, revisions, lambda: _compute(services, wanted.scope, wanted.query)
+                wanted.scope.tenant,
+                wanted.key,
+                revisions,
+                lambda: _compute(services, wanted.scope, wanted.query),
             )
     trace.tier = served.tier
     trace.mark("cache" if served.tier != "miss" else "search")
@@ -90,7 +93,12 @@ def _within_limits(body: SearchBody, settings: Settings) -> None:
 async def _compute(services: Services, seen: Scope, query: Query) -> Computed:
     """The answer from the index. Without the embedder it is not whole."""
     found = await services.searcher.search(seen, query)
-    return Computed(_encode(found, query), found.as_of, whole=not found.degraded)
+    return Computed(
+        _encode(found, query),
+        found.as_of,
+        b"" if found.degraded else found.dependence.encode(),
+        whole=not found.degraded,
+    )
 
 
 def _encode(found: Found, query: Query) -> bytes:

@@ -16,6 +16,7 @@ from redis.driver_info import DriverInfo
 from cache.answers import Answers
 from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
+from cache.invalidation import Invalidation
 from cache.memory import Memory
 from cache.revision import RevisionReader
 from cache.store import Store
@@ -24,7 +25,9 @@ from gateway.metrics import Metrics
 from gateway.principal import Gate, key_digest, utc_now
 from gateway.settings import Settings
 from gateway.timed_embedder import TimedEmbedder
+from gateway.truth import Truth
 from index import database, generation, lexical, migrate
+from index.changes import Changes, News
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
@@ -68,6 +71,7 @@ class Services:
     gate: Gate
     understood: LRUCache[tuple[bytes | None, bytes], Wanted]
     answers: Answers
+    invalidation: Invalidation[News]
     searcher: Searcher
     writer: Writer
 
@@ -119,8 +123,10 @@ def _wire(
         prefix=settings.cache_prefix,
         budget_s=settings.cache_budget_s,
         lifetime_s=settings.cache_lifetime_s,
+        entries_max=settings.cache_entries,
     )
-    answers = Answers(Memory(settings.cache_memory_bytes), store, metrics.cache_event)
+    invalidation = Invalidation(store, Truth(Changes(connected)), metrics.cache_event)
+    memory = Memory(settings.cache_memory_bytes)
     return Services(
         settings=settings,
         admin_digest=key_digest(settings.admin_key.get_secret_value())
@@ -135,9 +141,10 @@ def _wire(
         store=store,
         gate=Gate(tenants, revisions, utc_now, settings.staleness_s_max),
         understood=LRUCache(_UNDERSTOOD_MAX),
-        answers=answers,
+        answers=Answers(memory, store, invalidation, metrics.cache_event),
+        invalidation=invalidation,
         searcher=Searcher(connected, *embedders),
-        writer=Writer(documents, embedders[0], answers, *embedders[1:]),
+        writer=Writer(documents, embedders[0], invalidation, *embedders[1:]),
     )
 
 

@@ -90,6 +90,9 @@ class Settings(BaseSettings):
     cache_memory_bytes: PositiveInt = Field(
         67_108_864, description="size of a worker's own answer cache"
     )
+    cache_entries: PositiveInt = Field(
+        10_000, description="most answers of a tenant in Redis; those not used for longest go"
+    )
     cache_lifetime_s: PositiveFloat = Field(
         86_400.0, description="how long Redis keeps an answer; a bound on memory, not on staleness"
     )

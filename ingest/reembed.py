@@ -53,8 +53,7 @@ class Reembedder:
             embedded = await self._fill(tenant, number, embedded, on_progress)
             committed = await self.spaces.switch(tenant, space)
             if committed is not None:
-                for partition, revision in committed.revisions.items():
-                    await self.invalidation.drain(partition, revision)
+                await self.invalidation.drain(tenant, committed.revisions)
                 await self.spaces.settle(tenant, space, dimensions)
                 return True
             if number > 1 and embedded == before:

@@ -38,7 +38,7 @@ class Embedder(Protocol):
 
 
 class Invalidation(Protocol):
-    async def drain(self, partition: str, revision: int) -> None: ...
+    async def drain(self, tenant: str, revisions: Mapping[str, int], /) -> None: ...
 
 
 Revise = Callable[[Document | None], Document]
@@ -263,7 +263,7 @@ class Writer:
     async def _invalidated(self, tenant: str, committed: Committed) -> int:
         """The tenant's revision, once caches are drained up to it, or readers left to do so."""
         revisions = committed.revisions
-        await asyncio.gather(*(self._invalidation.drain(*changed) for changed in revisions.items()))
+        await self._invalidation.drain(tenant, revisions)
         return revisions[tenant]
 
 

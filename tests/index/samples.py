@@ -1,6 +1,6 @@
 """Documents, embedders and an invalidation, as the tests of `index` and `ingest` need them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any, TypeVar
@@ -106,7 +106,7 @@ class RecordingInvalidation:
     """No cache to keep true, but a record of what would have been drained."""
 
     def __init__(self) -> None:
-        self.drained: list[tuple[str, int]] = []
+        self.drained: list[tuple[str, Mapping[str, int]]] = []
 
-    async def drain(self, partition: str, revision: int) -> None:
-        self.drained.append((partition, revision))
+    async def drain(self, tenant: str, revisions: Mapping[str, int]) -> None:
+        self.drained.append((tenant, revisions))

@@ -121,7 +121,7 @@ async def test_all_vectors_of_the_tenant_change_and_nobody_elses(
     assert before is not None
     assert after is not None
     assert after.chunk_ids == before.chunk_ids
-    assert invalidation.drained[-1] == ("acme", after.revision)
+    assert invalidation.drained[-1] == ("acme", {"acme": after.revision})
     found = await Searcher(database, embedder, coming).search(ANA, Query("lamp 7", alpha=1.0))
     assert not found.degraded
     assert found.hits
