@@ -132,6 +132,6 @@ def test_after_any_history_the_nearest_are_those_of_a_plain_search(
     assert [similarity for _, similarity, _ in found] == pytest.approx(
         sorted(plain.values(), reverse=True)[:4], abs=1e-5
     )
-    for key, similarity, text in found:
-        assert similarity == pytest.approx(plain[key], abs=1e-5)
-        assert text == held[key].text
+    for name, similarity, text in found:
+        assert similarity == pytest.approx(plain[name], abs=1e-5)
+        assert text == held[name].text
