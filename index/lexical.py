@@ -94,6 +94,11 @@ def words(text: str) -> list[str]:
     ]
 
 
+def stem(word: str, language: str) -> str:
+    """The stem that all forms of the word have, without accents."""
+    return _stem(word, base_language(language))
+
+
 def share(word: str, language: str) -> float:
     """The share of the word, in all its forms, of all words in the language at large."""
     base = base_language(language)

@@ -1,0 +1,138 @@
+"""Where similar questions have been seen to get the same answer: bands of similarity, pure.
+
+A sample of what would be served is computed for real. A band is open while the share of its sample
+that was wrong is surely small; so the tier opens itself only where it has shown itself right.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import exp, lgamma, log
+
+# Counts made under other guards, edges or another judge say nothing: raise it with any of them.
+RULES = "semantic-1"
+
+CONFIDENCE = 0.95
+# Lower edges, chosen by `loadtests.semantics`: nothing below the first is worth a look.
+EDGES = (0.9, 0.95, 0.98)
+SERVED_WRONG_TOP = 3  # the served top hit has to be among so many of the real ones
+ERROR_MAX = 0.01  # the limit of a tenant that has set none
+ERROR_MAX_MAX = 0.2
+
+# Counts halve once so many are verified, so that what was true of last year's documents fades. Half
+# of it still opens a band at a limit of 0.2 %, with nothing wrong: a starting value, not measured.
+VERIFIED_MAX = 4_000
+_SHUT_SAMPLE = 1.0  # a shut band learns from all that it would have served
+_OPEN_SAMPLE = 0.05  # starting value, not measured
+_UNSURE_SAMPLE = 0.25  # of an open band that one more wrong answer would shut
+_STEPS = 50  # of bisection: to fifteen digits
+_TERMS_MAX = 500  # the fraction needs about the root of the number verified
+_PRECISION = 1e-14
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of one band: pairs that passed the guards, answers given, samples computed, wrong ones."""
+
+    seen: int = 0
+    served: int = 0
+    verified: int = 0
+    wrong: int = 0
+
+
+def band(similarity: float) -> int | None:
+    """The number of the band that a similarity lies in, counted from the least similar."""
+    below = sum(edge <= similarity for edge in EDGES)
+    return below - 1 if below else None
+
+
+def span(number: int) -> tuple[float, float]:
+    """From, inclusive, and to, exclusive but for 1."""
+    return EDGES[number], (*EDGES, 1.0)[number + 1]
+
+
+def bound(counts: Counts) -> float:
+    """The one-sided upper bound of the share of wrong answers; 1 before anything is verified.
+
+    The greatest p at which so few wrong ones, or fewer, still have a chance of 5 %.
+
+    Source: Clopper, Pearson, Biometrika 1934.
+    """
+    verified, wrong = counts.verified, counts.wrong
+    if wrong >= verified:
+        return 1.0
+    low, high = wrong / verified, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if _at_most(wrong, verified, middle) > 1 - CONFIDENCE:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def is_open(counts: Counts, error_max: float) -> bool:
+    """Whether what lies in the band may be served."""
+    return bound(counts) <= error_max
+
+
+def sample_share(counts: Counts, error_max: float) -> float:
+    """The share of the band's pairs to compute for real, in the background if one is served."""
+    if not is_open(counts, error_max):
+        return _SHUT_SAMPLE
+    one_more = Counts(verified=counts.verified + 1, wrong=counts.wrong + 1)
+    return _OPEN_SAMPLE if is_open(one_more, error_max) else _UNSURE_SAMPLE
+
+
+def aged(counts: Counts) -> Counts:
+    """The counts as they are kept: what was verified halves when there is enough of it.
+
+    The wrong ones are rounded up. The statement that adds counts does the same.
+    """
+    if counts.verified < VERIFIED_MAX:
+        return counts
+    return Counts(counts.seen, counts.served, counts.verified // 2, (counts.wrong + 1) // 2)
+
+
+def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:
+    """Whether one answer, its hits best first, was wrong to give where the other was due."""
+    if not served or not real:
+        return bool(served or real)
+    return served[0] not in real[:SERVED_WRONG_TOP] or 2 * _common(served, real) < len(real)
+
+
+def _common(served: Collection[int], real: Collection[int]) -> int:
+    return len(set(served) & set(real))
+
+
+def _at_most(wrong: int, verified: int, chance: float) -> float:
+    """The chance of so many wrong ones or fewer, each having this chance, above 0 and below 1.
+
+    It is the regularised incomplete beta function I(1 - chance; verified - wrong, wrong + 1).
+    """
+    a, b = float(verified - wrong), wrong + 1.0
+    x = 1 - chance
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(chance))
+    if x < (a + 1) / (a + b + 2):
+        return front * _fraction(a, b, x) / a
+    return 1 - front * _fraction(b, a, chance) / b
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    """The continued fraction of the incomplete beta function, by Lentz's method.
+
+    Source: Press et al., Numerical Recipes, 3rd edition, section 6.4.
+    """
+    ratio, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, _TERMS_MAX):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        step = 1.0
+        for term in (even, odd):
+            d = 1 / (1 + term * d)
+            ratio = 1 + term / ratio
+            step = d * ratio
+            value *= step
+        if abs(step - 1) < _PRECISION:
+            break
+    return value
