@@ -6,7 +6,8 @@ IndexFailure
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
 ├── GenerationMismatch     the index was made with another embedder or analyser
 ├── MigrationRefused       the schema is not one that this version can bring up to date
-└── TenantMissing          there is no such tenant
+├── TenantMissing          there is no such tenant
+└── Unreadable             a record of what an answer depends on says nothing
 """
 
 
@@ -39,3 +40,7 @@ class TenantMissing(IndexFailure):
 
     def __init__(self, tenant: str) -> None:
         super().__init__(f"there is no tenant {tenant}")
+
+
+class Unreadable(IndexFailure):
+    """A record of what an answer depends on is cut short, altered, or of another version."""

@@ -1,6 +1,7 @@
 """One question in its canonical form: two requests that must get the same answer are equal here."""
 
 import hashlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
@@ -26,6 +27,28 @@ class Filter:
     updated_before: datetime | None = None
     exclude_documents: tuple[str, ...] | None = None
     metadata: dict[str, Any] | None = None
+
+    def admits(
+        self,
+        *,
+        document_id: str,
+        source: str,
+        language: str,
+        tags: Collection[str],
+        metadata: Mapping[str, Any],
+        updated_at: datetime,
+    ) -> bool:
+        """Whether a document is one that is wanted; `sql/search.sql` asks the same."""
+        return (
+            (self.sources is None or source in self.sources)
+            and (self.tags_any is None or not set(self.tags_any).isdisjoint(tags))
+            and (self.tags_all is None or set(self.tags_all) <= set(tags))
+            and (self.languages is None or language in self.languages)
+            and (self.updated_after is None or updated_at >= self.updated_after)
+            and (self.updated_before is None or updated_at < self.updated_before)
+            and (self.exclude_documents is None or document_id not in self.exclude_documents)
+            and (self.metadata is None or _holds(metadata, self.metadata))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +79,16 @@ class Query:
         """16 bytes that equal queries share, and different ones don't."""
         form = orjson.dumps(self, option=orjson.OPT_SORT_KEYS)
         return hashlib.blake2b(form, digest_size=16).digest()
+
+
+def _holds(held: Any, wanted: Any) -> bool:
+    """PostgreSQL's `@>`: objects and lists hold parts of themselves, a list in any order."""
+    if isinstance(wanted, Mapping):
+        return isinstance(held, Mapping) and all(
+            key in held and _holds(held[key], value) for key, value in wanted.items()
+        )
+    if isinstance(wanted, list | tuple):
+        return isinstance(held, list | tuple) and all(
+            any(_holds(one, value) for one in held) for value in wanted
+        )
+    return isinstance(held, bool) == isinstance(wanted, bool) and bool(held == wanted)

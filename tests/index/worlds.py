@@ -159,7 +159,8 @@ def visible(
     return [
         piece
         for piece in world
-        if is_in_scope(piece.tenant, piece.document, asking, names) and meets(piece, wanted)
+        if is_in_scope(piece.tenant, piece.document, asking, names)
+        and meets(piece.document, piece.updated_at, wanted)
     ]
 
 
@@ -179,15 +180,15 @@ def is_in_scope(
     )
 
 
-def meets(piece: Piece, wanted: Filter) -> bool:
-    document, tags = piece.document, set(piece.document.tags)
+def meets(document: Document, updated_at: datetime, wanted: Filter) -> bool:
+    tags = set(document.tags)
     return (
         (wanted.sources is None or document.source in wanted.sources)
         and (wanted.tags_any is None or not tags.isdisjoint(wanted.tags_any))
         and (wanted.tags_all is None or tags.issuperset(wanted.tags_all))
         and (wanted.languages is None or document.language in wanted.languages)
-        and (wanted.updated_after is None or piece.updated_at >= wanted.updated_after)
-        and (wanted.updated_before is None or piece.updated_at < wanted.updated_before)
+        and (wanted.updated_after is None or updated_at >= wanted.updated_after)
+        and (wanted.updated_before is None or updated_at < wanted.updated_before)
         and (
             wanted.exclude_documents is None or document.document_id not in wanted.exclude_documents
         )
