@@ -1,4 +1,4 @@
-"""The layers together: an answer from memory, from Redis, or computed and filled into both."""
+"""The layers together: an answer from memory, from Redis, of a similar question, or computed."""
 
 import asyncio
 import secrets
@@ -12,14 +12,29 @@ from cache.errors import CacheUnavailable
 from cache.invalidation import Count, Invalidation
 from cache.memory import Known, Memory
 from cache.protocol import Mark, Revisions
+from cache.question import Question
+from cache.semantic import Semantic, Similar
 from cache.singleflight import Singleflight
 from cache.store import Sight, Store
 
-Tier: TypeAlias = Literal["memory", "redis", "miss"]
+Tier: TypeAlias = Literal["memory", "redis", "semantic", "miss"]
 
 _ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only
 _WAITS_MAX = 75  # for another process that computes the same, 0.3 s; starting values, not measured
 _WAIT_S = 0.004
+_BACKGROUND_MAX = 4  # computations at a time that nobody waits for
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of the cache of the tenant `home`.
+
+    question: if a similar question's answer will do, and for it to serve similar ones.
+    """
+
+    home: str
+    key: str
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +53,17 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A body, where it came from, and the revision of each partition up to which it is right."""
+    """A body, where it came from, and the revision of each partition up to which it is right.
+
+    similarity: of the question that it answers, if it is a similar one's.
+    """
 
     body: bytes
     good: Revisions
     tier: Tier
     stored: bool = False
     whole: bool = True
+    similarity: float = 1.0
 
 
 Compute: TypeAlias = Callable[[], Coroutine[Any, Any, Computed]]
@@ -52,31 +71,39 @@ Compute: TypeAlias = Callable[[], Coroutine[Any, Any, Computed]]
 
 class Answers:
     """`count` is told the tier of each answer given, and each event: computed, waited, stored,
-    refused, reset, and away when Redis is.
+    refused, reset, verified, wrong, and away when Redis is.
     """
 
     def __init__(
-        self, memory: Memory, store: Store, invalidation: Invalidation[Any], count: Count
+        self,
+        memory: Memory,
+        store: Store,
+        invalidation: Invalidation[Any],
+        semantic: Semantic,
+        count: Count,
     ) -> None:
         self._memory = memory
         self._store = store
         self._invalidation = invalidation
+        self._semantic = semantic
         self._count = count
         self._flights: Singleflight[Served] = Singleflight()
+        self._background: set[asyncio.Task[None]] = set()
 
     def known(self, key: str, revisions: Revisions) -> Served | None:
         """The answer that `get` would give at once, from memory."""
         known = self._memory.get(key, revisions)
         return None if known is None else self._counted(Served(known.body, known.good, "memory"))
 
-    async def get(self, home: str, key: str, revisions: Revisions, compute: Compute) -> Served:
-        """An answer of the tenant `home`, right at `revisions`: of all that it depends on."""
-        served = self.known(key, revisions)
+    async def get(self, asked: Asked, revisions: Revisions, compute: Compute) -> Served:
+        """An answer that is right at `revisions`, which name all that it depends on."""
+        served = self.known(asked.key, revisions)
         if served is not None:
             return served
-        # Revisions are part of the key: who knows of a newer change must not join an older flight.
-        flight = (key, *revisions.values())
-        served = await self._flights.do(flight, lambda: self._load(home, key, revisions, compute))
+        # Revisions are part of the key: who knows of a newer change must not join an older flight,
+        # nor who wants its own answer one that may end in another's.
+        flight = (asked.key, asked.question is None, *revisions.values())
+        served = await self._flights.do(flight, lambda: self._load(asked, revisions, compute))
         return self._counted(served)
 
     async def drop(self, home: str, key: str) -> None:
@@ -87,41 +114,49 @@ class Answers:
         except CacheUnavailable:
             self._count("away")
 
+    async def settled(self) -> None:
+        """Once nothing is at work that nobody waits for."""
+        await asyncio.gather(*self._background, return_exceptions=True)
+
     def _counted(self, served: Served) -> Served:
         self._count(served.tier)
         return served
 
-    async def _load(self, home: str, key: str, revisions: Revisions, compute: Compute) -> Served:
+    async def _load(self, asked: Asked, revisions: Revisions, compute: Compute) -> Served:
         claim = secrets.token_hex(8)
-        sight = await self._look_for(home, key, revisions, claim)
-        served = self._served(key, revisions, sight)
+        sight = await self._look_for(asked, revisions, claim)
+        served = self._served(asked, revisions, sight)
         if served is not None:
             return served
         try:
-            served = await self._computed(key, revisions, sight, compute, claim)
+            similar = await self._similar(asked, revisions, sight)
+            if similar is not None and similar.is_open:
+                return self._shared(asked, revisions, similar, compute)
+            served = await self._computed(asked, revisions, sight, compute, claim)
         finally:
             if sight is not None and sight.claimant == claim and not (served and served.stored):
-                await self._release(sight, key)
+                self._later(self._release(asked))
+        if similar is not None:
+            self._verify(asked, similar, served)
         return served
 
-    async def _look_for(
-        self, home: str, key: str, revisions: Revisions, claim: str
-    ) -> Sight | None:
+    async def _look_for(self, asked: Asked, revisions: Revisions, claim: str) -> Sight | None:
         """The cache, once no other process is computing the answer, or after a while."""
-        sight = await self._look(home, key, revisions, claim)
+        sight = await self._look(asked, revisions, claim)
         for waited in range(_WAITS_MAX):
             if sight is None or sight.claimant in ("", claim):
                 break
             if not waited:
                 self._count("waited")
             await asyncio.sleep(_WAIT_S)
-            sight = await self._look(home, key, revisions, claim)
+            sight = await self._look(asked, revisions, claim)
         return sight
 
-    async def _look(self, home: str, key: str, revisions: Revisions, claim: str) -> Sight | None:
+    async def _look(self, asked: Asked, revisions: Revisions, claim: str) -> Sight | None:
         """The cache as Redis has it, with a state that knows all these partitions; None if away."""
         try:
-            return await self._ready(await self._store.look(home, key, claim=claim), revisions)
+            sight = await self._store.look(asked.home, asked.key, claim=claim)
+            return await self._ready(sight, revisions)
         except CacheUnavailable:
             self._count("away")
             return None
@@ -139,7 +174,7 @@ class Answers:
         swap = await self._store.swap(sight, ready)
         return replace(swap.sight, claimant=sight.claimant)
 
-    def _served(self, key: str, revisions: Revisions, sight: Sight | None) -> Served | None:
+    def _served(self, asked: Asked, revisions: Revisions, sight: Sight | None) -> Served | None:
         """The entry in Redis, if the state vouches for it, kept in memory from now on."""
         if sight is None or sight.entry is None:
             return None
@@ -147,18 +182,50 @@ class Answers:
         if state is None or not protocol.may_serve(state, entry.mark, revisions):
             return None
         good = {name: state.progress[name].applied for name in revisions}
-        self._memory.put(key, Known(entry.body, good))
+        self._memory.put(asked.key, Known(entry.body, good))
         return Served(entry.body, good, "redis")
 
+    async def _similar(
+        self, asked: Asked, revisions: Revisions, sight: Sight | None
+    ) -> Similar | None:
+        if asked.question is None or sight is None:
+            return None
+        try:
+            return await self._semantic.similar(sight, asked.question, revisions)
+        except CacheUnavailable:
+            self._count("away")
+            return None
+
+    def _shared(
+        self, asked: Asked, revisions: Revisions, similar: Similar, compute: Compute
+    ) -> Served:
+        """The similar question's answer; of a sample, the real one is computed behind it."""
+        self._semantic.served(asked.home, similar)
+        if similar.is_sampled and len(self._background) < _BACKGROUND_MAX:
+            self._later(self._check(asked, revisions, similar, compute))
+        return Served(similar.body, similar.good, "semantic", similarity=similar.similarity)
+
+    async def _check(
+        self, asked: Asked, revisions: Revisions, similar: Similar, compute: Compute
+    ) -> None:
+        sight = await self._look(asked, revisions, "")
+        self._verify(asked, similar, await self._computed(asked, revisions, sight, compute, ""))
+
+    def _verify(self, asked: Asked, similar: Similar, real: Served) -> None:
+        """Whether the similar question's answer was right, if both are of the same revisions."""
+        if real.whole and real.good == similar.good:
+            right = self._semantic.verify(asked.home, similar, real.body)
+            self._count("verified" if right else "wrong")
+
     async def _computed(
-        self, key: str, revisions: Revisions, sight: Sight | None, compute: Compute, claim: str
+        self, asked: Asked, revisions: Revisions, sight: Sight | None, compute: Compute, claim: str
     ) -> Served:
         self._count("computed")
         computed, _ = await asyncio.gather(compute(), self._catch_up(sight, revisions))
         if not computed.whole:
             return Served(computed.body, computed.as_of, "miss", whole=False)
-        self._memory.put(key, Known(computed.body, computed.as_of))
-        stored = sight is not None and await self._fill(sight, key, computed, claim)
+        self._memory.put(asked.key, Known(computed.body, computed.as_of))
+        stored = sight is not None and await self._fill(asked, sight, computed, claim)
         return Served(computed.body, computed.as_of, "miss", stored)
 
     async def _catch_up(self, sight: Sight | None, revisions: Revisions) -> None:
@@ -166,17 +233,18 @@ class Answers:
         if sight is not None and protocol.behind(sight.state, revisions):
             await self._invalidation.drain(sight.home, revisions)
 
-    async def _fill(self, sight: Sight, key: str, computed: Computed, claim: str) -> bool:
+    async def _fill(self, asked: Asked, sight: Sight, computed: Computed, claim: str) -> bool:
         """Whether the answer is in Redis; it is not if the state has moved on meanwhile."""
         if sight.state is None:
             return False
         mark = Mark(sight.state.nonce, computed.as_of)
-        entry = Entry(mark, computed.record, b"", computed.body)
+        question = b"" if asked.question is None else asked.question.encode()
+        entry = Entry(mark, computed.record, question, computed.body)
         try:
             for _ in range(_ATTEMPTS_MAX):
                 if not protocol.may_fill(sight.state, mark):
                     break
-                swap = await self._store.fill(sight, key, entry, claim=claim)
+                swap = await self._store.fill(sight, asked.key, entry, claim=claim)
                 if swap.done:
                     self._count("stored")
                     return True
@@ -186,8 +254,18 @@ class Answers:
         self._count("refused")
         return False
 
-    async def _release(self, sight: Sight, key: str) -> None:
+    async def _release(self, asked: Asked) -> None:
         try:
-            await self._store.release(sight.home, key)
+            await self._store.release(asked.home, asked.key)
         except CacheUnavailable:
             self._count("away")
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._landed)
+
+    def _landed(self, task: asyncio.Task[None]) -> None:
+        self._background.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._count("unverified")

@@ -8,7 +8,7 @@ from typing import Generic, Protocol
 
 from cache import protocol
 from cache.errors import CacheError
-from cache.mirror import Mirror, Mirrors, N, Watch
+from cache.mirror import Mirror, Mirrors, N
 from cache.protocol import Revisions, State
 from cache.store import Sight, Store
 
@@ -28,21 +28,24 @@ class Truth(Protocol[N]):
         tenant's entries. None if that is forgotten, or more than is worth looking at.
         """
 
-    def watch(self) -> Watch[N]:
-        """A new one, of no entries."""
-
 
 class Invalidation(Generic[N]):
     """`count` is told drained, dropped (how many entries), renewed, contended, and away."""
 
     def __init__(
-        self, store: Store, truth: Truth[N], count: Count, *, drops_max: int = DROPS_MAX
+        self,
+        store: Store,
+        mirrors: Mirrors[N],
+        truth: Truth[N],
+        count: Count,
+        *,
+        drops_max: int = DROPS_MAX,
     ) -> None:
         self._store = store
+        self._mirrors = mirrors
         self._truth = truth
         self._count = count
         self._drops_max = drops_max
-        self._mirrors = Mirrors(store, truth.watch)
 
     async def drain(self, home: str, revisions: Revisions) -> None:
         """Drop the tenant's entries that the changes up to `revisions` doom.
@@ -56,7 +59,7 @@ class Invalidation(Generic[N]):
 
     async def _drain(self, home: str, revisions: Revisions) -> None:
         mirror = self._mirrors.of(home)
-        async with mirror.turn:  # whoever waits here will mostly find its change drained
+        async with mirror.turn:
             sight = await self._store.look(home, "")
             for _ in range(_ATTEMPTS_MAX):
                 behind = protocol.behind(sight.state, revisions)

@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 from cachetools import LRUCache
 
+from cache.families import Families
 from cache.protocol import Revisions
 from cache.store import Sight, Store
 
@@ -40,10 +41,15 @@ class Watch(Protocol[N_contra]):
 
 
 class Mirror(Generic[N]):
-    """Of one tenant, under one nonce; `turn` is held from a refresh until all is done with it."""
+    """Of one tenant, under one nonce at a time.
+
+    turn:     of those who drain; whoever has waited for it mostly finds its change drained.
+    families: the questions that the entries answer.
+    """
 
     def __init__(self, store: Store, new_watch: Callable[[], Watch[N]]) -> None:
         self.turn = asyncio.Lock()
+        self._reading = asyncio.Lock()
         self._store = store
         self._new_watch = new_watch
         self._start("")
@@ -56,6 +62,10 @@ class Mirror(Generic[N]):
 
         sight: of the server that has to say so. Raises `CacheUnavailable`.
         """
+        async with self._reading:
+            return await self._read(sight, nonce)
+
+    async def _read(self, sight: Sight, nonce: str) -> bool:
         if nonce != self._nonce:
             self._start(nonce)
         while True:
@@ -68,6 +78,7 @@ class Mirror(Generic[N]):
                 head = listed.head
                 self._as_of[listed.key] = None if head is None else head.mark.as_of
                 self._watch.add(listed.key, b"" if head is None else head.record)
+                self.families.add(listed.key, b"" if head is None else head.question)
             if page.is_last and len(self) <= 2 * page.count + _GONE_MIN:
                 return True
             if page.is_last:
@@ -86,12 +97,14 @@ class Mirror(Generic[N]):
         for key in keys:
             self._as_of.pop(key, None)
             self._watch.discard(key)
+            self.families.discard(key)
 
     def _start(self, nonce: str) -> None:
         self._nonce = nonce
         self._after = 0
         self._as_of: dict[str, Revisions | None] = {}  # None of what can't be read
         self._watch = self._new_watch()
+        self.families = Families()
 
 
 class Mirrors(Generic[N]):

@@ -82,15 +82,19 @@ class Semantic:
                 return await self._right(sight.home, key, similarity, band, revisions)
         return None
 
-    def counted(self, home: str, similar: Similar, *, served: bool) -> None:
-        """A similar question was found, and its answer given or not."""
-        self._tallies.add(home, similar.band, Counts(seen=1, served=int(served)))
+    def served(self, home: str, similar: Similar) -> None:
+        """Count that the similar question's answer was given."""
+        self._tallies.add(home, similar.band, Counts(served=1))
 
     def verify(self, home: str, similar: Similar, real: bytes) -> bool:
         """Count whether the similar question's answer was right, now that the real one is known."""
         wrong = bands.is_wrong(self._judge.hits(similar.body), self._judge.hits(real))
         self._tallies.add(home, similar.band, Counts(verified=1, wrong=int(wrong)))
         return not wrong
+
+    async def settled(self) -> None:
+        """Once all counts are written down."""
+        await self._tallies.settle()
 
     async def _right(
         self, home: str, key: str, similarity: float, band: int, revisions: Revisions
@@ -104,6 +108,7 @@ class Semantic:
         account = self._tallies.of(home)
         counts = Counts() if account is None else account.counts.get(band, Counts())
         error_max = 0.0 if account is None else account.error_max
+        self._tallies.add(home, band, Counts(seen=1))
         share = bands.sample_share(counts, error_max)
         return Similar(
             body=entry.body,

@@ -57,12 +57,12 @@ class Tallies:
             return None
         counts = {**known.account.counts}
         for band, unwritten in known.unwritten.items():
-            counts[band] = counts.get(band, Counts()) + unwritten
+            counts[band] = _sum(counts.get(band, Counts()), unwritten)
         return replace(known.account, counts=counts)
 
     def add(self, tenant: str, band: int, seen: Counts) -> None:
         unwritten = self._of(tenant).unwritten
-        unwritten[band] = unwritten.get(band, Counts()) + seen
+        unwritten[band] = _sum(unwritten.get(band, Counts()), seen)
 
     async def settle(self) -> None:
         """Write what is unwritten; for the end of a process."""
@@ -91,3 +91,12 @@ class Tallies:
         except TruthUnavailable:
             for band, counts in unwritten.items():
                 self.add(tenant, band, counts)
+
+
+def _sum(one: Counts, other: Counts) -> Counts:
+    return Counts(
+        seen=one.seen + other.seen,
+        served=one.served + other.served,
+        verified=one.verified + other.verified,
+        wrong=one.wrong + other.wrong,
+    )
