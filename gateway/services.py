@@ -25,6 +25,7 @@ from gateway.principal import Gate, key_digest, utc_now
 from gateway.settings import Settings
 from gateway.timed_embedder import TimedEmbedder
 from index import database, generation, lexical, migrate
+from index.bands import Bands
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
@@ -68,6 +69,7 @@ class Services:
     gate: Gate
     understood: LRUCache[tuple[bytes | None, bytes], Wanted]
     answers: Answers
+    bands: Bands
     searcher: Searcher
     writer: Writer
 
@@ -136,6 +138,7 @@ def _wire(
         gate=Gate(tenants, revisions, utc_now, settings.staleness_s_max),
         understood=LRUCache(_UNDERSTOOD_MAX),
         answers=answers,
+        bands=Bands(connected),
         searcher=Searcher(connected, *embedders),
         writer=Writer(documents, embedders[0], answers, *embedders[1:]),
     )
