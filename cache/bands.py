@@ -15,8 +15,6 @@ CONFIDENCE = 0.95
 # Lower edges, chosen by `loadtests.semantics`: nothing below the first is worth a look.
 EDGES = (0.9, 0.95, 0.98)
 SERVED_WRONG_TOP = 3  # the served top hit has to be among so many of the real ones
-ERROR_MAX = 0.01  # the limit of a tenant that has set none
-ERROR_MAX_MAX = 0.2
 
 # Counts halve once so many are verified, so that what was true of last year's documents fades. Half
 # of it still opens a band at a limit of 0.2 %, with nothing wrong: a starting value, not measured.

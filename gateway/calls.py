@@ -5,7 +5,7 @@ from functools import cache
 import orjson
 from starlette.responses import Response
 
-from gateway import administration, documents, openapi, operation, wire
+from gateway import administration, documents, openapi, operation, semantic, wire
 from gateway.exchange import Call, Exchange
 from gateway.search import search
 
@@ -125,6 +125,23 @@ CALLS = (
         needs="admin",
         summary="Remove a member from a group of the tenant",
         status=204,
+    ),
+    Call(
+        "GET",
+        "/v1/cache/semantic",
+        semantic.get_semantic,
+        needs="admin",
+        summary="How right the answers of similar questions were, by how similar they are",
+        answer=wire.SemanticAnswer,
+    ),
+    Call(
+        "PUT",
+        "/v1/cache/semantic",
+        semantic.put_semantic,
+        needs="admin",
+        summary="Set the share of wrong answers up to which similar questions' answers are served",
+        body=wire.SemanticBody,
+        answer=wire.SemanticAnswer,
     ),
     Call("GET", "/healthz", operation.healthz, needs="anyone", summary="Is the process alive"),
     Call("GET", "/readyz", operation.readyz, needs="anyone", summary="Can it answer searches"),

@@ -27,6 +27,7 @@ from gateway.settings import Settings
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from index import database, generation, lexical, migrate
+from index.bands import Bands
 from index.changes import Changes, News
 from index.database import Database
 from index.documents import Documents
@@ -72,6 +73,7 @@ class Services:
     understood: LRUCache[tuple[bytes | None, bytes], Wanted]
     answers: Answers
     invalidation: Invalidation[News]
+    bands: Bands
     searcher: Searcher
     writer: Writer
 
@@ -143,6 +145,7 @@ def _wire(
         understood=LRUCache(_UNDERSTOOD_MAX),
         answers=Answers(memory, store, invalidation, metrics.cache_event),
         invalidation=invalidation,
+        bands=Bands(connected),
         searcher=Searcher(connected, *embedders),
         writer=Writer(documents, embedders[0], invalidation, *embedders[1:]),
     )

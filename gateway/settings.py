@@ -99,6 +99,13 @@ class Settings(BaseSettings):
     cache_budget_s: PositiveFloat = Field(
         0.02, description="how long to wait for Redis before going on without it"
     )
+    semantic_error_max: float = Field(
+        0.01,
+        gt=0,
+        le=0.2,
+        description="share of wrong answers to similar questions that a tenant puts up with unless "
+        "it says otherwise",
+    )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="least severe log lines written"
