@@ -37,7 +37,15 @@ class Hit:
         return self.tenant, self.document_id
 
 
-def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> list[Hit] | None:
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The hits, best first, and the chunks that were looked at to tell that they are these."""
+
+    hits: tuple[Hit, ...]
+    looked_at: tuple[int, ...]
+
+
+def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Picked | None:
     """The first `top_k` of the ranking that may be hits; None if one of them is not in `shown`.
 
     ranking: best first. Of chunks with equal digests the best ranked is the hit.
@@ -45,6 +53,7 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> li
            become one, in the place of the best ranked; so do two that a third one bridges.
     """
     hits: list[Hit] = []
+    looked_at: list[int] = []
     digests: set[bytes] = set()
     of_document: Counter[tuple[str, str]] = Counter()
     for fused in ranking:
@@ -53,6 +62,7 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> li
         row = shown.get(fused.chunk_id)
         if row is None:
             return None
+        looked_at.append(fused.chunk_id)
         if row["digest"] in digests:
             continue
         digests.add(row["digest"])
@@ -65,7 +75,7 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> li
         elif of_document[hit.document] != query.document_hits_max:
             of_document[hit.document] += 1
             hits.append(hit)
-    return hits
+    return Picked(tuple(hits), tuple(looked_at))
 
 
 def _overlap(one: Hit, other: Hit) -> bool:

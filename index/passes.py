@@ -76,16 +76,21 @@ class Legs:
 
     shown: by chunk id, what a hit shows.
     revisions: of each partition, as of which this is so.
-    corrections: what the query's unknown words were taken for.
-    asked: the query as the dense leg was asked.
+    languages: in which the query's words were analysed; None if it names its own.
+    spelled: what its unknown words were taken for.
+    asked, words: the query as the dense and the lexical leg were asked.
+    exact: whether no pass went by a graph.
     """
 
     dense: Sequence[Candidate]
     lexical: Sequence[Candidate]
     shown: Mapping[int, Row]
     revisions: Mapping[str, int]
-    corrections: Mapping[str, Sequence[str]]
+    languages: frozenset[str] | None
+    spelled: Spelling
     asked: Asked
+    words: Mapping[int, float]
+    exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,7 @@ class _Made:
 
     head: Row
     rows: Sequence[Row]
+    exact: bool
 
     @property
     def revisions(self) -> tuple[int, int]:
@@ -224,7 +230,7 @@ class Passes:
             turn.question.query.expand,
             turn.asked.space,
         )
-        return _made(rows)
+        return _made(rows, exact=True)
 
     async def _nearest(self, turn: _Turn, one: Pass) -> _Made | None:
         """None if the graph led to fewer chunks than were asked for: there may be more."""
@@ -252,7 +258,7 @@ class Passes:
             shelf=one.shelf,
             width=turn.asked.width,
         )
-        return _made(rows)
+        return _made(rows, exact=False)
 
 
 def _which(question: Question) -> tuple[Any, ...]:
@@ -282,8 +288,9 @@ def _compared(turn: _Turn) -> tuple[Any, ...]:
     return asked.dense, vector, question.query.candidates, question.shown, guess
 
 
-def _made(rows: Sequence[Row]) -> _Made:
-    return _Made(next(row for row in rows if row["tenant_revision"] is not None), rows)
+def _made(rows: Sequence[Row], *, exact: bool) -> _Made:
+    head = next(row for row in rows if row["tenant_revision"] is not None)
+    return _Made(head, rows, exact)
 
 
 def _known(scope: Scope, row: Row) -> _Known:
@@ -305,8 +312,11 @@ def _joined(turn: _Turn, made: Sequence[_Made]) -> Legs:
             row["chunk_id"]: row for one in made for row in one.rows if row["digest"] is not None
         },
         revisions={partition: revisions[partition] for partition in question.scope.partitions},
-        corrections=turn.spelled.corrections,
+        languages=turn.languages if question.query.language is None else None,
+        spelled=turn.spelled,
         asked=turn.asked,
+        words=turn.words,
+        exact=all(one.exact for one in made),
     )
 
 

@@ -1,8 +1,9 @@
 """The search itself: embed, look, fuse; nothing outside the scope is ever read."""
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -11,9 +12,10 @@ from pgvector import HalfVector
 
 from index import fusion, hits, spelling, strategy
 from index.database import Database
+from index.dependence import Dependence
 from index.errors import EmbeddingUnavailable
-from index.fusion import Fused
-from index.hits import Hit
+from index.fusion import Candidate, Fused
+from index.hits import Hit, Picked
 from index.passes import Asked, Legs, Passes, Question
 from index.query import Query
 from index.scope import Scope
@@ -53,12 +55,14 @@ class Found:
 
     corrections: what unknown words of the query were taken for, as far as the hits show.
     degraded: the embedder was away, so the lexical leg answered alone.
+    dependence: which changes end this; of what the hits are, it says nothing.
     """
 
     hits: tuple[Hit, ...]
     as_of: Mapping[str, int]
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
+    dependence: Dependence = field(compare=False)
 
 
 class Searcher:
@@ -89,12 +93,7 @@ class Searcher:
             legs = await self._passes.legs(Question(scope, query, shown, ask))
             picked = hits.pick(query, _fuse(query, legs), legs.shown)
             if picked is not None:
-                return Found(
-                    hits=tuple(picked),
-                    as_of=legs.revisions,
-                    corrections=spelling.evident(legs.corrections, [hit.text for hit in picked]),
-                    degraded=legs.asked.dense is None,
-                )
+                return _found(scope, query, legs, picked)
         raise AssertionError("every candidate was shown")
 
     async def _asked(self, query: Query, space: str) -> Asked:
@@ -122,4 +121,48 @@ def _likely(query: Query) -> int:
 def _fuse(query: Query, legs: Legs) -> Sequence[Fused]:
     if query.fusion == "rrf":
         return fusion.reciprocal_rank(legs.dense, legs.lexical)
-    return fusion.relative(legs.dense, legs.lexical, alpha=legs.asked.alpha if legs.dense else 0)
+    return fusion.relative(legs.dense, legs.lexical, alpha=_alpha(legs))
+
+
+def _alpha(legs: Legs) -> float:
+    """The dense leg's share; words have it all where there is nothing else."""
+    return legs.asked.alpha if legs.dense else 0.0
+
+
+def _found(scope: Scope, query: Query, legs: Legs, picked: Picked) -> Found:
+    return Found(
+        hits=picked.hits,
+        as_of=legs.revisions,
+        corrections=spelling.evident(legs.spelled.corrections, [hit.text for hit in picked.hits]),
+        degraded=legs.asked.dense is None,
+        dependence=_dependence(scope, query, legs, picked),
+    )
+
+
+def _dependence(scope: Scope, query: Query, legs: Legs, picked: Picked) -> Dependence:
+    # A leg without weight adds nothing, but its ranks are explained.
+    all_count = query.fusion == "rrf" or query.explain
+    dense_counts = all_count or legs.asked.alpha > 0
+    lexical_counts = all_count or _alpha(legs) < 1
+    counted = (*(legs.dense if dense_counts else ()), *(legs.lexical if lexical_counts else ()))
+    vector = legs.asked.dense
+    widened = picked.looked_at if query.expand else ()
+    return Dependence(
+        scope=scope,
+        query=query,
+        space=legs.asked.space,
+        languages=legs.languages,
+        words=legs.spelled.words,
+        dense=np.zeros(0, np.float32) if vector is None else vector.to_numpy().astype(np.float32),
+        lexical=legs.words,
+        dense_floor=_floor(legs.dense, query) if dense_counts else math.inf,
+        lexical_floor=_floor(legs.lexical, query) if lexical_counts else math.inf,
+        candidates=tuple({candidate.chunk_id: None for candidate in counted}),
+        shown=picked.looked_at,
+        documents=tuple({legs.shown[chunk_id]["document_key"]: None for chunk_id in widened}),
+        exact=legs.exact,
+    )
+
+
+def _floor(leg: Sequence[Candidate], query: Query) -> float | None:
+    return leg[-1].score if len(leg) == query.candidates else None

@@ -133,7 +133,7 @@ SELECT
     chunk_texts.digest, coalesce(around.text, chunk_texts.text) AS text,
     coalesce(around.start_at, chunk_texts.start_at) AS start_at,
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
-    documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
+    document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
     documents.language, documents.tags
 FROM pass
 FULL JOIN likely USING (place)

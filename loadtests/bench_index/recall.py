@@ -300,7 +300,7 @@ async def _measure(
         legs = await passes.legs(question)
         times_s.append(time.perf_counter() - started_s)
         dense.append(truth.dense_recall(vector, legs.dense))
-        asked = lexical.query(spelling.completed(text, legs.corrections), ["en"])
+        asked = lexical.query(spelling.completed(text, legs.spelled.corrections), ["en"])
         words.append(truth.lexical_recall(asked, legs.lexical))
     survey = await passes.survey(question)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)

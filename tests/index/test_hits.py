@@ -48,14 +48,14 @@ def picked(
 ) -> list[int]:
     found = hits.pick(query, ranking, shown)
     assert found is not None
-    return [hit.chunk_id for hit in found]
+    return [hit.chunk_id for hit in found.hits]
 
 
 def spans_of(query: Query, *spans: tuple[int, int]) -> list[tuple[int, int, str]]:
     ranking = a_ranking(*(1 - place / 10 for place in range(len(spans))))
     found = hits.pick(query, ranking, in_one_document(*spans))
     assert found is not None
-    return [(hit.start, hit.end, hit.text) for hit in found]
+    return [(hit.start, hit.end, hit.text) for hit in found.hits]
 
 
 def test_of_equal_digests_the_best_ranked_is_the_hit_and_takes_one_place() -> None:
@@ -125,8 +125,27 @@ def test_a_hit_keeps_the_score_and_the_ranking_of_the_best() -> None:
     found = hits.pick(QUERY, ranking, in_one_document((0, 10), (5, 15)))
 
     assert found is not None
-    (hit,) = found
+    (hit,) = found.hits
     assert (hit.chunk_id, hit.score, hit.ranking) == (0, 1, ranking[0])
+
+
+def test_all_chunks_are_told_that_were_looked_at_up_to_the_last_hit() -> None:
+    """A twin, an overlapped one, one of a document that has its hits already: each may matter."""
+    shown = {
+        0: a_row(0, span=(0, 10)),
+        1: a_row(0, "twin"),
+        2: a_row(2, span=(5, 15)),
+        3: a_row(3, span=(20, 30)),
+        4: a_row(4, "other"),
+        5: a_row(5, "unseen"),
+    }
+    query = Query("?", alpha=0.5, top_k=2, document_hits_max=1)
+
+    found = hits.pick(query, a_ranking(1, 0.9, 0.8, 0.7, 0.6, 0.5), shown)
+
+    assert found is not None
+    assert [hit.chunk_id for hit in found.hits] == [0, 4]
+    assert found.looked_at == (0, 1, 2, 3, 4)
 
 
 def test_there_is_no_answer_while_a_hit_can_not_be_shown() -> None:

@@ -1,16 +1,19 @@
 """The search statement against brute force, and what an answer says beside its hits."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from gateway.embedded import Servers
 from index.database import Database
+from index.dependence import Dependence
 from index.documents import Documents
 from index.query import Filter, Query
 from index.scope import ScopeName, everything, resolve
@@ -503,3 +506,70 @@ async def test_the_words_of_another_tenant_correct_nothing(
     found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
 
     assert (found.hits, found.corrections) == ((), {})
+
+
+async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
+    world: World,
+) -> None:
+    query = Query("sensor lighthouse", candidates=5, top_k=2)
+
+    async def dependence(**fields: Any) -> Dependence:
+        return (await world.searcher.search(ANA, replace(query, **fields))).dependence
+
+    both, words, meaning = [await dependence(alpha=alpha) for alpha in (0.5, 0.0, 1.0)]
+    assert set(both.candidates) == {*words.candidates, *meaning.candidates}
+    assert (len(words.candidates), len(meaning.candidates)) == (5, 5)
+    assert (words.dense_floor, words.lexical_floor) == (math.inf, both.lexical_floor)
+    assert (meaning.dense_floor, meaning.lexical_floor) == (both.dense_floor, math.inf)
+    for fields in ({"explain": True}, {"fusion": "rrf"}):
+        for alpha in (0.0, 1.0):
+            every = await dependence(alpha=alpha, **fields)
+            assert set(every.candidates) == set(both.candidates)
+            assert every.dense_floor == both.dense_floor
+            assert every.lexical_floor == both.lexical_floor
+
+
+async def test_a_leg_that_found_less_than_it_asked_for_has_no_floor(world: World) -> None:
+    few = await world.searcher.search(ANA, Query("sensor", alpha=0.5, candidates=1000))
+
+    assert few.dependence.dense_floor is few.dependence.lexical_floor is None
+    assert few.dependence.exact
+
+
+async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_none_is_named(
+    world: World,
+) -> None:
+    async def dependence(text: str, language: str | None = None) -> Dependence:
+        return (await world.searcher.search(ANA, Query(text, language=language))).dependence
+
+    (held,) = [
+        row["tenant_words"]
+        for row in await world.database.rows(
+            "search.survey", "acme", *([None] * 11), True, False, 1
+        )
+    ]
+    assert (await dependence("sensor")).words is None
+    assert (await dependence("lighthuose")).words == held
+    assert (await dependence("sensor")).languages == frozenset({"en", "pt", "und"})
+    assert (await dependence("sensor", "en")).languages is None
+
+
+async def test_an_expanded_answer_depends_on_the_documents_that_it_takes_its_texts_from(
+    world: World,
+) -> None:
+    query = Query("sensor lighthouse", alpha=0.5, top_k=3)
+
+    plain = await world.searcher.search(ANA, query)
+    expanded = await world.searcher.search(ANA, replace(query, expand=True))
+
+    assert plain.dependence.documents == ()
+    assert len(expanded.dependence.documents) >= len({hit.document for hit in expanded.hits}) > 0
+
+
+async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(world: World) -> None:
+    query = Query("lighthuose", filter=Filter(tags_any=("red",)), explain=True, expand=True)
+    found = await world.searcher.search(ANA, query)
+
+    recorded = Dependence.decode(found.dependence.encode())
+
+    assert await world.searcher.search(recorded.scope, recorded.query) == found
