@@ -115,8 +115,9 @@ class Answers:
             self._count("away")
 
     async def settled(self) -> None:
-        """Once nothing is at work that nobody waits for."""
+        """Once nothing is at work that nobody waits for, and all counts are written down."""
         await asyncio.gather(*self._background, return_exceptions=True)
+        await self._semantic.settled()
 
     def _counted(self, served: Served) -> Served:
         self._count(served.tier)

@@ -3,12 +3,12 @@
 import hashlib
 
 
-def answer_key(*, tenant: str, scope: bytes, query: bytes, generation: str) -> str:
-    """32 hexadecimal digits from the tenant, the fingerprints of scope and query, and the index
-    generation, so that a new model, analyser or schema never meets an old answer.
+def answer_key(*, tenant: str, scope: bytes, query: bytes, edition: str) -> str:
+    """32 hexadecimal digits from the tenant, the fingerprints of scope and query, and the edition:
+    what names the model, analyser, schema and program, so that a new one never meets an old answer.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for part in (tenant.encode(), scope, query, generation.encode()):
+    for part in (tenant.encode(), scope, query, edition.encode()):
         digest.update(len(part).to_bytes(4))
         digest.update(part)
     return digest.hexdigest()

@@ -51,9 +51,7 @@ class Similar:
 
 
 class Semantic:
-    def __init__(
-        self, store: Store, mirrors: Mirrors[Any], judge: Judge, tallies: Tallies
-    ) -> None:
+    def __init__(self, store: Store, mirrors: Mirrors[Any], judge: Judge, tallies: Tallies) -> None:
         self._store = store
         self._mirrors = mirrors
         self._judge = judge
@@ -72,9 +70,7 @@ class Semantic:
         if not await mirror.refresh(sight, sight.state.nonce):
             return None
         vector = question.vector.astype(np.float32)
-        for key, similarity, text in mirror.families.nearest(
-            question.family, vector, _NEAREST_MAX
-        ):
+        for key, similarity, text in mirror.families.nearest(question.family, vector, _NEAREST_MAX):
             band = bands.band(similarity)
             if band is None:
                 return None

@@ -4,12 +4,13 @@ request → identify → parse → admit → scope → canonical query → cache
 """
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import orjson
 from starlette.responses import Response
 
-from cache.answers import Computed, Served
+from cache.answers import Asked, Computed, Served
 from cache.keys import answer_key
 from gateway import problems, wire
 from gateway.exchange import Exchange
@@ -40,8 +41,7 @@ async def search(exchange: Exchange) -> Response:
             wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
         if served is None:
             served = await services.answers.get(
-                wanted.scope.tenant,
-                wanted.key,
+                await _asked(services, wanted),
                 revisions,
                 lambda: _compute(services, wanted.scope, wanted.query),
             )
@@ -64,6 +64,13 @@ async def _admit(
     return wanted, {name: admitted.revisions[name] for name in wanted.scope.partitions}
 
 
+async def _asked(services: Services, wanted: Wanted) -> Asked:
+    question = None
+    if wanted.family:
+        question = await services.judge.question(wanted.family, wanted.query.text)
+    return Asked(wanted.scope.tenant, wanted.key, question)
+
+
 def _understand(exchange: Exchange, holder: KeyHolder, body: bytes) -> Wanted:
     """What the body asks for, remembered: agents repeat themselves, letter by letter."""
     services = exchange.services
@@ -71,13 +78,18 @@ def _understand(exchange: Exchange, holder: KeyHolder, body: bytes) -> Wanted:
     _within_limits(asked, services.settings)
     seen = scope.resolve(holder.tenant, holder.subject, holder.groups, asked.scopes)
     query = asked.canonical()
-    key = answer_key(
-        tenant=seen.tenant,
-        scope=seen.fingerprint,
-        query=query.digest,
-        generation=services.generation.name,
+    key, family = (
+        answer_key(
+            tenant=seen.tenant,
+            scope=seen.fingerprint,
+            query=form.digest,
+            edition=services.edition,
+        )
+        for form in (query, replace(query, text=""))
     )
-    wanted = Wanted(holder, seen, query, key, asked.max_staleness_ms / 1000)
+    if asked.semantic == "off":
+        family = ""
+    wanted = Wanted(holder, seen, query, key, family, asked.max_staleness_ms / 1000)
     services.understood[exchange.sender, body] = wanted
     return wanted
 
@@ -135,7 +147,7 @@ def _respond(served: Served, seen: Scope, timing: str) -> Response:
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(served.body)).encode()),
-        (b"cache-status", _CACHE_STATUS[served.tier, served.stored]),
+        (b"cache-status", _cache_status(served)),
         (b"nearhit-revision", revision.encode()),
         (b"server-timing", timing.encode()),
         (b"cache-control", b"no-store"),  # a cache of the caller's knows of no revocation
@@ -155,7 +167,13 @@ class _Ready(Response):
         self.raw_headers = headers
 
 
-# RFC 9211
+def _cache_status(served: Served) -> bytes:
+    """As RFC 9211 has it."""
+    if served.tier == "semantic":
+        return b'nearhit; hit; detail="semantic %.3f"' % served.similarity
+    return _CACHE_STATUS[served.tier, served.stored]
+
+
 _CACHE_STATUS = {
     ("memory", False): b"nearhit; hit; detail=memory",
     ("redis", False): b"nearhit; hit; detail=redis",

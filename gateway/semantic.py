@@ -4,48 +4,37 @@ from starlette.responses import Response
 
 from cache import bands
 from cache.bands import Counts
+from cache.tallies import Account
 from gateway.exchange import Exchange, answer
-from gateway.services import Services
 from gateway.wire import BandAnswer, SemanticAnswer, SemanticBody
-from index.bands import BandCounts
 
 _BODY_BYTES_MAX = 1_024
 
 
 async def get_semantic(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    return answer(await _shown(exchange.services, admitted.holder.tenant))
+    tenant = (await exchange.admit()).holder.tenant
+    return answer(_shown(await exchange.services.ledger.account(tenant)))
 
 
 async def put_semantic(exchange: Exchange) -> Response:
     """The new limit holds from the next look at the counts on, on every worker."""
     tenant = (await exchange.admit()).holder.tenant
     body = await exchange.parse(SemanticBody, _BODY_BYTES_MAX)
-    await exchange.services.bands.set_error_max(tenant, body.error_max)
-    return answer(await _shown(exchange.services, tenant))
+    await exchange.services.ledger.set_error_max(tenant, body.error_max)
+    return answer(_shown(await exchange.services.ledger.account(tenant)))
 
 
-def counted_under(services: Services) -> str:
-    """The generation of the counts: of the index, and of the rules that choose what is counted."""
-    return f"{services.generation.name}/{bands.RULES}"
-
-
-async def _shown(services: Services, tenant: str) -> SemanticAnswer:
-    known = await services.bands.read(tenant, counted_under(services))
-    assert known is not None, "tenants are never removed while somebody holds their key"
-    own = known.error_max
-    error_max = services.settings.semantic_error_max if own is None else own
+def _shown(account: Account) -> SemanticAnswer:
     return SemanticAnswer(
-        error_max=error_max,
+        error_max=account.error_max,
         bands=tuple(
-            _band(number, known.bands.get(number, BandCounts()), error_max)
+            _band(number, account.counts.get(number, Counts()), account.error_max)
             for number in range(len(bands.EDGES))
         ),
     )
 
 
-def _band(number: int, kept: BandCounts, error_max: float) -> BandAnswer:
-    counts = Counts(kept.seen, kept.served, kept.verified, kept.wrong)
+def _band(number: int, counts: Counts, error_max: float) -> BandAnswer:
     start, end = bands.span(number)
     return BandAnswer(
         start=start,

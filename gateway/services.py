@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import metadata
 
 import structlog
 from cachetools import LRUCache
@@ -18,9 +19,13 @@ from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
 from cache.invalidation import Invalidation
 from cache.memory import Memory
+from cache.mirror import Mirrors
 from cache.revision import RevisionReader
+from cache.semantic import Semantic
 from cache.store import Store
+from cache.tallies import Tallies
 from gateway.errors import NotPossible
+from gateway.judge import Judge, Ledger
 from gateway.metrics import Metrics
 from gateway.principal import Gate, key_digest, utc_now
 from gateway.settings import Settings
@@ -34,6 +39,7 @@ from index.documents import Documents
 from index.generation import Generation
 from index.query import Query
 from index.scope import Scope
+from index.reverse import Reverse
 from index.search import Embedder, Searcher
 from index.tenants import KeyHolder, Revisions, Tenants
 from ingest.write import Writer
@@ -47,18 +53,25 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a search's body asks for, coming from this holder of a key."""
+    """What a search's body asks for, coming from this holder of a key.
+
+    family: of the questions whose answers may do for each other; empty if only its own will do.
+    """
 
     holder: KeyHolder
     scope: Scope
     query: Query
     key: str
+    family: str
     max_staleness_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All that a request may use; one for each worker."""
+    """All that a request may use; one for each worker.
+
+    edition: of answers: another version of Nearhit, or another generation, gives other ones.
+    """
 
     settings: Settings
     admin_digest: bytes | None
@@ -68,12 +81,14 @@ class Services:
     documents: Documents
     embedders: Sequence[Embedder]
     generation: Generation
+    edition: str
     store: Store
     gate: Gate
     understood: LRUCache[tuple[bytes | None, bytes], Wanted]
     answers: Answers
     invalidation: Invalidation[News]
-    bands: Bands
+    judge: Judge
+    ledger: Ledger
     searcher: Searcher
     writer: Writer
 
@@ -107,6 +122,7 @@ async def open_services(
         services = _wire(settings, metrics, connected, redis, timed, made_with)
         await _say_what_eviction_does(services.store)
         yield services
+        await services.answers.settled()
 
 
 def _wire(
@@ -127,7 +143,12 @@ def _wire(
         lifetime_s=settings.cache_lifetime_s,
         entries_max=settings.cache_entries,
     )
-    invalidation = Invalidation(store, Truth(Changes(connected)), metrics.cache_event)
+    mirrors = Mirrors(store, Reverse)
+    truth = Truth(Changes(connected))
+    invalidation = Invalidation(store, mirrors, truth, metrics.cache_event)
+    judge = Judge(settings.language)
+    ledger = Ledger(Bands(connected), made_with.name, settings.semantic_error_max)
+    semantic = Semantic(store, mirrors, judge, Tallies(ledger, time.monotonic))
     memory = Memory(settings.cache_memory_bytes)
     return Services(
         settings=settings,
@@ -140,12 +161,14 @@ def _wire(
         documents=documents,
         embedders=embedders,
         generation=made_with,
+        edition=f"{metadata.version('nearhit')} {made_with.name}",
         store=store,
         gate=Gate(tenants, revisions, utc_now, settings.staleness_s_max),
         understood=LRUCache(_UNDERSTOOD_MAX),
-        answers=Answers(memory, store, invalidation, metrics.cache_event),
+        answers=Answers(memory, store, invalidation, semantic, metrics.cache_event),
         invalidation=invalidation,
-        bands=Bands(connected),
+        judge=judge,
+        ledger=ledger,
         searcher=Searcher(connected, *embedders),
         writer=Writer(documents, embedders[0], invalidation, *embedders[1:]),
     )

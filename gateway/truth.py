@@ -3,11 +3,10 @@
 from cache.errors import TruthUnavailable
 from index.changes import Changes, News
 from index.errors import DatabaseUnavailable
-from index.reverse import Reverse
 
 
 class Truth:
-    """The changes that PostgreSQL keeps, and the reverse search of whom they concern."""
+    """The changes that PostgreSQL keeps."""
 
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
@@ -17,6 +16,3 @@ class Truth:
             return await self._changes.since(home, partition, revision)
         except DatabaseUnavailable as away:
             raise TruthUnavailable from away
-
-    def watch(self) -> Reverse:
-        return Reverse()

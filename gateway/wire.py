@@ -124,7 +124,8 @@ class SearchBody(Body):
         0, ge=0, le=3_600_000, description="how old the answer may be; 0 = never stale"
     )
     semantic: Literal["off", "bounded"] = Field(
-        "off", description="whether a similar question's answer will do; not served yet"
+        "off",
+        description="whether a similar question's answer will do, where such have been right",
     )
     language: Language | None = Field(
         None, description="of the query; every language that the scope holds, if absent"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.answers import Computed
+from cache.answers import Asked, Computed
 from cache.store import Store
 from tests.cache.index import Index
 from tests.cache.worker import Truth, Worker
@@ -25,8 +25,8 @@ async def raw(redis: Redis, name: str) -> bytes:
 async def test_a_repeated_question_is_answered_from_memory(new_worker: NewWorker) -> None:
     worker, index = new_worker(), Index(b"one", acme=3)
 
-    first = await worker.answers.get("acme", "key", {"acme": 3}, index)
-    second = await worker.answers.get("acme", "key", {"acme": 3}, index)
+    first = await worker.ask("key", index, acme=3)
+    second = await worker.ask("key", index, acme=3)
 
     assert (first.tier, second.tier) == ("miss", "memory")
     assert first.body == second.body == b"one"
@@ -35,9 +35,9 @@ async def test_a_repeated_question_is_answered_from_memory(new_worker: NewWorker
 
 async def test_another_worker_is_answered_from_redis(new_worker: NewWorker) -> None:
     index = Index(b"one", acme=3)
-    await new_worker().answers.get("acme", "key", {"acme": 3}, index)
+    await new_worker().ask("key", index, acme=3)
 
-    served = await new_worker().answers.get("acme", "key", {"acme": 3}, index)
+    served = await new_worker().ask("key", index, acme=3)
 
     assert (served.tier, served.body, dict(served.good)) == ("redis", b"one", {"acme": 3})
     assert index.asked == 1
@@ -46,16 +46,16 @@ async def test_another_worker_is_answered_from_redis(new_worker: NewWorker) -> N
 async def test_a_change_that_nobody_drained_is_seen_by_the_next_reader(
     new_worker: NewWorker, truth: Truth
 ) -> None:
-    await new_worker().answers.get("acme", "key", {"acme": 3}, Index(b"old", acme=3))
+    await new_worker().ask("key", Index(b"old", acme=3), acme=3)
     truth.commit("acme")
     new = Index(b"new", acme=4)
 
     reader = new_worker()
-    served = await reader.answers.get("acme", "key", {"acme": 4}, new)
+    served = await reader.ask("key", new, acme=4)
 
     assert (served.tier, served.body) == ("miss", b"new")
     assert "drained" in reader.events
-    assert (await new_worker().answers.get("acme", "key", {"acme": 4}, new)).tier == "redis"
+    assert (await new_worker().ask("key", new, acme=4)).tier == "redis"
 
 
 async def test_a_racing_fill_that_missed_the_change_is_refused(
@@ -64,7 +64,7 @@ async def test_a_racing_fill_that_missed_the_change_is_refused(
     filler, writer = new_worker(), new_worker()
     old, new = Index(b"old", acme=3), Index(b"new", acme=4)
     old.may_end.clear()
-    fill = asyncio.create_task(filler.answers.get("acme", "key", {"acme": 3}, old))
+    fill = asyncio.create_task(filler.ask("key", old, acme=3))
     await old.begun()  # its rows are read, its fill is not written yet
 
     truth.commit("acme")
@@ -74,31 +74,31 @@ async def test_a_racing_fill_that_missed_the_change_is_refused(
 
     assert (served.body, served.stored) == (b"old", False)  # right for who asked at revision 3
     assert "refused" in filler.events
-    assert (await new_worker().answers.get("acme", "key", {"acme": 4}, new)).body == b"new"
+    assert (await new_worker().ask("key", new, acme=4)).body == b"new"
 
 
 async def test_a_fill_that_saw_the_change_is_kept(new_worker: NewWorker, truth: Truth) -> None:
     writer, new = new_worker(), Index(b"new", acme=4)
-    await new_worker().answers.get("acme", "other", {"acme": 3}, Index(b"old", acme=3))
+    await new_worker().ask("other", Index(b"old", acme=3), acme=3)
 
     truth.commit("acme")
-    await writer.answers.get("acme", "key", {"acme": 4}, new)
+    await writer.ask("key", new, acme=4)
     await writer.invalidation.drain("acme", {"acme": 4})
 
-    assert (await new_worker().answers.get("acme", "key", {"acme": 4}, new)).tier == "redis"
+    assert (await new_worker().ask("key", new, acme=4)).tier == "redis"
 
 
 async def test_an_answer_is_served_only_if_all_that_it_depends_on_vouches_for_it(
     new_worker: NewWorker, truth: Truth
 ) -> None:
     before, after = {"acme": 3, "public": 7}, {"acme": 3, "public": 8}
-    await new_worker().answers.get("acme", "key", before, Index(b"old", acme=3, public=7))
-    again = await new_worker().answers.get("acme", "key", before, Index(b"", acme=3, public=7))
+    await new_worker().ask("key", Index(b"old", acme=3, public=7), **before)
+    again = await new_worker().ask("key", Index(b"", acme=3, public=7), **before)
     assert again.tier == "redis"
 
     truth.commit("public")
     await new_worker().invalidation.drain("acme", {"acme": 3})
-    served = await new_worker().answers.get("acme", "key", after, Index(b"new", acme=3, public=8))
+    served = await new_worker().ask("key", Index(b"new", acme=3, public=8), **after)
 
     assert (served.tier, served.body) == ("miss", b"new")
 
@@ -106,22 +106,21 @@ async def test_an_answer_is_served_only_if_all_that_it_depends_on_vouches_for_it
 async def test_what_depends_on_less_is_served_whatever_becomes_of_the_rest(
     new_worker: NewWorker, truth: Truth
 ) -> None:
-    await new_worker().answers.get("acme", "own", {"acme": 3}, Index(b"own", acme=3))
-    await new_worker().answers.get(
-        "acme", "both", {"acme": 3, "public": 7}, Index(b"both", acme=3, public=7)
-    )
+    await new_worker().ask("own", Index(b"own", acme=3), acme=3)
+    await new_worker().ask("both", Index(b"both", acme=3, public=7), acme=3, public=7)
 
     truth.commit("public")
     await new_worker().invalidation.drain("acme", {"public": 8})
-    served = await new_worker().answers.get("acme", "own", {"acme": 3}, Index(b"", acme=3))
+    served = await new_worker().ask("own", Index(b"", acme=3), acme=3)
 
     assert (served.tier, served.body) == ("redis", b"own")
 
 
 async def test_the_same_key_of_two_tenants_is_two_answers(new_worker: NewWorker) -> None:
-    await new_worker().answers.get("acme", "key", {"acme": 3}, Index(b"acme's", acme=3))
+    await new_worker().ask("key", Index(b"acme's", acme=3), acme=3)
 
-    served = await new_worker().answers.get("zeta", "key", {"zeta": 3}, Index(b"zeta's", zeta=3))
+    zetas = Index(b"zeta's", zeta=3)
+    served = await new_worker().answers.get(Asked("zeta", "key"), {"zeta": 3}, zetas)
 
     assert (served.tier, served.body) == ("miss", b"zeta's")
 
@@ -132,8 +131,8 @@ async def test_an_answer_that_lacks_a_part_is_served_and_not_kept(new_worker: Ne
     async def partial() -> Computed:
         return Computed(b"partial", {"acme": 3}, whole=False)
 
-    served = await worker.answers.get("acme", "key", {"acme": 3}, partial)
-    again = await worker.answers.get("acme", "key", {"acme": 3}, Index(b"whole", acme=3))
+    served = await worker.ask("key", partial, acme=3)
+    again = await worker.ask("key", Index(b"whole", acme=3), acme=3)
 
     assert (served.body, served.whole) == (b"partial", False)
     assert (again.tier, again.body) == ("miss", b"whole")
@@ -144,26 +143,26 @@ async def test_callers_who_know_of_a_newer_change_do_not_join_an_older_fill(
 ) -> None:
     worker, old, new = new_worker(), Index(b"old", acme=3), Index(b"new", acme=4)
     old.may_end.clear()
-    early = asyncio.create_task(worker.answers.get("acme", "key", {"acme": 3}, old))
+    early = asyncio.create_task(worker.ask("key", old, acme=3))
     await old.begun()
 
     truth.commit("acme")
-    late = await worker.answers.get("acme", "key", {"acme": 4}, new)
+    late = await worker.ask("key", new, acme=4)
     old.may_end.set()
 
     assert late.body == b"new"
     assert (await early).body == b"old"
-    assert (await worker.answers.get("acme", "key", {"acme": 4}, new)).body == b"new"
+    assert (await worker.ask("key", new, acme=4)).body == b"new"
 
 
 async def test_two_workers_that_miss_together_compute_once(new_worker: NewWorker) -> None:
     first, second = Index(b"first", acme=3), Index(b"second", acme=3)
     first.may_end.clear()
     waiter = new_worker()
-    filling = asyncio.create_task(new_worker().answers.get("acme", "key", {"acme": 3}, first))
+    filling = asyncio.create_task(new_worker().ask("key", first, acme=3))
     await first.begun()
 
-    waiting = asyncio.create_task(waiter.answers.get("acme", "key", {"acme": 3}, second))
+    waiting = asyncio.create_task(waiter.ask("key", second, acme=3))
     while "waited" not in waiter.events:
         await asyncio.sleep(0)
     first.may_end.set()
@@ -183,9 +182,9 @@ async def test_who_waits_for_a_computation_that_fails_computes_itself(
         await may_fail.wait()
         raise ConnectionError
 
-    filling = asyncio.create_task(new_worker().answers.get("acme", "key", {"acme": 3}, failing))
+    filling = asyncio.create_task(new_worker().ask("key", failing, acme=3))
     await begun.wait()
-    waiting = asyncio.create_task(waiter.answers.get("acme", "key", {"acme": 3}, index))
+    waiting = asyncio.create_task(waiter.ask("key", index, acme=3))
     while "waited" not in waiter.events:
         await asyncio.sleep(0)
     may_fail.set()
@@ -199,13 +198,13 @@ async def test_who_waits_for_a_computation_that_fails_computes_itself(
 async def test_whatever_redis_evicts_the_answer_stays_right(
     new_worker: NewWorker, truth: Truth, store: Store, redis: Redis, lost: str
 ) -> None:
-    await new_worker().answers.get("acme", "key", {"acme": 3}, Index(b"old", acme=3))
+    await new_worker().ask("key", Index(b"old", acme=3), acme=3)
 
     await redis.delete(store.name("acme", lost))
-    await new_worker().answers.get("acme", "another", {"acme": 3}, Index(b"another", acme=3))
+    await new_worker().ask("another", Index(b"another", acme=3), acme=3)
     truth.commit("acme")
     await new_worker().invalidation.drain("acme", {"acme": 4})
-    served = await new_worker().answers.get("acme", "key", {"acme": 4}, Index(b"new", acme=4))
+    served = await new_worker().ask("key", Index(b"new", acme=4), acme=4)
 
     assert served.body == b"new"
 
@@ -213,10 +212,10 @@ async def test_whatever_redis_evicts_the_answer_stays_right(
 async def test_an_entry_that_outlived_an_evicted_state_is_no_entry(
     new_worker: NewWorker, store: Store, redis: Redis
 ) -> None:
-    await new_worker().answers.get("acme", "key", {"acme": 3}, Index(b"old", acme=3))
+    await new_worker().ask("key", Index(b"old", acme=3), acme=3)
 
     await redis.delete(store.name("acme", "state"))
-    served = await new_worker().answers.get("acme", "key", {"acme": 3}, Index(b"again", acme=3))
+    served = await new_worker().ask("key", Index(b"again", acme=3), acme=3)
 
     assert (served.tier, served.body) == ("miss", b"again")
 
@@ -224,14 +223,14 @@ async def test_an_entry_that_outlived_an_evicted_state_is_no_entry(
 async def test_a_state_made_on_another_process_counts_as_none(
     new_worker: NewWorker, store: Store, redis: Redis
 ) -> None:
-    await new_worker().answers.get("acme", "key", {"acme": 3}, Index(b"old", acme=3))
+    await new_worker().ask("key", Index(b"old", acme=3), acme=3)
     state = await raw(redis, store.name("acme", "state"))
     run = state.split()[1]
 
     # As after a failover to a replica that has everything but is another process.
     await redis.set(store.name("acme", "state"), state.replace(run, b"0" * 80))
     worker = new_worker()
-    served = await worker.answers.get("acme", "key", {"acme": 3}, Index(b"again", acme=3))
+    served = await worker.ask("key", Index(b"again", acme=3), acme=3)
 
     assert (served.tier, served.body) == ("miss", b"again")
     assert "reset" in worker.events
@@ -253,21 +252,21 @@ async def test_a_state_made_on_another_process_counts_as_none(
 async def test_a_poisoned_entry_is_not_served(
     new_worker: NewWorker, store: Store, redis: Redis, poison: Callable[[bytes], bytes]
 ) -> None:
-    await new_worker().answers.get("acme", "key", {"acme": 3}, Index(b"old", acme=3))
+    await new_worker().ask("key", Index(b"old", acme=3), acme=3)
     name = store.name("acme", "key")
 
     await redis.set(name, poison(await raw(redis, name)))
-    served = await new_worker().answers.get("acme", "key", {"acme": 3}, Index(b"right", acme=3))
+    served = await new_worker().ask("key", Index(b"right", acme=3), acme=3)
 
     assert (served.tier, served.body) == ("miss", b"right")
 
 
 async def test_a_dropped_answer_is_computed_anew(new_worker: NewWorker) -> None:
     worker = new_worker()
-    await worker.answers.get("acme", "key", {"acme": 3}, Index(b"wrong", acme=3))
+    await worker.ask("key", Index(b"wrong", acme=3), acme=3)
 
     await worker.answers.drop("acme", "key")
 
     for asking in (worker, new_worker()):
-        served = await asking.answers.get("acme", "key", {"acme": 3}, Index(b"right", acme=3))
+        served = await asking.ask("key", Index(b"right", acme=3), acme=3)
         assert served.body == b"right"

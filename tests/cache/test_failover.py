@@ -94,7 +94,7 @@ def store_on(client: Redis) -> Store:
 
 async def fill(store: Store, key: str) -> None:
     worker = Worker(store, Truth(acme=3))
-    await worker.answers.get("acme", key, {"acme": 3}, Index(b"old", acme=3))
+    await worker.ask(key, Index(b"old", acme=3), acme=3)
 
 
 async def registered(store: Store, sight: Sight) -> set[str]:

@@ -19,12 +19,12 @@ async def fill(worker: Worker, *keys: str, acme: int = 3) -> None:
     """Entries that depend on one thing each, of the name of their key."""
     for key in keys:
         index = Index(b"old " + key.encode(), key.encode(), acme=acme)
-        await worker.answers.get("acme", key, {"acme": acme}, index)
+        await worker.ask(key, index, acme=acme)
 
 
 async def tier(worker: Worker, key: str, **revisions: int) -> str:
     index = Index(b"new", b"x", **revisions)
-    return (await worker.answers.get("acme", key, revisions, index)).tier
+    return (await worker.ask(key, index, **revisions)).tier
 
 
 async def test_a_change_takes_the_entries_that_depend_on_it_and_no_other(
@@ -79,7 +79,7 @@ async def test_a_key_that_was_filled_again_dies_of_what_it_depends_on_now(
     await fill(other, "one")
     truth.commit("acme", b"one")
     await writer.invalidation.drain("acme", {"acme": 4})
-    await other.answers.get("acme", "one", {"acme": 4}, Index(b"new", b"two", acme=4))
+    await other.ask("one", Index(b"new", b"two", acme=4), acme=4)
 
     truth.commit("acme", b"one")
     await writer.invalidation.drain("acme", {"acme": 5})
@@ -95,7 +95,7 @@ async def test_both_partitions_are_drained_together(new_worker: NewWorker, truth
     revisions = {"acme": 3, "public": 7}
     for key in (b"own", b"public", b"neither"):
         index = Index(b"old", key, acme=3, public=7)
-        await writer.answers.get("acme", key.decode(), revisions, index)
+        await writer.ask(key.decode(), index, **revisions)
 
     truth.commit("acme", b"own")
     truth.commit("public", b"public")

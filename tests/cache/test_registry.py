@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 async def fill(store: Store, *keys: str) -> None:
     worker = Worker(store, Truth(acme=3))
     for key in keys:
-        await worker.answers.get("acme", key, {"acme": 3}, Index(b"body", key.encode(), acme=3))
+        await worker.ask(key, Index(b"body", key.encode(), acme=3), acme=3)
 
 
 async def listed(store: Store) -> dict[str, bytes]:

@@ -1,13 +1,18 @@
 """One process's cache, and the truth that it is to keep up with."""
 
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from cache.answers import Answers
+from cache.answers import Answers, Asked, Compute, Served
+from cache.bands import Counts
 from cache.errors import TruthUnavailable
 from cache.invalidation import Invalidation
 from cache.memory import Memory
+from cache.mirror import Mirrors
+from cache.semantic import Semantic
 from cache.store import Store
+from cache.tallies import Account, Tallies
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +54,6 @@ class Truth:
         things = None if None in new else frozenset[bytes]().union(*filter(None, new))
         return Changed(partition, reached, things)
 
-    def watch(self) -> "Watch":
-        return Watch()
-
 
 class Watch:
     def __init__(self) -> None:
@@ -71,13 +73,66 @@ def _hits(needed: frozenset[bytes], changed: Iterable[bytes] | None) -> bool:
     return not needed or changed is None or not needed.isdisjoint(changed)
 
 
+class Judge:
+    """To whom questions are alike unless one of them holds a number."""
+
+    def may_share(self, cached: str, asked: str) -> bool:
+        return cached.isalpha() and asked.isalpha()
+
+    def hits(self, body: bytes) -> list[int]:
+        """An answer's letters are its hits."""
+        return list(body)
+
+
+class Ledger:
+    """Counts in a dictionary that other workers may share."""
+
+    def __init__(self) -> None:
+        self.error_max = 0.01
+        self.counts: dict[int, Counts] = {}
+        self.is_away = False
+
+    async def account(self, _tenant: str) -> Account:
+        if self.is_away:
+            raise TruthUnavailable
+        return Account(self.error_max, dict(self.counts))
+
+    async def add(self, _tenant: str, counts: Mapping[int, Counts]) -> None:
+        if self.is_away:
+            raise TruthUnavailable
+        for band, more in counts.items():
+            known = self.counts.get(band, Counts())
+            self.counts[band] = Counts(
+                known.seen + more.seen,
+                known.served + more.served,
+                known.verified + more.verified,
+                known.wrong + more.wrong,
+            )
+
+
 class Worker:
     """A cache over a store and a truth that others may share, and what it counted."""
 
-    def __init__(self, store: Store, truth: Truth, *, drops_max: int = 1_000) -> None:
+    def __init__(
+        self,
+        store: Store,
+        truth: Truth,
+        *,
+        ledger: Ledger | None = None,
+        clock_s: Callable[[], float] = time.monotonic,
+        drops_max: int = 1_000,
+    ) -> None:
         self.events: list[str] = []
-        self.invalidation = Invalidation(store, truth, self._count, drops_max=drops_max)
-        self.answers = Answers(Memory(1_000_000), store, self.invalidation, self._count)
+        mirrors: Mirrors[Changed] = Mirrors(store, Watch)
+        self.invalidation = Invalidation(store, mirrors, truth, self._count, drops_max=drops_max)
+        self.tallies = Tallies(ledger or Ledger(), clock_s)
+        semantic = Semantic(store, mirrors, Judge(), self.tallies)
+        memory = Memory(1_000_000)
+        self.answers = Answers(memory, store, self.invalidation, semantic, self._count)
+
+    async def ask(self, key: str, index: Compute, **revisions: int) -> Served:
+        """Of acme, what nobody else's question may answer."""
+        return await self.answers.get(Asked("acme", key), revisions, index)
 
     def _count(self, event: str, amount: int = 1) -> None:
         self.events += [event] * amount
