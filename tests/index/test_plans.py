@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 import pytest
 
 from gateway.embedded import Servers
+from index.changes import Changes
 from index.database import Connection, Database, Row, Session
 from index.documents import Documents
 from index.query import Query
@@ -317,6 +318,31 @@ async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
     for name, index in (("own_sample", "documents_dice"), ("others_sample", "documents_public")):
         assert indexes(part(plan, name), "documents") == {index}
         assert rows_read(part(plan, name), "documents") <= 256
+
+
+@pytest.mark.parametrize(("partition", "tenant"), [("acme", "acme"), ("public", "delta")])
+async def test_what_is_new_is_looked_up_chunk_by_chunk(
+    town: Town, partition: str, tenant: str
+) -> None:
+    (stored,) = await town.explained.rows("documents.stored", tenant, [f"{tenant}0"])
+    touched = [[], [], stored["chunk_ids"], [], []]
+    (advanced,) = await town.explained.rows("documents.advance", partition, [], 0, 0, *touched)
+    town.explained.plans.clear()
+
+    changes = Changes(cast("Database", town.explained))
+    news = await changes.since("acme", partition, advanced["revision"] - 1)
+
+    assert news is not None
+    assert {arrival.chunk_id for arrival in news.arrivals} == set(stored["chunk_ids"])
+    ((_, plan),) = town.explained.plans
+    shelf = f"chunks_{town.shelves[tenant]}"
+    assert_no_table_is_read_through(plan)
+    assert indexes(plan, "changes") == {"changes_pkey"}
+    assert rows_read(plan, "changes") == 1
+    assert shelves_read(plan) == {shelf}
+    for relation in ("chunk_texts", "documents", shelf):
+        assert indexes(plan, relation) == {f"{relation}_pkey"}
+        assert 0 < rows_read(plan, relation) <= crowd.CHUNKS
 
 
 async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(

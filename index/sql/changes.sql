@@ -1,0 +1,70 @@
+-- What has become of a partition since a revision that a cache has caught up with.
+
+-- name: since
+-- $1 the tenant whose cache asks, $2 partition, $3 revision, $4 how many changes and $5 how many new
+-- or touched chunks are worth looking at.
+--
+-- The first row says up to which revision all is told, and what changed that is no chunk; it is the
+-- only one if a change is forgotten or there is too much. After it comes each chunk that was added or
+-- touched, is still there, and is the tenant's own or another one's public one. All of it is from one
+-- snapshot. OFFSET 0: each thing is looked up one by one.
+WITH current AS MATERIALIZED (
+    SELECT revision, languages, words, coalesce(space, (SELECT space FROM generation)) AS space
+    FROM tenants WHERE tenant = $2
+),
+missed AS MATERIALIZED (
+    SELECT added, removed, touched, moved, documents FROM changes
+    WHERE tenant = $2 AND revision > $3 AND (SELECT revision FROM current) - $3 <= $4::bigint
+),
+whole AS MATERIALIZED (
+    SELECT
+        current.revision - $3 = (SELECT count(*) FROM missed)
+        AND (SELECT coalesce(sum(cardinality(added) + cardinality(touched)), 0) FROM missed)
+            <= $5::bigint AS is_whole
+    FROM current
+),
+come AS MATERIALIZED (
+    SELECT DISTINCT chunk_id
+    FROM missed CROSS JOIN LATERAL unnest(added || touched) AS chunk_id
+    WHERE (SELECT is_whole FROM whole)
+),
+arrivals AS (
+    SELECT 2 AS place, come.chunk_id, told.*, tenants.space AS tenant_space, dense, lexical
+    FROM come
+    CROSS JOIN LATERAL (
+        SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = come.chunk_id OFFSET 0
+    ) AS texts
+    CROSS JOIN LATERAL (
+        SELECT
+            document_key, tenant, document_id, source, language, tags, metadata, owner, readers,
+            updated_at
+        FROM documents
+        WHERE documents.document_key = texts.document_key
+          AND ((tenant = $2 AND $2 <> 'public')
+               OR ($2 = 'public' AND tenant <> $1 AND 'public' = ANY (readers)))
+        OFFSET 0
+    ) AS told
+    CROSS JOIN LATERAL (
+        SELECT shelf, coalesce(space, (SELECT space FROM generation)) AS space
+        FROM tenants WHERE tenants.tenant = told.tenant
+        OFFSET 0
+    ) AS tenants
+    CROSS JOIN LATERAL (
+        SELECT dense, lexical FROM chunks
+        WHERE chunks.shelf = tenants.shelf AND chunks.chunk_id = come.chunk_id
+        OFFSET 0
+    ) AS chunks
+)
+SELECT
+    told.*,
+    chunk_id, document_key, tenant, document_id, source, language, tags, metadata, owner, readers,
+    updated_at, tenant_space, dense, lexical
+FROM (
+    SELECT
+        1 AS place, revision, languages AS partition_languages, words, space, is_whole,
+        ARRAY(SELECT unnest(removed || touched) FROM missed WHERE is_whole) AS gone,
+        ARRAY(SELECT unnest(moved) FROM missed WHERE is_whole) AS moved,
+        ARRAY(SELECT unnest(documents) FROM missed WHERE is_whole) AS documents
+    FROM current CROSS JOIN whole
+) AS told
+FULL JOIN arrivals USING (place);
