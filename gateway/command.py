@@ -13,6 +13,7 @@ from pydantic import SecretStr, ValidationError
 from rich.console import Console
 from rich.markup import escape
 
+from cache.errors import CacheUnavailable
 from gateway import embedded
 from gateway.embedded import EmbeddedError
 from gateway.errors import NotPossible
@@ -29,8 +30,10 @@ app = typer.Typer(
     Settings come from the environment (NEARHIT_…; see the README). With no NEARHIT_DATABASE_URL and
     no NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and Valkey in NEARHIT_DATA_DIR.""",
 )
+audit_commands = typer.Typer(invoke_without_command=True)
 tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 key_commands = typer.Typer(no_args_is_help=True, help="API keys.")
+app.add_typer(audit_commands, name="audit")
 app.add_typer(tenant_commands, name="tenant")
 app.add_typer(key_commands, name="key")
 
@@ -167,6 +170,25 @@ def reembed(
     console.print(f"moved to {to}: {', '.join(moved) or 'nothing, all are there already'}")
 
 
+@audit_commands.callback()
+def audit(
+    tenant: Annotated[
+        list[str] | None, typer.Option(help="A tenant to audit; repeat for more. All if absent.")
+    ] = None,
+) -> None:
+    """Compute every cached answer anew and compare: byte for byte, at the same revisions.
+
+    Searches and writers may go on. An answer that differs is dropped. Exits with 1 if any did.
+    """
+    with _errors(), _servers(Settings()) as settings:
+        from gateway import auditing, direct
+
+        with auditing.progress(console) as counts:
+            asyncio.run(direct.audit(settings, tenant or [], on_entry=counts.add))
+        auditing.show(console, counts)
+    raise typer.Exit(1 if counts.others else 0)
+
+
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="The question.")],
@@ -258,7 +280,13 @@ def _errors() -> Iterator[None]:
     """
     try:
         yield
-    except (EmbeddedError, IndexFailure, NotPossible, NotReembedded) as error:
+    except (
+        CacheUnavailable,
+        EmbeddedError,
+        IndexFailure,
+        NotPossible,
+        NotReembedded,
+    ) as error:
         _fail(str(error))
     except ValidationError as error:
         _fail("; ".join(_mistakes(error)))

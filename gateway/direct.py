@@ -8,6 +8,7 @@ from dataclasses import asdict
 import structlog
 
 from gateway import embedders
+from gateway.audit import Inspection, Verdict
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.principal import make_key
@@ -128,6 +129,26 @@ async def reembed(
             if await reembedder.run(tenant, coming.dimensions, on_tenant(tenant, documents)):
                 moved.append(tenant)
     return moved
+
+
+async def audit(
+    settings: Settings,
+    wanted: Sequence[str],
+    *,
+    on_entry: Callable[[str, str, Verdict], None],
+) -> None:
+    """Hold every cached answer of these tenants, or of all, against a search of now.
+
+    on_entry: told each tenant, key and verdict. Raises `CacheUnavailable`.
+    """
+    async with services(settings) as opened:
+        there = (await opened.tenants.all_revisions()).keys() - {PUBLIC}
+        if unknown := set(wanted) - there:
+            raise NotPossible(f"there is no tenant {', '.join(sorted(unknown))}")
+        inspection = Inspection(opened.store, opened.invalidation, opened.tenants, opened.auditor)
+        for tenant in sorted(wanted or there):
+            async for key, verdict in inspection.of(tenant):
+                on_entry(tenant, key, verdict)
 
 
 async def work_forever(settings: Settings, every_s: float) -> None:

@@ -25,7 +25,7 @@ class Metrics:
         answers = self._counter("answers", "Answers by where they came from.", "tier")
         events = self._counter(
             "cache_events",
-            "Fills stored and refused, drains, answers dropped, Redis being away.",
+            "Fills, drains, answers dropped, audits, Redis being away.",
             "event",
         )
         embedding = self._histogram("embedding_seconds", "Time of one embedder call.", "kind")

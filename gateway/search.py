@@ -5,23 +5,19 @@ request → identify → parse → admit → scope → canonical query → cache
 
 import asyncio
 from dataclasses import replace
-from typing import Any
 
-import orjson
 from starlette.responses import Response
 
-from cache.answers import Asked, Computed, Served
+from cache.answers import Asked, Served
 from cache.keys import answer_key
 from gateway import problems, wire
+from gateway.compute import compute
 from gateway.exchange import Exchange
 from gateway.services import Services, Wanted
 from gateway.settings import Settings
 from gateway.wire import SearchBody
 from index import scope
-from index.hits import Hit
-from index.query import Query
 from index.scope import PUBLIC, Scope
-from index.search import Found
 from index.tenants import KeyHolder
 
 
@@ -43,8 +39,9 @@ async def search(exchange: Exchange) -> Response:
             served = await services.answers.get(
                 await _asked(services, wanted),
                 revisions,
-                lambda: _compute(services, wanted.scope, wanted.query),
+                lambda: compute(services.searcher, wanted.scope, wanted.query),
             )
+    services.auditor.sample(wanted.scope, wanted.query, wanted.key, served)
     trace.tier = served.tier
     trace.mark("cache" if served.tier != "miss" else "search")
     if services.settings.log_queries:
@@ -100,44 +97,6 @@ def _within_limits(body: SearchBody, settings: Settings) -> None:
         raise problems.invalid_field("query", f"must have at most {most:,} characters")
     if body.top_k > settings.top_k_max:
         raise problems.invalid_field("top_k", f"must be at most {settings.top_k_max:,}")
-
-
-async def _compute(services: Services, seen: Scope, query: Query) -> Computed:
-    """The answer from the index. Without the embedder it is not whole."""
-    found = await services.searcher.search(seen, query)
-    return Computed(
-        _encode(found, query),
-        found.as_of,
-        b"" if found.degraded else found.dependence.encode(),
-        whole=not found.degraded,
-    )
-
-
-def _encode(found: Found, query: Query) -> bytes:
-    """The body as it is sent and cached: it says nothing about how it was made."""
-    shown: dict[str, Any] = {"hits": [_hit(hit, explain=query.explain) for hit in found.hits]}
-    if query.explain:
-        shown["corrections"] = found.corrections
-    return orjson.dumps(shown)
-
-
-def _hit(hit: Hit, *, explain: bool) -> dict[str, Any]:
-    shown = {
-        "chunk_id": hit.chunk_id,
-        "document_id": hit.document_id,
-        "title": hit.title,
-        "text": hit.text,
-        "score": hit.score,
-        "source": hit.source,
-        "uri": hit.uri,
-        "language": hit.language,
-        "tags": hit.tags,
-        "start": hit.start,
-        "end": hit.end,
-    }
-    if explain:
-        shown["explain"] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
-    return shown
 
 
 def _respond(served: Served, seen: Scope, timing: str) -> Response:

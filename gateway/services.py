@@ -9,6 +9,8 @@ from importlib import metadata
 
 import structlog
 from cachetools import LRUCache
+from index.changes import Changes, News
+from index.reverse import Reverse
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -24,6 +26,7 @@ from cache.revision import RevisionReader
 from cache.semantic import Semantic
 from cache.store import Store
 from cache.tallies import Tallies
+from gateway.audit import Auditor
 from gateway.errors import NotPossible
 from gateway.judge import Judge, Ledger
 from gateway.metrics import Metrics
@@ -33,13 +36,11 @@ from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from index import database, generation, lexical, migrate
 from index.bands import Bands
-from index.changes import Changes, News
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
 from index.query import Query
 from index.scope import Scope
-from index.reverse import Reverse
 from index.search import Embedder, Searcher
 from index.tenants import KeyHolder, Revisions, Tenants
 from ingest.write import Writer
@@ -89,6 +90,7 @@ class Services:
     invalidation: Invalidation[News]
     judge: Judge
     ledger: Ledger
+    auditor: Auditor
     searcher: Searcher
     writer: Writer
 
@@ -123,6 +125,7 @@ async def open_services(
         await _say_what_eviction_does(services.store)
         yield services
         await services.answers.settled()
+        await services.auditor.settled()
 
 
 def _wire(
@@ -150,6 +153,9 @@ def _wire(
     ledger = Ledger(Bands(connected), made_with.name, settings.semantic_error_max)
     semantic = Semantic(store, mirrors, judge, Tallies(ledger, time.monotonic))
     memory = Memory(settings.cache_memory_bytes)
+    answers = Answers(memory, store, invalidation, semantic, metrics.cache_event)
+    searcher = Searcher(connected, *embedders)
+    share = settings.audit_per_mille / 1000
     return Services(
         settings=settings,
         admin_digest=key_digest(settings.admin_key.get_secret_value())
@@ -165,11 +171,12 @@ def _wire(
         store=store,
         gate=Gate(tenants, revisions, utc_now, settings.staleness_s_max),
         understood=LRUCache(_UNDERSTOOD_MAX),
-        answers=Answers(memory, store, invalidation, semantic, metrics.cache_event),
+        answers=answers,
+        auditor=Auditor(searcher, answers, metrics.cache_event, share=share),
         invalidation=invalidation,
         judge=judge,
         ledger=ledger,
-        searcher=Searcher(connected, *embedders),
+        searcher=searcher,
         writer=Writer(documents, embedders[0], invalidation, *embedders[1:]),
     )
 

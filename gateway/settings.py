@@ -99,6 +99,12 @@ class Settings(BaseSettings):
     cache_budget_s: PositiveFloat = Field(
         0.02, description="how long to wait for Redis before going on without it"
     )
+    audit_per_mille: float = Field(
+        1.0,
+        ge=0,
+        le=1000,
+        description="of a thousand answers from a cache, how many are computed anew and compared",
+    )
     semantic_error_max: float = Field(
         0.01,
         gt=0,

@@ -1,7 +1,8 @@
 """What the caches are kept true by: the index, as they see it."""
 
-from cache.errors import TruthUnavailable
 from index.changes import Changes, News
+
+from cache.errors import TruthUnavailable
 from index.errors import DatabaseUnavailable
 
 
