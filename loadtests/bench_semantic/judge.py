@@ -1,0 +1,61 @@
+"""The project's own judge, guards and rules: what its semantic tier would say of two questions."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cache import bands, guards
+from cache.bands import Counts
+from cache.guards import Features, Guard
+from index import lexical
+from index.static_embedder import StaticEmbedder
+
+GUARDS = guards.GUARDS
+EDGES = bands.EDGES
+LIMIT = 0.01
+
+
+class _Lexicon:
+    """As the gateway wires it."""
+
+    words = staticmethod(lexical.words)
+    stem = staticmethod(lru_cache(65_536)(lexical.stem))
+    share = staticmethod(lru_cache(65_536)(lexical.share))
+
+
+class Judge:
+    """Of the questions that one tenant asks, which has documents in one language."""
+
+    def __init__(self, language: str) -> None:
+        self._languages = [language]
+        self._embedder = StaticEmbedder()
+        self._features = lru_cache(None)(self._read)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector a text; as halves and back, for that is how they are kept."""
+        vectors = [
+            asyncio.run(self._embedder.embed_passages(texts[at : at + 500]))
+            for at in range(0, len(texts), 500)
+        ]
+        return np.vstack(vectors).astype(np.float16).astype(np.float32)
+
+    def objections(self, cached: str, asked: str) -> frozenset[Guard]:
+        return guards.objections(self._features(cached), self._features(asked))
+
+    def _read(self, text: str) -> Features:
+        return guards.features(text, self._languages, _Lexicon())
+
+
+def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:
+    return bands.is_wrong(served, real)
+
+
+def band(similarity: float) -> int | None:
+    return bands.band(similarity)
+
+
+def bound(verified: int, wrong: int) -> float:
+    return bands.bound(Counts(verified=verified, wrong=wrong))

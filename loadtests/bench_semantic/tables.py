@@ -1,0 +1,113 @@
+"""What was judged, as tables and as figures."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from loadtests.bench_semantic import judge
+from loadtests.bench_semantic.replay import Judged
+
+FAMILIES = ("same", "wording", "traffic", "different")  # what a tenant's callers may ask
+TRAPS = ("number", "negation", "opposite", "entity")  # what nobody may be served
+
+Figures = dict[str, Any]
+_FLOORS = (0.8, *judge.EDGES, 0.98)
+
+
+def figures(pairs: Sequence[Judged]) -> Figures:
+    usual = [one for one in pairs if one.pair.family in FAMILIES]
+    spans = zip(_FLOORS, (*_FLOORS[1:], 1.01), strict=True)
+    return {
+        "bands": {
+            f"{start} to {end}": _measured([one for one in usual if start <= one.similarity < end])
+            for start, end in spans
+        },
+        "families": _by_family(pairs, (*FAMILIES, *TRAPS)),
+        "sets": {name: _by_family(own, FAMILIES) for name, own in _by_set(pairs).items()},
+        "guards": _guards(pairs),
+    }
+
+
+def shown(found: Figures) -> Iterable[Table]:
+    yield _table("by similarity, traps left out", found["bands"])
+    yield _table(f"by family, from {judge.EDGES[-1]} on", found["families"], top=True)
+    for name, own in found["sets"].items():
+        yield _table(f"{name}, from {judge.EDGES[-1]} on", own, top=True)
+    guards = Table(
+        "", *judge.GUARDS, title="pairs that each guard objects to, and that no other does"
+    )
+    for family, by_guard in found["guards"].items():
+        cells = (f"{one['objects']:,} / {one['alone']:,}" for one in by_guard.values())
+        guards.add_row(family, *cells)
+    yield guards
+
+
+def _by_family(pairs: Sequence[Judged], families: Sequence[str]) -> dict[str, Figures]:
+    return {name: _measured(_of(pairs, name)) for name in families}
+
+
+def _measured(pairs: Sequence[Judged]) -> Figures:
+    """Of all, of those that pass, and of those that pass and lie in the top band."""
+    passing = [one for one in pairs if one.passes]
+    top = [one for one in passing if one.similarity >= judge.EDGES[-1]]
+    return {
+        "pairs": len(pairs),
+        "wrong": _wrong(pairs),
+        "passing": len(passing),
+        "passing_wrong": _wrong(passing),
+        "passing_bound": judge.bound(len(passing), _wrong(passing)),
+        "top": len(top),
+        "top_wrong": _wrong(top),
+        "top_bound": judge.bound(len(top), _wrong(top)),
+    }
+
+
+def _guards(pairs: Sequence[Judged]) -> dict[str, dict[str, dict[str, int]]]:
+    return {
+        family: {
+            guard: {
+                "objects": sum(guard in one.objections for one in _of(pairs, family)),
+                "alone": sum(one.objections == {guard} for one in _of(pairs, family)),
+            }
+            for guard in judge.GUARDS
+        }
+        for family in (*FAMILIES, *TRAPS)
+    }
+
+
+def _table(title: str, rows: Mapping[str, Figures], *, top: bool = False) -> Table:
+    kept = "top" if top else "passing"
+    table = Table(title=title)
+    for name in ("", "pairs", "error unguarded", "would serve", "share", "wrong", "error", "bound"):
+        table.add_column(name, justify="right" if name else "left")
+    for name, row in rows.items():
+        if not row["pairs"]:
+            continue
+        served, wrong = row[kept], row[f"{kept}_wrong"]
+        table.add_row(
+            name,
+            f"{row['pairs']:,}",
+            f"{row['wrong'] / row['pairs']:.1%}",
+            f"{served:,}",
+            f"{served / row['pairs']:.1%}",
+            str(wrong),
+            f"{wrong / served:.2%}" if served else "",
+            f"{row[f'{kept}_bound']:.2%}" if served else "",
+        )
+    return table
+
+
+def _of(pairs: Iterable[Judged], family: str) -> list[Judged]:
+    return [one for one in pairs if one.pair.family == family]
+
+
+def _by_set(pairs: Iterable[Judged]) -> dict[str, list[Judged]]:
+    found: dict[str, list[Judged]] = {}
+    for one in pairs:
+        found.setdefault(one.corpus, []).append(one)
+    return found
+
+
+def _wrong(pairs: Iterable[Judged]) -> int:
+    return sum(one.wrong for one in pairs)
