@@ -8,7 +8,7 @@ from typing import Generic, Protocol
 
 from cache import protocol
 from cache.errors import CacheError
-from cache.mirror import Mirror, Mirrors, N
+from cache.mirror import Mirror, Mirrors, N, N_co
 from cache.protocol import Revisions, State
 from cache.store import Sight, Store
 
@@ -20,10 +20,10 @@ class Count(Protocol):
     def __call__(self, event: str, amount: int = 1, /) -> None: ...
 
 
-class Truth(Protocol[N]):
+class Truth(Protocol[N_co]):
     """What PostgreSQL knows of changes. Raises `TruthUnavailable`."""
 
-    async def since(self, home: str, partition: str, revision: int, /) -> N | None:
+    async def since(self, home: str, partition: str, revision: int, /) -> N_co | None:
         """What the partition's changes after the revision did, as far as it matters to the
         tenant's entries. None if that is forgotten, or more than is worth looking at.
         """

@@ -29,6 +29,7 @@ class News(Protocol):
 
 
 N = TypeVar("N", bound=News)
+N_co = TypeVar("N_co", bound=News, covariant=True)
 N_contra = TypeVar("N_contra", bound=News, contravariant=True)
 
 
@@ -52,7 +53,11 @@ class Mirror(Generic[N]):
         self._reading = asyncio.Lock()
         self._store = store
         self._new_watch = new_watch
-        self._start("")
+        self._nonce = ""
+        self._after = 0
+        self._as_of: dict[str, Revisions | None] = {}  # None of what can't be read
+        self._watch = new_watch()
+        self.families = Families()
 
     def __len__(self) -> int:
         return len(self._as_of)
@@ -102,7 +107,7 @@ class Mirror(Generic[N]):
     def _start(self, nonce: str) -> None:
         self._nonce = nonce
         self._after = 0
-        self._as_of: dict[str, Revisions | None] = {}  # None of what can't be read
+        self._as_of = {}
         self._watch = self._new_watch()
         self.families = Families()
 

@@ -104,5 +104,5 @@ class Ledger:
         except DatabaseUnavailable as away:
             raise TruthUnavailable from away
 
-    async def set_error_max(self, tenant: str, error_max: float) -> None:
+    async def set_error_max(self, tenant: str, error_max: float | None) -> None:
         await self._bands.set_error_max(tenant, error_max)

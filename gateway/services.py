@@ -9,7 +9,6 @@ from importlib import metadata
 
 import structlog
 from cachetools import LRUCache
-from index.changes import Changes, News
 from index.reverse import Reverse
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -26,7 +25,9 @@ from cache.revision import RevisionReader
 from cache.semantic import Semantic
 from cache.store import Store
 from cache.tallies import Tallies
+from cache.vectors import Vectors
 from gateway.audit import Auditor
+from gateway.embedders import names
 from gateway.errors import NotPossible
 from gateway.judge import Judge, Ledger
 from gateway.metrics import Metrics
@@ -36,6 +37,7 @@ from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from index import database, generation, lexical, migrate
 from index.bands import Bands
+from index.changes import Changes, News
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
@@ -47,6 +49,7 @@ from ingest.write import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 _UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
+_QUICK = {"static", "hashing"}  # embedders that are quicker than a look at Redis
 _STATEMENT_TIMEOUT_S = 30.0  # past any deadline: it ends what a lost connection left running
 
 log = structlog.get_logger()
@@ -154,7 +157,16 @@ def _wire(
     semantic = Semantic(store, mirrors, judge, Tallies(ledger, time.monotonic))
     memory = Memory(settings.cache_memory_bytes)
     answers = Answers(memory, store, invalidation, semantic, metrics.cache_event)
-    searcher = Searcher(connected, *embedders)
+    vectors = Vectors(store, metrics.cache_event, size_bytes_max=settings.cache_memory_bytes // 8)
+    searcher = Searcher(
+        connected,
+        *embedders,
+        remembered={
+            embedder.space: vectors
+            for name, embedder in zip(names(settings), embedders, strict=False)
+            if name not in _QUICK
+        },
+    )
     share = settings.audit_per_mille / 1000
     return Services(
         settings=settings,

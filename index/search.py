@@ -1,6 +1,7 @@
 """The search itself: embed, look, fuse; nothing outside the scope is ever read."""
 
 import asyncio
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from index.query import Query
 from index.scope import Scope
 from index.strategy import Limits
 
+_HALF_BYTES = 2
 EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; past it words alone have to do
 
 
@@ -49,6 +51,13 @@ class Embedder(Protocol):
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
+class Vectors(Protocol):
+    """Remembers query vectors, of a tenant and under a key; what is lost is embedded again."""
+
+    async def get(self, tenant: str, key: str, /) -> bytes | None: ...
+    async def put(self, tenant: str, key: str, vector: bytes, /) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The hits, best first, and the revision of each partition that they were found at.
@@ -68,12 +77,18 @@ class Found:
 class Searcher:
     """Searches in the space of whoever asks; `embedders` are those of this process.
 
-    The first one embeds for an index that has no space yet.
+    The first one embeds for an index that has no space yet. remembered: by the space of those that
+    take longer than remembering does.
     """
 
     def __init__(
-        self, database: Database, *embedders: Embedder, limits: Limits = strategy.MEASURED
+        self,
+        database: Database,
+        *embedders: Embedder,
+        limits: Limits = strategy.MEASURED,
+        remembered: Mapping[str, Vectors] | None = None,
     ) -> None:
+        self._remembered = remembered or {}
         self._passes = Passes(database, limits=limits)
         self._first = embedders[0].space
         self._embedders = {embedder.space: embedder for embedder in embedders}
@@ -85,7 +100,7 @@ class Searcher:
         async def ask(space: str | None) -> Asked:
             name = space or self._first
             if name not in asked:
-                asked[name] = await self._asked(query, name)
+                asked[name] = await self._asked(scope, query, name)
             return asked[name]
 
         # What most answers show; and then, should many candidates be one text, what any may show.
@@ -96,13 +111,33 @@ class Searcher:
                 return _found(scope, query, legs, picked)
         raise AssertionError("every candidate was shown")
 
-    async def _asked(self, query: Query, space: str) -> Asked:
+    async def _asked(self, scope: Scope, query: Query, space: str) -> Asked:
         """The query in the space; without its embedder words alone decide, on the whole scale."""
         embedder = self._embedders.get(space)
-        dense = None if embedder is None else await _embedded(embedder, query.text)
+        dense = None if embedder is None else await self._vector(scope, embedder, query.text)
         if embedder is None or dense is None:
             return Asked(space, None, 0.0)
         return Asked(space, dense, embedder.alpha if query.alpha is None else query.alpha)
+
+    async def _vector(self, scope: Scope, embedder: Embedder, text: str) -> HalfVector | None:
+        """Remembered for whoever sees the same: nobody else can tell that it was asked before."""
+        vectors = self._remembered.get(embedder.space)
+        if vectors is None:
+            return await _embedded(embedder, text)
+        key = _vector_key(scope, embedder.space, text)
+        kept = await vectors.get(scope.tenant, key)
+        if kept is not None and len(kept) == _HALF_BYTES * embedder.dimensions:
+            return HalfVector(np.frombuffer(kept, "<f2"))
+        vector = await _embedded(embedder, text)
+        if vector is not None:
+            await vectors.put(scope.tenant, key, vector.to_numpy().astype("<f2").tobytes())
+        return vector
+
+
+def _vector_key(scope: Scope, space: str, text: str) -> str:
+    digest = hashlib.blake2b(scope.fingerprint, digest_size=16)
+    digest.update(f"{space}\0{text}".encode())
+    return digest.hexdigest()
 
 
 async def _embedded(embedder: Embedder, text: str) -> HalfVector | None:

@@ -86,6 +86,7 @@ async def test_the_one_that_was_not_used_for_longest_goes(
     await fill(store, *names(5))
     name = store.name("acme", "key2")
     value = await redis.dump(name)
+    assert value is not None
     await redis.restore(name, 60_000, value, replace=True, idletime=1_000)
 
     await fill(store, "another")
