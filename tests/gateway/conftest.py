@@ -16,6 +16,7 @@ def no_blocking_calls() -> Iterator[BlockBuster]:
     with blockbuster_ctx(["gateway", "cache", "index", "ingest"]) as blockbuster:
         for function in blockbuster.functions.values():
             function.can_block_in("gateway/services.py", "open_services")
+            function.can_block_in("gateway/embedders.py", "make")  # of commands, before they begin
             function.can_block_in("gateway/problems.py", "from_exception")  # logs a stack trace
         yield blockbuster
 
