@@ -8,11 +8,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Literal, Protocol, TypeAlias, get_args
+from unicodedata import normalize
 
 from cache import marks, opposites, wording
 
 Guard: TypeAlias = Literal[
-    "language", "question", "number", "unit", "date", "negation", "opposite", "code", "rare", "word"
+    "language",
+    "question",
+    "number",
+    "unit",
+    "date",
+    "negation",
+    "opposite",
+    "way",
+    "code",
+    "rare",
+    "word",
 ]
 GUARDS: tuple[Guard, ...] = get_args(Guard)
 
@@ -42,6 +53,7 @@ class Features:
     language: as its small words say, empty if they don't.
     asks:     thing, person, time, place, reason, manner or quantity.
     poles:    by pair of opposites the sides that are named, in order.
+    ways:     by word like from and to what is named after it.
     words:    stems, each with its share of the language.
     """
 
@@ -52,6 +64,7 @@ class Features:
     dates: frozenset[str]
     negations: tuple[str, ...]
     poles: Mapping[str, tuple[bool, ...]]
+    ways: Mapping[str, frozenset[str]]
     codes: frozenset[str]
     words: Mapping[str, float]
 
@@ -61,9 +74,11 @@ def features(text: str, languages: Collection[str], lexicon: Lexicon) -> Feature
 
     Takes time linear in the text.
     """
+    text = normalize("NFKC", text)
     words = lexicon.words(text)
     spoken = wording.language(words)
-    read_in = spoken if spoken in languages else min(languages, default="")
+    stemmed_in = spoken if spoken in languages else min(languages, default="")
+    read_in = spoken or stemmed_in
     numbers = [*marks.numbers(text), *wording.numbers(words, read_in)]
     return Features(
         language=spoken,
@@ -73,8 +88,13 @@ def features(text: str, languages: Collection[str], lexicon: Lexicon) -> Feature
         dates=wording.dates(words, read_in),
         negations=wording.negations(words, read_in),
         poles=opposites.poles(words, read_in),
+        ways=opposites.ways(words, read_in),
         codes=marks.codes(text),
-        words=_shares(words, read_in, lexicon),
+        words={
+            lexicon.stem(word, stemmed_in): lexicon.share(word, stemmed_in)
+            for word in words
+            if word.isalpha() and word not in wording.apart(read_in)
+        },
     )
 
 
@@ -88,15 +108,6 @@ def may_share(cached: Features, asked: Features) -> bool:
     return not any(objects(cached, asked) for objects in _OBJECTS.values())
 
 
-def _shares(words: Sequence[str], language: str, lexicon: Lexicon) -> dict[str, float]:
-    apart = wording.apart(language)
-    return {
-        lexicon.stem(word, language): lexicon.share(word, language)
-        for word in words
-        if word.isalpha() and word not in apart
-    }
-
-
 def _another_language(cached: Features, asked: Features) -> bool:
     return bool(cached.language and asked.language) and cached.language != asked.language
 
@@ -104,6 +115,11 @@ def _another_language(cached: Features, asked: Features) -> bool:
 def _another_pole(cached: Features, asked: Features) -> bool:
     """Before against after; where only one of the questions has either, other guards judge."""
     return any(asked.poles.get(axis, sides) != sides for axis, sides in cached.poles.items())
+
+
+def _another_way(cached: Features, asked: Features) -> bool:
+    """From one to the other against back again; where only one question says so, others judge."""
+    return any(asked.ways.get(way, named) != named for way, named in cached.ways.items())
 
 
 def _another_rare_word(cached: Features, asked: Features) -> bool:
@@ -138,6 +154,7 @@ _OBJECTS = {
     "date": lambda cached, asked: cached.dates != asked.dates,
     "negation": lambda cached, asked: cached.negations != asked.negations,
     "opposite": _another_pole,
+    "way": _another_way,
     "code": lambda cached, asked: cached.codes != asked.codes,
     "rare": _another_rare_word,
     "word": _another_word,

@@ -1,24 +1,27 @@
 """What a question names by digits and signs, in any language: numbers, units, identifiers.
 
+Texts are in Unicode's form NFKC: m² is m2.
 Every pattern takes time linear in the text, which comes from strangers.
 """
 
 import re
 from collections.abc import Iterator
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(?:(?<![^\s(])-(?=\d))?\d+(?:[.,]\d+)*")  # 5-10 has no minus
 _THOUSANDS = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")  # 1.000 and 1,000 alike
-_MEASURE = re.compile(r"\d( ?)(%|°?[a-zµ]+\b|[$€£¥])")
+_MEASURE = re.compile(r"\d( ?)(%|°?[a-z\u03bc]+\b|[$€£¥])")
 _PRICE = re.compile(r"[$€£¥](?= ?\d)")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|o|a|e|er|re|eme)?")
 _BEFORE = ",;:!?\"'()[]{}<>«»“”\u2018\u2019¿¡"
 _AFTER = _BEFORE + ".…"
 _PARTS = re.compile(r"[^\W_]+")
+_COMPARISONS = frozenset("<>≤≥=≠±")
 _NAMES = frozenset({"US", "IT", "WHO", "AM", "UN", "UM"})  # for us is not for the US
 
 # A sign beside a number, and the words for it are one unit; so are all spellings of one.
 _SIGNS = {
-    "mg": "mg", "g": "g", "kg": "kg", "lb": "lb", "lbs": "lb", "oz": "oz", "mcg": "µg", "µg": "µg",
+    "mg": "mg", "g": "g", "kg": "kg", "lb": "lb", "lbs": "lb", "oz": "oz", "mcg": "mcg",
+    "\u03bcg": "mcg",
     "ml": "ml", "l": "l", "cl": "cl", "mm": "mm", "cm": "cm", "m": "m", "km": "km", "ft": "ft",
     "in": "inch", "mi": "mile", "nm": "nm", "ha": "ha", "ms": "ms", "s": "second", "sec": "second",
     "min": "minute", "mins": "minute", "h": "hour", "hr": "hour", "hrs": "hour", "d": "day",
@@ -49,13 +52,18 @@ def codes(text: str) -> frozenset[str]:
     """Identifiers, versions, file names, addresses, options; and names that are small words too."""
     tokens = list(_bare(text))
     names = frozenset() if text.isupper() else _NAMES.intersection(tokens)
-    return names | {token.casefold() for token in tokens if _is_code(token)}
+    return (
+        names
+        | _COMPARISONS.intersection(text)
+        | {token.casefold() for token in tokens if _is_code(token)}
+    )
 
 
 def _plain(number: str) -> str:
-    if _THOUSANDS.fullmatch(number):
-        return re.sub("[.,]", "", number)
-    return number.replace(",", ".").lstrip("0") or "0"
+    sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
+    if _THOUSANDS.fullmatch(digits):
+        return sign + re.sub("[.,]", "", digits)
+    return sign + (digits.replace(",", ".").lstrip("0") or "0")
 
 
 def _bare(text: str) -> Iterator[str]:
@@ -71,7 +79,7 @@ def _is_code(token: str) -> bool:
     if "_" in token or "@" in token or "::" in token or "\\" in token:
         return True
     if token.startswith(("--", "#")) or token.endswith(("++", "#")):
-        return len(token) > 2
+        return True
     parts = _PARTS.findall(token)
     lettered = any(not part.isdigit() for part in parts)
     if lettered and any(map(_is_mixed, parts)):

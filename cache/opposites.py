@@ -1,7 +1,9 @@
-"""Words that turn a question into its opposite, in six languages."""
+"""Words that turn a question into its opposite, and those that say which way, in six languages."""
 
 from collections import defaultdict
 from collections.abc import Sequence
+
+from cache import wording
 
 # By language, pairs of sides: what stands on one is the opposite of what stands on the other.
 _OPPOSITES = {
@@ -62,6 +64,31 @@ _OPPOSITES = {
     "entrada/saida; importar importacao/exportar exportacao; superior/inferior; "
     "publico publica/privado privada; quente quentes/frio fria; ganho ganhos/perda perdas",
 }
+
+
+# What comes after them goes another way if it changes places with something else.
+_WAYS = {
+    "de": ("aus", "nach", "von", "zu", "als"),
+    "en": ("from", "into", "than", "to"),
+    "es": ("a", "desde", "hacia", "hasta"),
+    "fr": ("depuis", "vers"),
+    "it": ("a", "da", "verso"),
+    "pt": ("ate", "desde", "para"),
+}
+
+
+def ways(words: Sequence[str], language: str) -> dict[str, frozenset[str]]:
+    """By word that says which way, what comes next that is no small word: to Paris, from Rome."""
+    known = _WAYS.get(language, ())
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    waiting = ""
+    for word in words:
+        if word in known:
+            waiting = word
+        elif waiting and not wording.is_small(word, language):
+            found[waiting].add(word)
+            waiting = ""
+    return {way: frozenset(named) for way, named in found.items()}
 
 
 def poles(words: Sequence[str], language: str) -> dict[str, tuple[bool, ...]]:

@@ -11,7 +11,7 @@ _SMALL = {
     "de": "der die das den dem ein eine einen einer ist sind war wird werden wie und oder nicht "
     "fur mit von zu im auf ich wir wo wann welche welcher welches warum wer kann bei aus es sich",
     "en": "the of is are was were what which who how does did do and or for with from by to in on "
-    "when where why can i my you your it be this that has have there should would",
+    "when where why can not i my you your it be this that has have there should would",
     "es": "el la los las un una es son fue que cual cuales como quien donde cuando por para con "
     "del de en y o no se su hay esta al mi puedo cuanto",
     "fr": "le la les un une des du de est sont que quel quelle quels quelles comment qui ou quand "
@@ -222,6 +222,11 @@ def language(words: Sequence[str]) -> str:
     spoken = Counter(code for word in words for code in _SPEAKS.get(word, ()))
     (first, most), (_, next_most) = [*spoken.most_common(2), ("", 0), ("", 0)][:2]
     return first if most > next_most else ""
+
+
+def is_small(word: str, language: str) -> bool:
+    """Whether it is one of the language's commonest words, which name nothing."""
+    return language in _SPEAKS.get(word, ())
 
 
 def asks(words: Sequence[str], language: str) -> str:

@@ -10,7 +10,7 @@ _NUMBER = re.compile(r"\b\d[\d.,]*\d\b|\b\d\b")
 _NAME = re.compile(r"(?<=[a-zà-ú,] )[A-ZÀ-Ú][\w-]+(?: [A-ZÀ-Ú][\w-]+)*")
 _VERB = {
     "en": re.compile(
-        r"\b(?:is|are|was|were|does|do|did|can|could|should|would|will|must|may|has|have|had)\b",
+        r"\b(?:is|are|was|were|does|do|did|can|could|should|would|will|must|may|has|have|had)\b(?!')",
         re.IGNORECASE,
     ),
     "pt": re.compile(

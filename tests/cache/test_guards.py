@@ -45,6 +45,8 @@ def objections(cached: str, asked: str, *languages: str) -> frozenset[Guard]:
         ("Who did the Super Bowl 50 anthem?", "Who did the anthem at Super Bowl 50?"),
         ("What are the limits for 1,000 people?", "What is the limit for 1000 people?"),
         ("Why can't I complete my transfer?", "Why can't I complete the transfer?"),
+        ("How far is it from Rome to Paris?", "How far is it to Paris from Rome?"),
+        ("Is 5-10 µg of it safe?", "is 5-10 \u03bcg of it safe"),
         ("How long do two refunds take?", "How long do 2 refunds take?"),
         ("Qual é a política de férias?", "qual a politica de ferias"),
         ("¿Cuáles son los síntomas de la gripe?", "cuales son los sintomas de gripe"),
@@ -107,6 +109,16 @@ def test_the_same_question_in_other_small_words_passes(cached: str, asked: str) 
         ("code", "Is v1.2b out?", "Is v1.2c out?"),
         ("code", "What does --force do?", "What does --fast do?"),
         ("code", "Is it for us?", "Is it for US?"),
+        ("code", "Is a < b?", "Is a > b?"),
+        ("code", "What is C used for?", "What is C# used for?"),
+        ("code", "What is C++ used for?", "What is C# used for?"),
+        ("way", "How do I convert USD to EUR?", "How do I convert EUR to USD?"),
+        ("way", "Is it far from Rome to Paris?", "Is it far from Paris to Rome?"),
+        ("way", "Is gold heavier than lead?", "Is lead heavier than gold?"),
+        ("way", "É longe o voo de Roma para Paris?", "É longe o voo de Paris para Roma?"),
+        ("number", "Is it 10 m² or more?", "Is it 10 m³ or more?"),
+        ("number", "Is -5 degrees cold?", "Is 5 degrees cold?"),
+        ("number", "Is ½ enough?", "Is ¼ enough?"),
         ("rare", "What is the capital of Burundi?", "What is the capital of Kyrgyzstan?"),
         ("rare", "What are the symptoms of dengue?", "What are the symptoms of scabies?"),
         ("word", "What are the symptoms of malaria?", "What is the treatment of malaria?"),
@@ -120,7 +132,7 @@ def test_a_guard_objects_to_what_turns_an_answer(guard: Guard, cached: str, aske
 
 
 def test_each_guard_is_named_once() -> None:
-    assert len(GUARDS) == len(set(GUARDS)) == 10
+    assert len(GUARDS) == len(set(GUARDS)) == 11
 
 
 def test_may_is_a_month_only_beside_a_date() -> None:
