@@ -21,7 +21,7 @@ from cache.question import Question
 from cache.store import Sight, Store
 from cache.tallies import Tallies
 
-_NEAREST_MAX = 4  # of which the first that passes the guards counts; a starting value, not measured
+_NEAREST_MAX = 8  # of which the first that passes the guards counts; a starting value, not measured
 
 
 class Judge(Protocol):

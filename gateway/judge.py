@@ -23,14 +23,15 @@ from index.errors import DatabaseUnavailable
 from index.static_embedder import StaticEmbedder
 
 _REMEMBERED_MAX = 4_096  # questions as the guards read them; 8 MB
+_WORDS_MAX = 65_536  # of which the same ones come again and again; 10 MB
 
 
 class Lexicon:
     """The words of a language, as the index knows them."""
 
     words = staticmethod(lexical.words)
-    stem = staticmethod(lexical.stem)
-    share = staticmethod(lexical.share)
+    stem = staticmethod(lru_cache(_WORDS_MAX)(lexical.stem))
+    share = staticmethod(lru_cache(_WORDS_MAX)(lexical.share))
 
 
 class Judge:
