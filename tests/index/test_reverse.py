@@ -1,0 +1,362 @@
+"""The reverse search against its rules, read one by one for each answer."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import asyncpg
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from pgvector import HalfVector, SparseVector
+from pgvector.asyncpg import register_vector
+
+from index import lexical
+from index.changes import Arrival, News
+from index.dependence import Dependence
+from index.postings import NOTE, Postings
+from index.query import Filter, Query
+from index.reverse import Reverse
+from index.scope import SCOPE_NAMES, resolve
+from tests.index import worlds
+
+pytestmark = pytest.mark.anyio
+
+HOME, OTHERS = "acme", ("beta", "gamma")
+SPACES = ("one", "two")
+SLACK = 1e-3  # more than any rounding of what is compared here
+
+
+def half(numbers: Sequence[float]) -> NDArray[np.float32]:
+    return np.array(numbers, np.float16).astype(np.float32)
+
+
+few = st.frozensets(st.integers(0, 9), max_size=3)
+seldom_few = st.just(frozenset[int]()) | few
+sides = st.sampled_from([-0.5, 0.0, 0.1, 0.7, 1.0])
+vectors = st.tuples(sides, sides, sides).filter(any).map(half)
+weights = st.dictionaries(st.integers(0, 5), st.sampled_from([0.5, 1.0, 2.0]), max_size=2)
+floors = st.sampled_from([None, math.inf, 0.1, 0.5, 0.9, 1.0, 2.0, 4.0])
+moments = st.integers(0, 2).map(worlds.updated_at)
+languages = st.frozensets(st.sampled_from(["en", "pt", "und"]), max_size=3)
+filters = st.just(Filter()) | st.builds(
+    Filter,
+    sources=st.none() | st.just(("wiki",)),
+    tags_any=st.none() | st.just(("red", "blue")),
+    tags_all=st.none() | st.just(("red",)),
+    languages=st.none() | st.just(("en",)),
+    updated_after=st.none() | moments,
+    updated_before=st.none() | moments,
+    exclude_documents=st.none() | st.just(("d1",)),
+    metadata=st.none() | st.just({"team": "sales"}),
+)
+scopes = st.builds(
+    resolve,
+    st.just(HOME),
+    st.sampled_from(["ana", "ben"]),
+    st.sampled_from([[], ["sales"]]),
+    st.sets(st.sampled_from(SCOPE_NAMES)),
+)
+dependences = st.builds(
+    Dependence,
+    scope=scopes,
+    query=st.builds(Query, text=st.just("?"), filter=filters),
+    space=st.sampled_from(SPACES),
+    languages=st.none() | languages,
+    words=st.none() | st.integers(0, 1),
+    dense=vectors,
+    lexical=weights,
+    dense_floor=floors,
+    lexical_floor=floors,
+    candidates=few.map(tuple),
+    shown=seldom_few.map(tuple),
+    documents=seldom_few.map(tuple),
+    exact=st.sampled_from([True, True, True, False]),
+)
+arrivals = st.builds(
+    Arrival,
+    chunk_id=st.integers(10, 20),
+    document_key=st.integers(0, 9),
+    tenant=st.sampled_from([HOME, *OTHERS]),
+    document_id=st.sampled_from(["d1", "d2"]),
+    source=st.sampled_from(["wiki", "mail"]),
+    language=st.sampled_from(["en", "pt"]),
+    tags=st.sampled_from([(), ("red",), ("blue",)]),
+    metadata=st.sampled_from([{}, {"team": "sales"}]),
+    owner=st.sampled_from([None, "ana", "ben"]),
+    readers=st.sets(st.sampled_from(["user:ana", "group:sales", "tenant", "public"])).map(tuple),
+    updated_at=moments,
+    space=st.sampled_from([*SPACES, None]),
+    dense=vectors | st.just(half([0, 0, 0])) | st.just(half([0.6, 0.8])),
+    lexical=weights,
+)
+news = st.builds(
+    News,
+    partition=st.sampled_from([HOME, "public"]),
+    revision=st.just(7),
+    gone=seldom_few,
+    moved=seldom_few,
+    documents=seldom_few,
+    arrivals=st.lists(arrivals, max_size=3),
+    languages=languages,
+    words=st.integers(0, 1),
+    space=st.sampled_from([*SPACES, None]),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The contract, for one answer and one piece of news. slack: how far rounding may reach."""
+
+    entry: Dependence
+    news: News
+    slack: float
+
+    @property
+    def at_home(self) -> bool:
+        return self.news.partition == HOME
+
+    @property
+    def ends(self) -> bool:
+        entry, news = self.entry, self.news
+        return (
+            bool(news.gone & {*entry.candidates, *entry.shown})
+            or bool(news.moved & {*entry.shown})
+            or bool(news.documents & {*entry.documents})
+            or (
+                (self.at_home or entry.scope.public)
+                and (self._is_put_otherwise or any(map(self._enters, news.arrivals)))
+            )
+        )
+
+    @property
+    def _is_put_otherwise(self) -> bool:
+        entry, news = self.entry, self.news
+        wanted = entry.query.filter
+        is_content = bool(news.gone or news.moved or news.documents or news.arrivals)
+        return (
+            (self.at_home and entry.words is not None and entry.words != news.words)
+            or (entry.languages is not None and bool(news.languages - entry.languages))
+            or (self.at_home and news.space is not None and news.space != entry.space)
+            or (is_content and (wanted.updated_after or wanted.updated_before) is not None)
+            or (bool(news.gone or news.arrivals) and not entry.exact)
+        )
+
+    def _enters(self, arrival: Arrival) -> bool:
+        return self._may_be_seen(arrival) and (self._is_near(arrival) or self._says_it(arrival))
+
+    def _may_be_seen(self, arrival: Arrival) -> bool:
+        scope, wanted = self.entry.scope, self.entry.query.filter
+        seen = (
+            arrival.tenant == HOME and scope.admits(arrival.owner, arrival.readers)
+            if self.at_home
+            else arrival.tenant != HOME and "public" in arrival.readers
+        )
+        return seen and worlds.meets(as_document(arrival), arrival.updated_at, wanted)
+
+    def _is_near(self, arrival: Arrival) -> bool:
+        entry = self.entry
+        if arrival.space not in {None, entry.space} or entry.dense_floor == math.inf:
+            return False
+        if len(arrival.dense) != len(entry.dense) or not arrival.dense.any():
+            return True
+        one, other = entry.dense.astype(np.float64), arrival.dense.astype(np.float64)
+        cosine = float(one @ other / math.sqrt((one @ one) * (other @ other)))
+        return entry.dense_floor is None or cosine >= entry.dense_floor - self.slack
+
+    def _says_it(self, arrival: Arrival) -> bool:
+        entry = self.entry
+        score = sum(weight * arrival.lexical.get(term, 0) for term, weight in entry.lexical.items())
+        floor = 0 if entry.lexical_floor is None else entry.lexical_floor
+        return score > 0 and score >= floor - self.slack
+
+
+def as_document(arrival: Arrival) -> Any:
+    """What a filter reads stands under the same names."""
+    return arrival
+
+
+keys = st.sampled_from(["a", "b", "c", "d"])
+deeds = st.lists(st.tuples(keys, st.none() | dependences), max_size=12)
+
+
+@settings(max_examples=600)
+@given(deeds=deeds, news=news)
+def test_the_doomed_are_those_that_the_rules_end_and_those_that_rounding_might(
+    deeds: Sequence[tuple[str, Dependence | None]], news: News
+) -> None:
+    reverse = Reverse()
+    held: dict[str, Dependence] = {}
+    for key, dependence in deeds:
+        if dependence is None:
+            reverse.discard(key)
+            held.pop(key, None)
+        else:
+            reverse.add(key, dependence.encode())
+            held[key] = dependence
+
+    doomed = reverse.doomed(news)
+
+    assert len(reverse) == len(held)
+    assert doomed >= {key for key, entry in held.items() if Rules(entry, news, -1e-12).ends}
+    assert doomed <= {key for key, entry in held.items() if Rules(entry, news, SLACK).ends}
+    assert reverse.doomed(news) == doomed
+
+
+NONE = frozenset[int]()
+NOTHING = News(HOME, 7, NONE, NONE, NONE, [], frozenset(), 0, "one")
+ENTRY = Dependence(
+    scope=resolve(HOME, "ana", [], SCOPE_NAMES),
+    query=Query("?"),
+    space="one",
+    languages=None,
+    words=None,
+    dense=half([1, 0, 0]),
+    lexical={1: 1.0},
+    dense_floor=0.5,
+    lexical_floor=None,
+    candidates=(1, 2),
+    shown=(1,),
+    documents=(),
+    exact=True,
+)
+
+
+def test_what_can_not_be_read_or_compared_is_ended_by_any_news() -> None:
+    reverse = Reverse()
+    record = ENTRY.encode()
+    reverse.add("whole", record)
+    reverse.add("cut", record[:-1])
+    reverse.add("empty", b"")
+    reverse.add("nowhere", replace(ENTRY, dense=half([])).encode())
+    reverse.add("wide", replace(ENTRY, dense=half([1, 0, 0, 0])).encode())
+    reverse.add("undirected", replace(ENTRY, dense=half([0, 0, 0])).encode())
+
+    assert reverse.doomed(NOTHING) == {"cut", "empty", "nowhere", "wide", "undirected"}
+    for key in ("cut", "empty", "nowhere", "wide", "undirected"):
+        reverse.discard(key)
+    assert reverse.doomed(NOTHING) == set()
+    assert len(reverse) == 1
+
+
+def test_an_unreadable_record_in_a_readable_ones_place_is_ended_by_any_news_and_the_other_way() -> (
+    None
+):
+    reverse = Reverse()
+
+    reverse.add("key", ENTRY.encode())
+    reverse.add("key", b"")
+    assert reverse.doomed(NOTHING) == {"key"}
+
+    reverse.add("key", ENTRY.encode())
+    assert reverse.doomed(NOTHING) == set()
+    assert reverse.doomed(replace(NOTHING, gone=frozenset({2}))) == {"key"}
+
+
+def test_whoever_takes_a_row_takes_nothing_of_who_had_it_before() -> None:
+    reverse = Reverse()
+    reverse.add("before", ENTRY.encode())
+    reverse.discard("before")
+    reverse.add("after", replace(ENTRY, lexical={2: 1.0}, candidates=(3,), shown=(3,)).encode())
+
+    assert reverse.doomed(replace(NOTHING, gone=frozenset({1, 2}), moved=frozenset({1}))) == set()
+    assert reverse.doomed(replace(NOTHING, gone=frozenset({3}))) == {"after"}
+
+
+def test_a_thousand_answers_in_turn_leave_no_more_behind_than_one_in_ten_holds() -> None:
+    """Rows, matrices and lists grow and are used again."""
+    reverse = Reverse()
+    for number in range(1_000):
+        ids = tuple(range(number, number + 100))
+        reverse.add(f"{number % 100}", replace(ENTRY, candidates=ids, shown=ids[:9]).encode())
+
+    assert len(reverse) == 100
+    assert len(reverse.doomed(replace(NOTHING, gone=frozenset({999})))) == 100
+    assert reverse.doomed(replace(NOTHING, gone=frozenset({899}))) == set()
+
+
+def test_what_is_noted_of_rows_that_are_no_more_is_swept_away() -> None:
+    postings = Postings()
+    turns = np.zeros(1, np.uint32)
+    sizes = []
+    for turn in range(3_000):
+        note = np.array((0, turn), NOTE).tobytes()
+        postings.add(range(turn % 7, turn % 7 + 100), [note] * 100)
+        turns[0] = turn + 1
+        postings.sweep(turns)
+        sizes.append(postings.size_bytes)
+
+    assert max(sizes[1_000:]) <= max(sizes[:1_000])
+    assert max(sizes) < 110 * 120 * NOTE.itemsize
+    for _ in range(200):
+        postings.sweep(turns)
+    assert postings.size_bytes == 0
+
+
+@pytest.mark.parametrize("width", [3, 256, 4000])
+async def test_what_postgresql_finds_at_a_floor_reaches_it(
+    connection: "asyncpg.Connection[asyncpg.Record]", width: int
+) -> None:
+    """Its arithmetic rounds otherwise: the floor is the very score that it gives the new chunk."""
+    await register_vector(connection)
+    random = np.random.default_rng(2026)
+    for _ in range(100):
+        asked, came = random.normal(size=(2, width)) + random.normal()
+        asked, came = (half(one / np.linalg.norm(one)) for one in (asked, came))
+        floor = await connection.fetchval(
+            "SELECT 1 - ($1::halfvec <=> $2::halfvec)", HalfVector(came), HalfVector(asked)
+        )
+        reverse = Reverse()
+        for key, higher in (("reached", 0.0), ("missed", 1e-3 if width < 4000 else 2e-3)):
+            entry = replace(ENTRY, dense=asked, dense_floor=floor + higher, lexical_floor=math.inf)
+            reverse.add(key, entry.encode())
+
+        assert reverse.doomed(replace(NOTHING, arrivals=[an_arrival(dense=came)])) == {"reached"}
+
+
+async def test_what_postgresql_finds_at_a_lexical_floor_reaches_it(
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    await register_vector(connection)
+    random = np.random.default_rng(2026)
+    for terms in [1, 3, 10, 64, 448] * 20:
+        asked, came = (
+            dict(zip(range(terms), row.astype(np.float32).tolist(), strict=True))
+            for row in random.uniform(0.1, 16, (2, terms))
+        )
+        floor = await connection.fetchval(
+            "SELECT - ($1::sparsevec <#> $2::sparsevec)",
+            SparseVector(came, lexical.DIMENSION),
+            SparseVector(asked, lexical.DIMENSION),
+        )
+        reverse = Reverse()
+        for key, factor in (("reached", 1.0), ("missed", 1.001)):
+            entry = replace(
+                ENTRY, lexical=asked, lexical_floor=floor * factor, dense_floor=math.inf
+            )
+            reverse.add(key, entry.encode())
+
+        assert reverse.doomed(replace(NOTHING, arrivals=[an_arrival(lexical=came)])) == {"reached"}
+
+
+def an_arrival(**fields: Any) -> Arrival:
+    plain: dict[str, Any] = {
+        "chunk_id": 99,
+        "document_key": 9,
+        "tenant": HOME,
+        "document_id": "d1",
+        "source": "wiki",
+        "language": "en",
+        "tags": (),
+        "metadata": {},
+        "owner": None,
+        "readers": ("tenant",),
+        "updated_at": worlds.EPOCH,
+        "space": "one",
+        "dense": half([0, 0, 1]),
+        "lexical": {},
+    }
+    return Arrival(**plain | fields)
