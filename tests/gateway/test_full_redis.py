@@ -42,7 +42,8 @@ def leave(days: int) -> str:
 
 
 async def days_shown(caller: Caller, query: str) -> str:
-    return (await caller.search(query)).json()["hits"][0]["text"].split(" days")[0][-2:]
+    shown: str = (await caller.search(query)).json()["hits"][0]["text"]
+    return shown.split(" days")[0][-2:]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
