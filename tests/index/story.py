@@ -131,6 +131,7 @@ class Story:
 
     def query(self) -> Query:
         random = self.random
+        expand = self.chance(0.3)
         return Query(
             text=" ".join(self._asked() for _ in range(random.choice([1, 1, 2, 4]))),
             alpha=random.choice([None, 0.0, 0.0, 0.25, 0.5, 1.0, 1.0]),
@@ -139,10 +140,11 @@ class Story:
             filter=self._filter() if self.chance(0.4) else Filter(),
             min_score=random.choice([None, None, None, 0.3, 0.8]),
             explain=self.chance(0.2),
-            candidates=random.choice([1, 3, 8, 20, 50]),
+            # Few with `expand`: what a text takes in is then seldom a candidate itself.
+            candidates=random.choice([1, 2, 3] if expand else [1, 3, 8, 20, 50]),
             language=random.choice([None, None, None, *LANGUAGES[:2]]),
             document_hits_max=random.choice([None, None, 1, 2]),
-            expand=self.chance(0.3),
+            expand=expand,
         )
 
     def _asked(self) -> str:
