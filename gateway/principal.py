@@ -72,10 +72,13 @@ class Gate:
         max_staleness_s: how old the instant may be if the database is away, and within the
         operator's limit also `at_once`, without asking it: nobody may keep a lost right for long.
         """
-        for _ in range(_ATTEMPTS_MAX):
+        for attempt in range(_ATTEMPTS_MAX):
             if holder.expires_at is not None and holder.expires_at <= self._now():
                 break
-            read = await self._read((holder.tenant, PUBLIC), max_staleness_s, at_once=at_once)
+            # Who was looked up in a later attempt is newer than what is remembered of its tenant.
+            read = await self._read(
+                (holder.tenant, PUBLIC), max_staleness_s, at_once=at_once and attempt == 0
+            )
             tenant = read.get(holder.tenant)
             if tenant is not None and tenant.access_revision == holder.access_revision:
                 return Admitted(

@@ -178,6 +178,18 @@ async def test_max_staleness_buys_an_older_answer_within_the_operators_limit(
     assert "27 days" in fresh.text
 
 
+async def test_max_staleness_keeps_nobody_out_whose_groups_have_just_changed(
+    gateway: Gateway, ana: Caller, admin: Caller, other_worker: Gateway
+) -> None:
+    await ana.put("leave", LEAVE, readers=["group:sales"])
+    ben = await other_worker.caller("ben")
+    await ana.search("leave")  # by which this worker knows the tenant's revisions
+
+    await other_worker.as_(admin).call("PUT", "/v1/groups/sales/members/ben")
+
+    assert await gateway.as_(ben).found("leave", max_staleness_ms=60_000) == ["leave"]
+
+
 async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> None:
     await ana.put("leave", LEAVE)
 
