@@ -182,7 +182,7 @@ class Answers:
         state, entry = sight.state, sight.entry
         if state is None or not protocol.may_serve(state, entry.mark, revisions):
             return None
-        good = {name: state.progress[name].applied for name in revisions}
+        good = protocol.known_good(state, entry.mark, revisions)
         self._memory.put(asked.key, Known(entry.body, good))
         return Served(entry.body, good, "redis")
 

@@ -94,6 +94,17 @@ def may_serve(state: State | None, mark: Mark | None, revisions: Revisions) -> b
     )
 
 
+def known_good(state: State, mark: Mark, revisions: Revisions) -> Revisions:
+    """Up to which an answer that may be served is right: it may be newer than what is drained.
+
+    Right as of its rows, and after all that was drained since; each partition by itself.
+    """
+    return {
+        name: max(state.progress[name].applied, mark.as_of.get(name, at))
+        for name, at in revisions.items()
+    }
+
+
 def may_fill(state: State | None, mark: Mark) -> bool:
     """Whether an answer computed as of `mark.as_of`, begun under `mark.nonce`, may be stored."""
     return (

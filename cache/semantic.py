@@ -108,7 +108,7 @@ class Semantic:
         share = bands.sample_share(counts, error_max)
         return Similar(
             body=entry.body,
-            good={name: state.progress[name].applied for name in revisions},
+            good=protocol.known_good(state, entry.mark, revisions),
             similarity=similarity,
             band=band,
             is_open=bands.is_open(counts, error_max),

@@ -88,6 +88,19 @@ async def test_a_fill_that_saw_the_change_is_kept(new_worker: NewWorker, truth: 
     assert (await new_worker().ask("key", new, acme=4)).tier == "redis"
 
 
+async def test_an_answer_newer_than_what_is_drained_says_how_new_it_is(
+    new_worker: NewWorker, truth: Truth
+) -> None:
+    worker, asked_before = new_worker(), {"acme": 3}
+    truth.commit("acme")  # after somebody has asked, and before the rows are read
+    await new_worker().ask("key", Index(b"new", acme=4), **asked_before)
+
+    served = await worker.ask("key", Index(b"none", acme=4), **asked_before)
+
+    assert (served.tier, served.body, dict(served.good)) == ("redis", b"new", {"acme": 4})
+    assert (await worker.ask("key", Index(b"none", acme=4), acme=4)).tier == "memory"
+
+
 async def test_an_answer_is_served_only_if_all_that_it_depends_on_vouches_for_it(
     new_worker: NewWorker, truth: Truth
 ) -> None:
