@@ -1,6 +1,8 @@
 """The reverse search: which answers of a tenant does a change end?
 
 It may end an answer in vain. It leaves none that a search at the new revision would give otherwise.
+Where a graph took part it leaves what is as good as before: another walk of it might find another
+chunk, then as now.
 
 Pure.
 """
@@ -46,7 +48,6 @@ _ROW = np.dtype(
         ("turn", "u4"),
         ("is_live", "?"),
         ("is_lost", "?"),
-        ("is_exact", "?"),
         ("is_dated", "?"),
         ("sees_others", "?"),
         ("audience", "i4"),
@@ -144,7 +145,6 @@ class Reverse:
             turn,
             True,
             False,
-            parts.exact,
             wanted.updated_after is not None or wanted.updated_before is not None,
             scope.public,
             audience,
@@ -182,8 +182,6 @@ class Reverse:
         otherwise: NDArray[np.bool_] = np.array([*is_other, False])[table["analysis"]]
         if at_home:
             otherwise |= (table["words"] != _NO_WORDS) & (table["words"] != news.words)
-        if news.gone or news.arrivals:  # a graph may lead elsewhere now
-            otherwise |= ~table["is_exact"]
         if news.gone or news.arrivals or news.moved or news.documents:  # and all of it at a time
             otherwise |= table["is_dated"]
         return otherwise

@@ -141,7 +141,6 @@ class Rules:
             or (entry.languages is not None and bool(news.languages - entry.languages))
             or (self.at_home and news.space is not None and news.space != entry.space)
             or (is_content and (wanted.updated_after or wanted.updated_before) is not None)
-            or (bool(news.gone or news.arrivals) and not entry.exact)
         )
 
     def _enters(self, arrival: Arrival) -> bool:
@@ -258,8 +257,7 @@ COME = {"tenant": "beta", "readers": ("public",)}
         ({}, {"space": "two"}, True),
         ({}, {"space": None}, False),
         ({}, {"space": "two", "partition": "public"}, False),
-        ({"exact": False}, {"gone": frozenset({9})}, True),
-        ({"exact": False}, {"moved": frozenset({9})}, False),
+        ({"exact": False}, {"gone": frozenset({9})}, False),
         ({"query": Query("?", filter=Filter(updated_after=worlds.EPOCH))}, {}, False),
         *(
             ({"query": Query("?", filter=dated)}, {said: few_}, True)
