@@ -20,8 +20,9 @@ from index.documents import Documents, Write
 from index.tenants import Tenants
 from loadtests import service
 from loadtests.bench_index import corpus
+from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import Made, Passages, Rows
-from loadtests.bench_index.section import Bar, Bench, Section, table
+from loadtests.section import Bar, Section, table
 
 _TENANT = "written"
 _BARE = {

@@ -19,10 +19,12 @@ from chromadb.api import ClientAPI
 from rich.progress import Progress
 
 from loadtests import service
-from loadtests.bench_index import chroma, lance, nearhit, world
+from loadtests.bench_index import chroma, lance, world
+from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_index.section import Bar, Bench, Section, table
 from loadtests.bench_index.world import World
+from loadtests.section import Bar, Section, table
+from loadtests.tenant import tenant
 
 _TURN_QUESTIONS = 100
 _WARM_UP_QUESTIONS = 100
@@ -119,7 +121,7 @@ def _nearhit(built: World, progress: Progress) -> Iterator[System]:
         url = stack.enter_context(service.nearhit(admin_key))
         tenants = {}
         for name in dict.fromkeys(built.tenants):
-            tenants[name] = stack.enter_context(nearhit.tenant(url, admin_key, name))
+            tenants[name] = stack.enter_context(tenant(url, admin_key, name))
             rows = built.rows_of(name)
             documents = [
                 {"document_id": str(row), "text": built.texts[row], "language": "en"}

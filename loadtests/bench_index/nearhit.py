@@ -1,76 +1,16 @@
 """Nearhit as anybody else would use it: over HTTP, with a key."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
-
-import httpx2
+from collections.abc import Callable
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.sets import RetrievalSet
+from loadtests.tenant import tenant
 
 HOW = (
     "one tenant a set, one document a passage, written by `POST /v1/documents/batch` with the "
     "set's language; `POST /v1/search` with `top_k` 10 and `document_hits_max` 1, all else as it "
     "is by default"
 )
-_BATCH_DOCUMENTS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Tenant:
-    """A connection that stays open, with a key of the tenant."""
-
-    client: httpx2.Client
-
-    def put(
-        self, documents: Sequence[Mapping[str, Any]], on_written: Callable[[int], object]
-    ) -> int:
-        """Write documents in batches; returns how many chunks they became."""
-        chunks = 0
-        for at in range(0, len(documents), _BATCH_DOCUMENTS):
-            batch = documents[at : at + _BATCH_DOCUMENTS]
-            lines = "\n".join(json.dumps(document) for document in batch)
-            response = self.client.post("/v1/documents/batch", content=lines)
-            response.raise_for_status()
-            written = map(json.loads, response.text.splitlines())
-            chunks += sum(line["chunks"]["added"] for line in written)
-            on_written(len(batch))
-        return chunks
-
-    def search(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """The hits of a search."""
-        return self._hits(self._answer(query, options))
-
-    def search_anew(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """The hits of a search that no cache has answered."""
-        answer = self._answer(query, options)
-        assert "; hit" not in answer.headers["cache-status"], "each question is asked once"
-        return self._hits(answer)
-
-    def _answer(self, query: str, options: dict[str, Any]) -> httpx2.Response:
-        answer = self.client.post("/v1/search", json={"query": query, **options})
-        answer.raise_for_status()
-        return answer
-
-    def _hits(self, answer: httpx2.Response) -> list[dict[str, Any]]:
-        hits: list[dict[str, Any]] = answer.json()["hits"]
-        return hits
-
-
-@contextmanager
-def tenant(url: str, admin_key: str, name: str) -> Iterator[Tenant]:
-    """A new tenant of the gateway at the URL."""
-    admin = {"Authorization": f"Bearer {admin_key}"}
-    with httpx2.Client(base_url=url, timeout=600) as client:
-        client.post("/v1/tenants", json={"id": name}, headers=admin).raise_for_status()
-        wanted = {"tenant": name, "subject": "bench"}
-        made = client.post("/v1/keys", json=wanted, headers=admin)
-        made.raise_for_status()
-        client.headers["Authorization"] = f"Bearer {made.json()['key']}"
-        yield Tenant(client)
 
 
 def rankings(

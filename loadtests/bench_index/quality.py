@@ -10,9 +10,10 @@ from rich.progress import Progress
 
 from loadtests import service
 from loadtests.bench_index import bm25, chroma, full_text, measures, nearhit, sets
+from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.measures import Measures
-from loadtests.bench_index.section import Bar, Bench, Section, table
 from loadtests.bench_index.sets import RetrievalSet
+from loadtests.section import Bar, Section, table
 
 _HOW = {
     "Nearhit": nearhit.HOW,

