@@ -4,6 +4,8 @@ Read what changed, begin, scan, finish: `cache/protocol.py` says why in this ord
 """
 
 import secrets
+import time
+from collections.abc import Callable
 from typing import Generic, Protocol
 
 from cache import protocol
@@ -30,7 +32,10 @@ class Truth(Protocol[N_co]):
 
 
 class Invalidation(Generic[N]):
-    """`count` is told drained, dropped (how many entries), renewed, contended, and away."""
+    """`count` is told drained, dropped (how many entries), renewed, contended, and away.
+
+    observe_s: is told how long each drain took, waiting for its turn included.
+    """
 
     def __init__(
         self,
@@ -38,6 +43,7 @@ class Invalidation(Generic[N]):
         mirrors: Mirrors[N],
         truth: Truth[N],
         count: Count,
+        observe_s: Callable[[float], None],
         *,
         drops_max: int = DROPS_MAX,
     ) -> None:
@@ -45,6 +51,7 @@ class Invalidation(Generic[N]):
         self._mirrors = mirrors
         self._truth = truth
         self._count = count
+        self._observe_s = observe_s
         self._drops_max = drops_max
 
     async def drain(self, home: str, revisions: Revisions) -> None:
@@ -52,10 +59,13 @@ class Invalidation(Generic[N]):
 
         If Redis or PostgreSQL can't be asked, it is left to whoever drains next.
         """
+        started_s = time.perf_counter()
         try:
             await self._drain(home, revisions)
         except CacheError:
             self._count("away")
+        finally:
+            self._observe_s(time.perf_counter() - started_s)
 
     async def _drain(self, home: str, revisions: Revisions) -> None:
         mirror = self._mirrors.of(home)

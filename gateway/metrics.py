@@ -30,12 +30,14 @@ class Metrics:
         )
         embedding = self._histogram("embedding_seconds", "Time of one embedder call.", "kind")
         tokens = self._counter("embedding_tokens", "Tokens that an embedding service used.", "kind")
+        drains = self._histogram("drain_seconds", "Time of one drain, after a change or behind it.")
         statements = self._histogram("statement_seconds", "Time of one statement.", "statement")
         self._requests = cache(requests.labels)
         self._answers = cache(answers.labels)
         self._events = cache(events.labels)
         self._embedding = cache(embedding.labels)
         self._tokens = cache(tokens.labels)
+        self._drains = drains
         self._statements = cache(statements.labels)
 
     def request(self, route: str, status: int, tier: str, seconds: float) -> None:
@@ -44,6 +46,9 @@ class Metrics:
     def cache_event(self, event: str, amount: int = 1) -> None:
         counter = self._answers if event in _TIERS else self._events
         counter(event).inc(amount)
+
+    def drain(self, seconds: float) -> None:
+        self._drains.observe(seconds)
 
     def statement(self, name: str, seconds: float) -> None:
         self._statements(name).observe(seconds)

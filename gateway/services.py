@@ -151,7 +151,7 @@ def _wire(
     )
     mirrors = Mirrors(store, Reverse)
     truth = Truth(Changes(connected))
-    invalidation = Invalidation(store, mirrors, truth, metrics.cache_event)
+    invalidation = Invalidation(store, mirrors, truth, metrics.cache_event, metrics.drain)
     judge = Judge(settings.language)
     ledger = Ledger(Bands(connected), made_with.name, settings.semantic_error_max)
     semantic = Semantic(store, mirrors, judge, Tallies(ledger, time.monotonic))

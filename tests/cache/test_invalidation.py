@@ -180,6 +180,22 @@ async def test_without_the_truth_nothing_is_dropped_and_nothing_served(
     assert await tier(new_worker(), "one", acme=4) == "redis"
 
 
+async def test_every_drain_is_timed_whatever_becomes_of_it(
+    new_worker: NewWorker, truth: Truth
+) -> None:
+    worker = new_worker()
+    await fill(worker, "one")
+
+    truth.commit("acme", b"one")
+    await worker.invalidation.drain("acme", {"acme": 4})
+    truth.commit("acme", b"one")
+    truth.is_away = True
+    await worker.invalidation.drain("acme", {"acme": 5})
+
+    assert len(worker.drains_s) == 2
+    assert all(seconds > 0 for seconds in worker.drains_s)
+
+
 async def test_an_entry_that_can_not_be_read_dies_of_any_change(
     new_worker: NewWorker, truth: Truth, store: Store, redis: Redis
 ) -> None:

@@ -124,7 +124,10 @@ class Worker:
     ) -> None:
         self.events: list[str] = []
         mirrors: Mirrors[Changed] = Mirrors(store, Watch)
-        self.invalidation = Invalidation(store, mirrors, truth, self._count, drops_max=drops_max)
+        self.drains_s: list[float] = []
+        self.invalidation = Invalidation(
+            store, mirrors, truth, self._count, self.drains_s.append, drops_max=drops_max
+        )
         self.tallies = Tallies(ledger or Ledger(), clock_s)
         semantic = Semantic(store, mirrors, Judge(), self.tallies)
         memory = Memory(1_000_000)

@@ -80,7 +80,8 @@ class Gateway:
         """A counter's value, from /metrics."""
         text = (await self.client.get("/metrics")).text
         named = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
-        line = re.search(rf"^{name}{{{re.escape(named)}}} (\S+)$", text, re.MULTILINE)
+        whole = f"{name}{{{named}}}" if named else name
+        line = re.search(rf"^{re.escape(whole)} (\S+)$", text, re.MULTILINE)
         return float(line.group(1)) if line else 0.0
 
     async def answers(self) -> dict[str, float]:

@@ -149,6 +149,8 @@ async def test_statements_embedder_calls_and_cache_events_are_counted(
             await gateway.counted(f"{embedding}_count", kind="batch"),
             await gateway.counted("nearhit_cache_events_total", event="stored"),
             await gateway.counted("nearhit_cache_events_total", event="drained"),
+            await gateway.counted("nearhit_drain_seconds_count"),
+            await gateway.counted("nearhit_drain_seconds_sum"),
         ]
 
     await ana.search("what there is before")  # makes the state that a drain finds
