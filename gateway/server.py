@@ -13,6 +13,7 @@ from uvicorn.supervisors import Multiprocess
 
 from gateway import beginning, embedders, supervision
 from gateway.errors import NotPossible
+from gateway.one_write import OneWriteProtocol
 from gateway.principal import KEY_START
 from gateway.settings import Settings
 
@@ -59,7 +60,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         factory=True,
         workers=settings.workers,
         loop="uvloop",
-        http="httptools",
+        http=OneWriteProtocol,
         ws="none",
         log_config=None,
         access_log=False,

@@ -1,0 +1,89 @@
+"""What reaches a transport when a response is written in pieces."""
+
+import asyncio
+
+import pytest
+
+from gateway.one_write import HELD_BYTES_MAX, Held
+
+pytestmark = pytest.mark.anyio
+
+
+class Recorded(asyncio.Transport):
+    """Keeps what is written to it; `closing` is set by whoever plays the caller."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[bytes] = []
+        self.closing = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        assert not self.closing
+        self.written.append(bytes(data))
+
+    def close(self) -> None:
+        self.closing = True
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+
+async def test_head_and_body_are_sent_together_before_the_next_turn() -> None:
+    transport = Recorded()
+    held = Held(transport)
+
+    held.write(b"head ")
+    held.write(b"body")
+    assert transport.written == []
+    await asyncio.sleep(0)
+
+    assert transport.written == [b"head body"]
+
+
+async def test_what_comes_in_another_turn_is_sent_again() -> None:
+    transport = Recorded()
+    held = Held(transport)
+
+    held.write(b"one")
+    await asyncio.sleep(0)
+    held.write(b"two")
+    await asyncio.sleep(0)
+
+    assert transport.written == [b"one", b"two"]
+
+
+async def test_a_stream_is_not_kept_back() -> None:
+    transport = Recorded()
+    held = Held(transport)
+
+    held.write(bytes(HELD_BYTES_MAX))
+    held.write(b"and more")
+    held.write(b"the end")
+
+    assert list(map(len, transport.written)) == [HELD_BYTES_MAX + len(b"and more")]
+    await asyncio.sleep(0)
+    assert transport.written[1:] == [b"the end"]
+
+
+async def test_what_is_written_is_sent_before_the_connection_is_closed() -> None:
+    transport = Recorded()
+    held = Held(transport)
+
+    held.write(b"goodbye")
+    held.close()
+    await asyncio.sleep(0)
+
+    assert transport.written == [b"goodbye"]
+    assert transport.closing
+
+
+async def test_nothing_is_sent_to_a_caller_that_has_gone_meanwhile() -> None:
+    transport = Recorded()
+    held = Held(transport)
+
+    held.write(b"too late")
+    transport.closing = True
+    await asyncio.sleep(0)
+    held.close()
+
+    assert transport.written == []
