@@ -4,7 +4,6 @@ All keys of a tenant share its hash tag, so that they lie on one node of a Redis
 Every call may raise `CacheUnavailable`.
 """
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from redis.exceptions import RedisError
 
 from cache import codec
 from cache.breaker import Breaker
+from cache.budget import Budget
 from cache.codec import Entry, Head
 from cache.errors import CacheUnavailable
 from cache.protocol import State, believed
@@ -211,7 +211,7 @@ class Store:
         if self._breaker.is_open:
             raise CacheUnavailable("Redis failed a moment ago")
         try:
-            async with asyncio.timeout(self._budget_s):
+            async with Budget(self._budget_s):
                 answer = await call()
         except (RedisError, OSError) as error:
             self._breaker.failed()
