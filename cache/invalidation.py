@@ -3,6 +3,7 @@
 Read what changed, begin, scan, finish: `cache/protocol.py` says why in this order.
 """
 
+import asyncio
 import secrets
 import time
 from collections.abc import Callable
@@ -110,7 +111,8 @@ class Invalidation(Generic[N]):
             swap = await self._store.swap(sight, finished, drop=doomed)
             sight = swap.sight
             if swap.done:
-                mirror.discard(doomed)
+                # When the writer has its answer; before any other drain, which waits for Redis first.
+                asyncio.get_running_loop().call_soon(mirror.discard, doomed)
                 self._count("drained")
                 self._count("dropped", len(doomed))
                 break
