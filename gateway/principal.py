@@ -20,11 +20,13 @@ Role: TypeAlias = Literal["reader", "writer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 KEY_START = "nh_"
 _REMEMBERED_MAX = 10_000  # principals; about 10 MB
-_ATTEMPTS_MAX = 5  # each lost one means that the tenant's keys or groups changed meanwhile
 
 
 class Keys(Protocol):
     async def key_holder(self, digest: bytes, /) -> KeyHolder | None: ...
+    async def key_holder_at(
+        self, digest: bytes, /
+    ) -> tuple[KeyHolder, Mapping[str, int]] | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +74,24 @@ class Gate:
         max_staleness_s: how old the instant may be if the database is away, and within the
         operator's limit also `at_once`, without asking it: nobody may keep a lost right for long.
         """
-        for attempt in range(_ATTEMPTS_MAX):
-            if holder.expires_at is not None and holder.expires_at <= self._now():
-                break
-            # Who was looked up in a later attempt is newer than what is remembered of its tenant.
-            read = await self._read(
-                (holder.tenant, PUBLIC), max_staleness_s, at_once=at_once and attempt == 0
-            )
-            tenant = read.get(holder.tenant)
-            if tenant is not None and tenant.access_revision == holder.access_revision:
-                return Admitted(
-                    holder, {holder.tenant: tenant.revision, PUBLIC: read[PUBLIC].revision}
-                )
-            self._remembered.pop(holder.digest, None)
-            holder = await self.identify(holder.digest)
-        raise problems.unauthorized()
+        self._refuse_expired(holder)
+        read = await self._read((holder.tenant, PUBLIC), max_staleness_s, at_once=at_once)
+        tenant = read.get(holder.tenant)
+        if tenant is not None and tenant.access_revision == holder.access_revision:
+            return Admitted(holder, {holder.tenant: tenant.revision, PUBLIC: read[PUBLIC].revision})
+        # Keys or groups have changed, and may go on to: both are read in one statement.
+        self._remembered.pop(holder.digest, None)
+        found = await self._keys.key_holder_at(holder.digest)
+        if found is None:
+            raise problems.unauthorized()
+        admitted = Admitted(*found)
+        self._refuse_expired(admitted.holder)
+        self._remembered[holder.digest] = admitted.holder
+        return admitted
+
+    def _refuse_expired(self, holder: KeyHolder) -> None:
+        if holder.expires_at is not None and holder.expires_at <= self._now():
+            raise problems.unauthorized()
 
     async def _read(
         self, tenants: tuple[str, str], max_staleness_s: float, *, at_once: bool

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from index.database import Database
+from index.scope import PUBLIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,15 @@ class Tenants:
 
     async def key_holder(self, digest: bytes) -> KeyHolder | None:
         """Whoever holds the live key with this SHA-256, expired or not."""
+        found = await self.key_holder_at(digest)
+        return None if found is None else found[0]
+
+    async def key_holder_at(self, digest: bytes) -> tuple[KeyHolder, dict[str, int]] | None:
+        """The same, with the revisions of its tenant and of what is public at that instant."""
         row = await self._database.row("tenants.key_holder", digest)
         if row is None:
             return None
-        return KeyHolder(
+        holder = KeyHolder(
             digest=digest,
             key_id=row["key_id"],
             tenant=row["tenant"],
@@ -97,6 +103,7 @@ class Tenants:
             expires_at=row["expires_at"],
             access_revision=row["access_revision"],
         )
+        return holder, {holder.tenant: row["revision"], PUBLIC: row["public_revision"]}
 
     async def add_member(self, tenant: str, group_id: str, subject: str) -> None:
         async with self._database.transaction() as session:

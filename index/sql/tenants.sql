@@ -31,16 +31,17 @@ WHERE tenants.tenant = revoked.tenant
 RETURNING access_revision;
 
 -- name: key_holder
--- $1 the key's digest: who holds it, in which groups, as of which access_revision.
+-- $1 the key's digest: who holds it, in which groups, as of which revisions.
 SELECT
     keys.key_id, keys.tenant, keys.subject, keys.roles, keys.expires_at, tenants.access_revision,
+    tenants.revision, everyone.revision AS public_revision,
     ARRAY(
         SELECT unnest(keys.groups)
         UNION
         SELECT group_id FROM members WHERE tenant = keys.tenant AND subject = keys.subject
         ORDER BY 1
     ) AS groups
-FROM keys JOIN tenants USING (tenant)
+FROM keys JOIN tenants USING (tenant) JOIN tenants AS everyone ON everyone.tenant = 'public'
 WHERE keys.digest = $1 AND keys.revoked_at IS NULL;
 
 -- name: create_group
