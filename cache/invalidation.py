@@ -111,7 +111,7 @@ class Invalidation(Generic[N]):
             swap = await self._store.swap(sight, finished, drop=doomed)
             sight = swap.sight
             if swap.done:
-                # When the writer has its answer; before any other drain, which waits for Redis first.
+                # Once the writer has its answer, and before any drain, which waits for Redis first.
                 asyncio.get_running_loop().call_soon(mirror.discard, doomed)
                 self._count("drained")
                 self._count("dropped", len(doomed))

@@ -9,7 +9,6 @@ from importlib import metadata
 
 import structlog
 from cachetools import LRUCache
-from index.reverse import Reverse
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -42,6 +41,7 @@ from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
 from index.query import Query
+from index.reverse import Reverse
 from index.scope import Scope
 from index.search import Embedder, Searcher
 from index.tenants import KeyHolder, Revisions, Tenants

@@ -20,11 +20,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from loadtests import service
-from loadtests.bench_index import nearhit
-from loadtests.bench_index.nearhit import Tenant
 from loadtests.bench_semantic import judge, live, pairs, replay, tables
 from loadtests.bench_semantic.pairs import Corpus
 from loadtests.bench_semantic.replay import Judged, Replayed
+from loadtests.tenant import Tenant, tenant
 
 _ORDERS = 20  # in which the pairs come; which of them open a band is chance
 _TRAPS_MAX = 0.01  # some of what is made by rule is no trap: the other name of a thing
@@ -75,7 +74,7 @@ class _Gateway:
     progress: Progress
 
     def tenant(self, corpus: Corpus) -> AbstractContextManager[Tenant]:
-        return nearhit.tenant(self.url, self.admin_key, corpus.name.replace("_", "-"))
+        return tenant(self.url, self.admin_key, corpus.name.replace("_", "-"))
 
     def judged(self, corpus: Corpus) -> list[Judged]:
         """The set's pairs, with what the gateway says to every question, each asked once."""

@@ -43,7 +43,7 @@ def leave(days: int) -> str:
 
 async def days_shown(caller: Caller, query: str) -> str:
     shown: str = (await caller.search(query)).json()["hits"][0]["text"]
-    return shown.split(" days")[0][-2:]
+    return shown.split(" days", maxsplit=1)[0][-2:]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
