@@ -124,21 +124,35 @@ class Answers:
         return served
 
     async def _load(self, asked: Asked, revisions: Revisions, compute: Compute) -> Served:
+        """From Redis, of a similar question, or computed.
+
+        Who may get a similar question's answer claims nothing until there is none to be had.
+        """
+        similar = None
+        if asked.question is not None:
+            sight = await self._look(asked, revisions, "")
+            served = self._served(asked, revisions, sight)
+            if served is not None:
+                return served
+            similar = await self._similar(asked.question, revisions, sight)
+            if similar is not None and similar.is_open:
+                return self._shared(asked, revisions, similar, compute)
+        served = await self._own(asked, revisions, compute)
+        if similar is not None:
+            self._verify(asked, similar, served)
+        return served
+
+    async def _own(self, asked: Asked, revisions: Revisions, compute: Compute) -> Served:
         claim = secrets.token_hex(8)
         sight = await self._look_for(asked, revisions, claim)
         served = self._served(asked, revisions, sight)
         if served is not None:
             return served
         try:
-            similar = await self._similar(asked, revisions, sight)
-            if similar is not None and similar.is_open:
-                return self._shared(asked, revisions, similar, compute)
             served = await self._computed(asked, revisions, sight, compute, claim)
         finally:
             if sight is not None and sight.claimant == claim and not (served and served.stored):
                 self._later(self._release(asked))
-        if similar is not None:
-            self._verify(asked, similar, served)
         return served
 
     async def _look_for(self, asked: Asked, revisions: Revisions, claim: str) -> Sight | None:
@@ -187,12 +201,12 @@ class Answers:
         return Served(entry.body, good, "redis")
 
     async def _similar(
-        self, asked: Asked, revisions: Revisions, sight: Sight | None
+        self, question: Question, revisions: Revisions, sight: Sight | None
     ) -> Similar | None:
-        if asked.question is None or sight is None:
+        if sight is None:
             return None
         try:
-            return await self._semantic.similar(sight, asked.question, revisions)
+            return await self._semantic.similar(sight, question, revisions)
         except CacheUnavailable:
             self._count("away")
             return None

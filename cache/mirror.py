@@ -73,6 +73,8 @@ class Mirror(Generic[N]):
     async def _read(self, sight: Sight, nonce: str) -> bool:
         if nonce != self._nonce:
             self._start(nonce)
+        elif sight.number == self._after:
+            return True
         while True:
             page = await self._store.scan(sight, nonce, after=self._after)
             if page is None or page.count > 2 * self._store.entries_max:
@@ -85,6 +87,7 @@ class Mirror(Generic[N]):
                 self._watch.add(listed.key, b"" if head is None else head.record)
                 self.families.add(listed.key, b"" if head is None else head.question)
             if page.is_last and len(self) <= 2 * page.count + _GONE_MIN:
+                self._after = page.last
                 return True
             if page.is_last:
                 self._start(nonce)

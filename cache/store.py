@@ -30,6 +30,7 @@ class Sight:
     """A tenant's cache at one instant: the process, the state as stored, and one entry.
 
     claimant: who is computing the entry; empty if it is there, or if nobody was asked for.
+    number:   the greatest that the registry has given, if that was asked for and is known.
     """
 
     home: str
@@ -37,6 +38,7 @@ class Sight:
     stored: bytes
     entry: Entry | None = None
     claimant: str = ""
+    number: int | None = None
 
     @property
     def state(self) -> State | None:
@@ -62,11 +64,15 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a registry holds after a number, by number, and of how many; whether that is all."""
+    """What a registry holds after a number, by number, and of how many.
+
+    is_last: whether that is all; last: the greatest number that was ever given.
+    """
 
     listed: list[Listed]
     count: int
     is_last: bool
+    last: int
 
 
 class Store:
@@ -101,10 +107,17 @@ class Store:
 
         claim: the caller's token, if it is going to compute what is not there.
         """
-        names = ("state", key, f"{key}:claim")
-        run, stored, entry, claimant = await self._run("look", home, names, claim, _CLAIM_MS)
+        names = ("state", key, f"{key}:claim", "entries")
+        run, stored, entry, claimant, number = await self._run(
+            "look", home, names, claim, _CLAIM_MS
+        )
         return Sight(
-            home, run.decode(), stored or b"", codec.decode_entry(entry), claimant.decode()
+            home,
+            run.decode(),
+            stored or b"",
+            codec.decode_entry(entry),
+            claimant.decode(),
+            None if number is None else int(number),
         )
 
     async def swap(self, sight: Sight, state: State, *, drop: Collection[str] = ()) -> Swap:
@@ -153,7 +166,7 @@ class Store:
             raise CacheUnavailable("another server answered")
         if not found:
             return None
-        count, is_last, listed = found
+        count, is_last, last, listed = found
         heads = zip(*(listed[at::3] for at in range(3)), strict=True)
         return Page(
             [
@@ -162,6 +175,7 @@ class Store:
             ],
             count,
             bool(is_last),
+            int(last),
         )
 
     async def drop(self, home: str, key: str) -> None:

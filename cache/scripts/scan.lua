@@ -1,8 +1,9 @@
 -- What was registered after a number: of each entry its name, its number, and all but its body.
 -- KEYS: registry. ARGV: nonce, the number, how many to return, how long a head can be.
 -- Returns the server that says so and, unless the registry was lost: how many are registered,
--- whether these are the last ones, and the entries by their numbers.
-if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
+-- whether these are the last ones, the greatest number given, and the entries by their numbers.
+local last = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not last then
     return { run }
 end
 local base = string.sub(KEYS[1], 1, -1 - #'entries')
@@ -23,4 +24,4 @@ for i = 1, #named, 2 do
     end
 end
 local is_last = #named < 2 * ARGV[3] and 1 or 0
-return { run, redis.call('ZCARD', KEYS[1]) - 1, is_last, found }
+return { run, redis.call('ZCARD', KEYS[1]) - 1, is_last, last, found }
