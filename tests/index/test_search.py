@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from gateway.embedded import Servers
+from index import generation
 from index.database import Database
 from index.dependence import Dependence
 from index.documents import Documents
@@ -564,6 +565,31 @@ async def test_an_expanded_answer_depends_on_the_documents_that_it_takes_its_tex
 
     assert plain.dependence.documents == ()
     assert len(expanded.dependence.documents) >= len({hit.document for hit in expanded.hits}) > 0
+
+
+async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: World) -> None:
+    query = Query("sensor", alpha=0.5, top_k=40, document_hits_max=1)
+
+    found = await world.searcher.search(ANA, query)
+
+    assert {hit.chunk_id for hit in found.hits} < set(found.dependence.shown)
+    assert set(found.dependence.shown) <= set(found.dependence.candidates)
+
+
+async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
+    database: Database, documents: Documents, static_embedder: StaticEmbedder
+) -> None:
+    other = IndifferentEmbedder()
+    await generation.claim(database, static_embedder)
+    await database.rows("spaces.enter", "beta", other.space)
+    writer = Writer(documents, static_embedder, RecordingInvalidation(), other)
+    await put(writer, a_document("hers", readers=("public",)), "beta")
+
+    found = await Searcher(database, static_embedder).search(ANA, Query("leave", alpha=1.0))
+
+    (hit,) = found.hits
+    assert found.dependence.candidates == (hit.chunk_id,)
+    assert found.dependence.dense_floor is found.dependence.lexical_floor is None
 
 
 async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(world: World) -> None:
