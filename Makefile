@@ -1,5 +1,5 @@
 # `make` alone runs what CI runs.
-.PHONY: all setup demo run test format lint types layers bench bench-index real clean
+.PHONY: all setup demo run test format lint types layers bench-index bench-cache real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -37,9 +37,6 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
-bench: setup
-	$(BIN)/python -m loadtests.bench_search --json bench-search.json
-
 .venv/bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
 	touch $@
@@ -47,6 +44,11 @@ bench: setup
 # make bench-index DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/index.md; half an hour.
 bench-index: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_index $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-cache DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/cache.md; a quarter of an hour.
+# `ONLY=speed` and `ONLY=invalidation` need no DATA.
+bench-cache: setup
+	$(BIN)/python -m loadtests.bench_cache $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
 real: setup

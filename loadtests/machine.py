@@ -9,11 +9,12 @@ from pathlib import Path
 
 
 def description(packages: Sequence[str]) -> str:
-    """One line: processor, memory, system, Python and the versions of the packages."""
+    """One line: processor, memory, how busy it is, system, Python, and the packages' versions."""
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
-        f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; "
+        f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB, "
+        f"load {os.getloadavg()[0]:.1f} before; "
         f"{platform.system()}, Python {platform.python_version()}; {versions}"
     )
 

@@ -11,7 +11,6 @@ With --live the gateway's own tier answers, `semantic: bounded`, and what it ser
 
 import argparse
 import json
-import secrets
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from loadtests import service
 from loadtests.bench_semantic import judge, live, pairs, replay, tables
 from loadtests.bench_semantic.pairs import Corpus
 from loadtests.bench_semantic.replay import Judged, Replayed
+from loadtests.service import Service
 from loadtests.tenant import Tenant, tenant
 
 _ORDERS = 20  # in which the pairs come; which of them open a band is chance
@@ -32,12 +32,11 @@ _TRAPS_MAX = 0.01  # some of what is made by rule is no trap: the other name of 
 def main() -> None:
     arguments = _arguments()
     console = Console(width=160)
-    admin_key = f"nh_{secrets.token_urlsafe(32)}"
     corpora = pairs.read(
         arguments.data, arguments.only or pairs.NAMES, arguments.traffic, arguments.seed
     )
-    with service.nearhit(admin_key) as url, Progress(console=console) as progress:
-        gateway = _Gateway(url, admin_key, progress)
+    with service.nearhit() as made, Progress(console=console) as progress:
+        gateway = _Gateway(made, progress)
         if arguments.live:
             outcome = _live(gateway, pairs.together(corpora), arguments.seed)
         else:
@@ -69,21 +68,20 @@ class _Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Gateway:
-    url: str
-    admin_key: str
+    service: Service
     progress: Progress
 
     def tenant(self, corpus: Corpus) -> AbstractContextManager[Tenant]:
-        return tenant(self.url, self.admin_key, corpus.name.replace("_", "-"))
+        return tenant(self.service, corpus.name.replace("_", "-"))
 
     def judged(self, corpus: Corpus) -> list[Judged]:
         """The set's pairs, with what the gateway says to every question, each asked once."""
         both = (text for pair in corpus.pairs for text in (pair.cached, pair.asked))
         texts = dict.fromkeys([*corpus.traffic, *both])
-        with self.tenant(corpus) as tenant:
-            tenant.put(corpus.passages, lambda _: None)
+        with self.tenant(corpus) as mine:
+            mine.put(corpus.passages, lambda _: None)
             answers = {
-                text: [hit["chunk_id"] for hit in tenant.search(text)]
+                text: [hit["chunk_id"] for hit in mine.search(text)]
                 for text in self.progress.track(texts, description=corpus.name)
             }
         return replay.judged(corpus, answers)
@@ -107,9 +105,9 @@ def _offline(console: Console, judged: list[Judged]) -> _Outcome:
 
 
 def _live(gateway: _Gateway, corpus: Corpus, seed: int) -> _Outcome:
-    with gateway.tenant(corpus) as tenant:
-        tenant.put(corpus.passages, lambda _: None)
-        asking = live.asked(corpus, tenant.client, seed)
+    with gateway.tenant(corpus) as mine:
+        mine.put(corpus.passages, lambda _: None)
+        asking = live.asked(corpus, mine.client, seed)
         asked = list(gateway.progress.track(asking, total=len(corpus.pairs)))
     usual = [one for one in asked if one.pair.family in tables.FAMILIES]
     traps = [one for one in asked if one.pair.family in tables.TRAPS]

@@ -1,70 +1,110 @@
 """Servers under test: processes of their own, on free ports, stopped at the end."""
 
 import json
+import math
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _LISTENING = "listening on "
 _START_S_MAX = 60.0
+_SERVE = ("gateway", "serve", "--port", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A gateway with one worker, and the servers that it uses."""
+
+    url: str
+    admin_key: str
+    database_url: str
+    redis_url: str
+    pid: int
 
 
 @contextmanager
-def nearhit(admin_key: str) -> Iterator[str]:
-    """A gateway with one worker on servers of its own, with an empty index; yields its URL."""
-    with nearhit_and_database(admin_key) as (url, _):
-        yield url
+def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
+    """A gateway on servers of its own, with an empty index.
 
-
-@contextmanager
-def nearhit_and_database(admin_key: str) -> Iterator[tuple[str, str]]:
-    """The same; yields its URL and its database's."""
+    settings: of its environment, beside the servers and the operator's key.
+    """
+    admin_key = f"nh_{secrets.token_urlsafe(32)}"
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
         environment = {"NEARHIT_DATA_DIR": f"{name}/data", "NEARHIT_ADMIN_KEY": admin_key}
-        with _process(["gateway", "serve", "--port", "0"], environment, folder) as url:
-            yield url, _database_url(folder / "data")
+        with _process(_SERVE, environment | dict(settings or {}), folder) as (url, pid):
+            database_url, redis_url = _servers(folder / "data")
+            yield Service(url, admin_key, database_url, redis_url, pid)
 
 
 @contextmanager
-def bare(answer: bytes) -> Iterator[str]:
-    """The bare application, which always gives this answer; yields its URL."""
+def beside(service: Service, settings: Mapping[str, str] | None = None) -> Iterator[Service]:
+    """Another gateway on the same servers."""
+    with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
+        environment = {
+            "NEARHIT_DATABASE_URL": service.database_url,
+            "NEARHIT_REDIS_URL": service.redis_url,
+            "NEARHIT_ADMIN_KEY": service.admin_key,
+        }
+        with _process(_SERVE, environment | dict(settings or {}), Path(name)) as (url, pid):
+            yield replace(service, url=url, pid=pid)
+
+
+@contextmanager
+def bare(answer: bytes) -> Iterator[tuple[str, int]]:
+    """The bare application, which always gives this answer; yields its URL and its pid."""
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "answer"
         file.write_bytes(answer)
         environment = {"BARE_ANSWER_FILE": str(file)}
-        with _process(["loadtests.bare"], environment, Path(name)) as url:
-            yield url
+        with _process(["loadtests.bare"], environment, Path(name)) as (url, pid):
+            yield url, pid
+
+
+def processor_s(pid: int) -> float:
+    """What the process has had of the processor; nan where the system does not say so in /proc.
+
+    What else a machine does is in every time that a clock shows, and hardly in this.
+    """
+    file = Path(f"/proc/{pid}/stat")
+    if not file.exists():
+        return math.nan
+    user, system = file.read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def _process(module: list[str], environment: dict[str, str], folder: Path) -> Iterator[str]:
-    """Runs `python -m MODULE …`; its log goes to a file, as a service's would."""
+def _process(
+    module: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> Iterator[tuple[str, int]]:
+    """Run `python -m MODULE …`, its log in a file, as a service's would be; its URL and pid."""
     log = folder / "log"
     with (
         log.open("w") as output,
         subprocess.Popen(  # noqa: S603  our own commands
-            [sys.executable, "-m", *module], env=os.environ | environment, stdout=output
+            [sys.executable, "-m", *module], env={**os.environ, **environment}, stdout=output
         ) as process,
     ):
         try:
-            yield _url(process, log)
+            yield _url(process, log), process.pid
         finally:
             process.terminate()
 
 
-def _database_url(data_dir: Path) -> str:
-    """The one that the gateway was given, or else what it started itself, by its data folder."""
-    if given := os.environ.get("NEARHIT_DATABASE_URL"):
-        return given
-    url: str = json.loads((data_dir / "servers.json").read_text())["database_url"]
-    return url
+def _servers(data_dir: Path) -> tuple[str, str]:
+    """The URLs that the gateway was given, or else of what it started itself."""
+    if "NEARHIT_DATABASE_URL" in os.environ:
+        return os.environ["NEARHIT_DATABASE_URL"], os.environ["NEARHIT_REDIS_URL"]
+    started = json.loads((data_dir / "servers.json").read_text())
+    return started["database_url"], started["redis_url"]
 
 
 def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:

@@ -5,8 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
+import uvloop
+
+from loadtests.closed_loop import Answer, Target, ask_all
+from loadtests.service import Service
 
 _BATCH_DOCUMENTS = 500
 
@@ -16,6 +21,12 @@ class Tenant:
     """A connection that stays open, with a key of the tenant."""
 
     client: httpx2.Client
+    key: str
+
+    @property
+    def searches(self) -> Target:
+        """Where a closed loop sends its searches."""
+        return Target(str(self.client.base_url.join("/v1/search")), self.key)
 
     def put(
         self, documents: Sequence[Mapping[str, Any]], on_written: Callable[[int], object]
@@ -31,6 +42,21 @@ class Tenant:
             chunks += sum(line["chunks"]["added"] for line in written)
             on_written(len(batch))
         return chunks
+
+    def put_one(self, document_id: str, text: str, **fields: Any) -> dict[str, int]:
+        """Write a document; returns how many chunks were added, kept and removed."""
+        path = f"/v1/documents/{quote(document_id)}"
+        written = self.client.put(path, json={"text": text, **fields})
+        written.raise_for_status()
+        chunks: dict[str, int] = written.json()["chunks"]
+        return chunks
+
+    def remove(self, document_id: str) -> None:
+        self.client.delete(f"/v1/documents/{quote(document_id)}").raise_for_status()
+
+    def ask_all(self, bodies: Sequence[bytes], *, connections: int) -> list[Answer]:
+        """The answers to these searches, each asked once."""
+        return uvloop.run(ask_all(self.searches, bodies, connections=connections))
 
     def search(self, query: str, **options: Any) -> list[dict[str, Any]]:
         """The hits of a search."""
@@ -53,13 +79,24 @@ class Tenant:
 
 
 @contextmanager
-def tenant(url: str, admin_key: str, name: str) -> Iterator[Tenant]:
-    """A new tenant of the gateway at the URL."""
-    admin = {"Authorization": f"Bearer {admin_key}"}
-    with httpx2.Client(base_url=url, timeout=600) as client:
+def tenant(service: Service, name: str) -> Iterator[Tenant]:
+    """A new tenant of the gateway."""
+    admin = {"Authorization": f"Bearer {service.admin_key}"}
+    with httpx2.Client(base_url=service.url, timeout=600) as client:
         client.post("/v1/tenants", json={"id": name}, headers=admin).raise_for_status()
         wanted = {"tenant": name, "subject": "bench"}
         made = client.post("/v1/keys", json=wanted, headers=admin)
         made.raise_for_status()
-        client.headers["Authorization"] = f"Bearer {made.json()['key']}"
-        yield Tenant(client)
+        yield connected(client, made.json()["key"])
+
+
+@contextmanager
+def same(tenant: Tenant, service: Service) -> Iterator[Tenant]:
+    """The same tenant, by another gateway on the same servers."""
+    with httpx2.Client(base_url=service.url, timeout=600) as client:
+        yield connected(client, tenant.key)
+
+
+def connected(client: httpx2.Client, key: str) -> Tenant:
+    client.headers["Authorization"] = f"Bearer {key}"
+    return Tenant(client, key)

@@ -5,7 +5,6 @@ only the index does is part of its time: locks, versions, foreign keys, counters
 """
 
 import asyncio
-import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -64,8 +63,8 @@ class Ingestion:
 
 
 def measure(bench: Bench) -> Section:
-    with service.nearhit_and_database(f"nh_{secrets.token_urlsafe(32)}") as (_, url):
-        measured, kept = asyncio.run(_measured(url, bench))
+    with service.nearhit() as made:
+        measured, kept = asyncio.run(_measured(made.database_url, bench))
     rows = [
         ("index", f"{measured.index_per_s:,.0f}"),
         ("bare COPY", f"{measured.copy_per_s:,.0f}"),

@@ -4,7 +4,6 @@ The systems take turns, a round being a turn of each with the same questions, so
 the machine does meets all of them.
 """
 
-import secrets
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,13 +114,12 @@ def _systems(built: World, progress: Progress) -> Iterator[Mapping[str, System]]
 
 @contextmanager
 def _nearhit(built: World, progress: Progress) -> Iterator[System]:
-    admin_key = f"nh_{secrets.token_urlsafe(32)}"
     task = progress.add_task("filling Nearhit", total=len(built.texts))
     with ExitStack() as stack:
-        url = stack.enter_context(service.nearhit(admin_key))
+        made = stack.enter_context(service.nearhit())
         tenants = {}
         for name in dict.fromkeys(built.tenants):
-            tenants[name] = stack.enter_context(tenant(url, admin_key, name))
+            tenants[name] = stack.enter_context(tenant(made, name))
             rows = built.rows_of(name)
             documents = [
                 {"document_id": str(row), "text": built.texts[row], "language": "en"}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.sets import RetrievalSet
+from loadtests.service import Service
 from loadtests.tenant import tenant
 
 HOW = (
@@ -14,7 +15,7 @@ HOW = (
 
 
 def rankings(
-    asked: RetrievalSet, url: str, admin_key: str, advance: Callable[[int], object]
+    asked: RetrievalSet, made: Service, advance: Callable[[int], object]
 ) -> list[list[str]]:
     """The passages found for each question, best first."""
     documents = [
@@ -26,7 +27,7 @@ def rankings(
         }
         for passage in asked.passages
     ]
-    with tenant(url, admin_key, asked.name.replace("_", "-")) as mine:
+    with tenant(made, asked.name.replace("_", "-")) as mine:
         mine.put(documents, advance)
         found = [
             mine.search(question.text, top_k=DEPTH, document_hits_max=1)

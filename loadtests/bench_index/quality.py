@@ -1,7 +1,6 @@
 """How good the answers are, over HTTP at the defaults, beside others on the same passages."""
 
 import asyncio
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from statistics import fmean
@@ -31,16 +30,15 @@ Results = Mapping[str, Mapping[str, Measures]]  # by system, then by set
 
 
 def measure(bench: Bench) -> Section:
-    admin_key = f"nh_{secrets.token_urlsafe(32)}"
     with (
-        service.nearhit_and_database(admin_key) as (url, database_url),
+        service.nearhit() as made,
         Progress(console=bench.console) as progress,
     ):
         systems: dict[str, Rank] = {
-            "Nearhit": lambda asked: nearhit.rankings(asked, url, admin_key, lambda _: None),
+            "Nearhit": lambda asked: nearhit.rankings(asked, made, lambda _: None),
             "Chroma": chroma.rankings,
             "BM25": bm25.rankings,
-            "ts_rank_cd": lambda asked: asyncio.run(full_text.rankings(asked, database_url)),
+            "ts_rank_cd": lambda asked: asyncio.run(full_text.rankings(asked, made.database_url)),
         }
         results, sizes = _results(bench, systems, progress)
     return Section(

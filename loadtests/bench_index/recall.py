@@ -6,7 +6,6 @@ who sees what is decided here by lot, and told to the index as owners, readers a
 """
 
 import asyncio
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -79,8 +78,8 @@ class Recall:
 
 
 def measure(bench: Bench) -> Section:
-    with service.nearhit_and_database(f"nh_{secrets.token_urlsafe(32)}") as (_, url):
-        fresh, churned = asyncio.run(_measured(url, bench))
+    with service.nearhit() as made:
+        fresh, churned = asyncio.run(_measured(made.database_url, bench))
     return Section(
         title="Recall over visible shares",
         text=f"{_HOW}\n\n{_table(fresh)}\n\n{_CHURNED}\n\n{_table(churned)}",

@@ -6,7 +6,6 @@ time is what the driver waits for.
 """
 
 import asyncio
-import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -64,8 +63,8 @@ class Timed:
 
 
 def measure(bench: Bench) -> Section:
-    with service.nearhit_and_database(f"nh_{secrets.token_urlsafe(32)}") as (_, url):
-        timed = asyncio.run(_measured(url, bench))
+    with service.nearhit() as made:
+        timed = asyncio.run(_measured(made.database_url, bench))
     rows = [
         (
             f"{one.visible:,}",

@@ -1,6 +1,5 @@
 """What a slip of the finger costs: the same questions with one typo each, over HTTP."""
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -25,12 +24,11 @@ _HOW = (
 
 
 def measure(bench: Bench) -> Section:
-    admin_key = f"nh_{secrets.token_urlsafe(32)}"
     reached: dict[str, tuple[float, float]] = {}
-    with service.nearhit(admin_key) as url, Progress(console=bench.console) as progress:
+    with service.nearhit() as made, Progress(console=bench.console) as progress:
         for name in progress.track(sets.NAMES, description="typos"):
             asked = sets.read(bench.data, name, _QUESTIONS)
-            found = nearhit.rankings(_both(asked), url, admin_key, lambda _: None)
+            found = nearhit.rankings(_both(asked), made, lambda _: None)
             half = len(asked.questions)
             reached[name] = _ndcg(asked, found[:half]), _ndcg(asked, found[half:])
     ratios = {name: typed / plain for name, (plain, typed) in reached.items()}

@@ -1,0 +1,136 @@
+"""How often the cache answers while documents are edited, beside a tenant that nobody edits."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+from rich.progress import Progress
+
+from loadtests import service
+from loadtests.bench_cache import coarse, handbook, questions
+from loadtests.bench_cache.bench import PATIENT, Bench
+from loadtests.bench_cache.handbook import Handbook
+from loadtests.section import Bar, Section, table
+from loadtests.service import Service
+from loadtests.tenant import tenant
+
+_QUESTIONS = 1_000
+_SEARCHES = 10_000
+_SEARCHES_A_WRITE = (100, 20)
+_RATIO_MIN = 0.9
+_SEED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Shares of the searches.
+
+    at_best: whose answer was given before and is still the same, by its bytes.
+    coarse:  if each write dropped everything, counted and not run.
+    """
+
+    searches_a_write: int
+    precise: float
+    at_best: float
+    coarse: float
+
+
+def measure(bench: Bench) -> Section:
+    book = handbook.read(bench.data)
+    asked = [
+        orjson.dumps({"query": question.text})
+        for question in questions.make(list(book.texts.values()), _QUESTIONS, _SEED)
+    ]
+    trace = questions.by_zipf(_QUESTIONS, _SEARCHES, _SEED)
+    with service.nearhit(PATIENT) as made, Progress(console=bench.console) as progress:
+        undisturbed = _rates(made, book, asked, trace, 0, progress).precise
+        rates = [_rates(made, book, asked, trace, each, progress) for each in _SEARCHES_A_WRITE]
+    return Section(
+        title="Hit rate under edits",
+        text=_text(undisturbed, rates),
+        figures={
+            "undisturbed": undisturbed,
+            **{
+                f"write_each_{each.searches_a_write}": {
+                    "precise": each.precise,
+                    "at_best": each.at_best,
+                    "coarse": each.coarse,
+                }
+                for each in rates
+            },
+        },
+        bars=[
+            Bar(
+                f"hit rate with an edit each {each.searches_a_write} searches, "
+                "to that without edits",
+                each.precise / undisturbed,
+                at_least=_RATIO_MIN,
+            )
+            for each in rates
+        ],
+    )
+
+
+def _rates(
+    made: Service,
+    book: Handbook,
+    asked: Sequence[bytes],
+    trace: Sequence[int],
+    searches_a_write: int,
+    progress: Progress,
+) -> Rates:
+    """Of a new tenant; 0 searches a write: nobody writes."""
+    edits = iter(book.edits)
+    known: dict[bytes, bytes] = {}
+    hits = unchanged = 0
+    with tenant(made, f"edited-{searches_a_write}") as mine:
+        what = f"an edit each {searches_a_write} searches" if searches_a_write else "no edits"
+        task = progress.add_task(what, total=len(trace))
+        mine.put(book.documents, lambda _: None)
+        for searches in _runs(trace, searches_a_write or 1_000):
+            bodies = [asked[number] for number in searches]
+            # One after the other, so that of a question asked twice the second time is a hit.
+            for body, answer in zip(bodies, mine.ask_all(bodies, connections=1), strict=True):
+                hits += answer.is_hit
+                unchanged += known.get(body) == answer.body
+                known[body] = answer.body
+            progress.advance(task, len(searches))
+            if searches_a_write:
+                handbook.apply(next(edits), mine)
+    return Rates(
+        searches_a_write,
+        hits / len(trace),
+        unchanged / len(trace),
+        coarse.hits(coarse.mixed(trace, searches_a_write or len(trace) + 1)) / len(trace),
+    )
+
+
+def _runs(trace: Sequence[int], length: int) -> Iterator[Sequence[int]]:
+    for start in range(0, len(trace), length):
+        yield trace[start : start + length]
+
+
+def _text(undisturbed: float, rates: Sequence[Rates]) -> str:
+    notes = (
+        f"The handbook again, in a new tenant for each row; {_SEARCHES:,} searches one after the "
+        f"other, of {_QUESTIONS:,} questions by Zipf's law, the cache empty at first.\n"
+        f"{questions.HOW}\n"
+        "After each so many searches the next edit of the real stream is written.\n"
+        f"Without edits, the hit rate is {undisturbed:.3f}: the rest are first times.\n"
+        "At best is a cache that knows by magic which answers a write leaves as they are, byte for "
+        "byte, and drops the others alone.\n"
+        "Coarse is a cache that drops all of a tenant's answers at each write, counted over the "
+        "same searches and writes."
+    )
+    rows = [
+        (
+            f"one in {each.searches_a_write} searches",
+            *(
+                f"{rate:.3f} ({rate / undisturbed:.2f})"
+                for rate in (each.precise, each.at_best, each.coarse)
+            ),
+        )
+        for each in rates
+    ]
+    head = ("edits", "hit rate (to none)", "at best", "coarse")
+    return f"{notes}\n\n{table(head, rows)}"

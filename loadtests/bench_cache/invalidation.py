@@ -1,0 +1,204 @@
+"""How long a change takes to drop what it dooms, among ten thousand live answers."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from random import Random
+from statistics import median
+
+import numpy as np
+import orjson
+from rich.progress import Progress
+
+from loadtests import counters, service
+from loadtests.bench_cache import world
+from loadtests.bench_cache.bench import PATIENT, Bench
+from loadtests.bench_cache.world import World
+from loadtests.section import Bar, Section, table
+from loadtests.service import Service
+from loadtests.tenant import Tenant, same, tenant
+
+_DOCUMENTS = 5_000
+_LIVE = 10_000
+_EDITS = 100
+_STRETCH = 500  # questions between two moves of the bar
+_COLD = 5  # gateways that are started to drain for the first time
+_SEED = 13
+_DRAIN_MS_MAX = 20.0
+_SETTINGS = PATIENT | {"NEARHIT_CACHE_ENTRIES": str(2 * _LIVE)}  # room for all of them
+
+
+@dataclass(slots=True)
+class Timed:
+    """Milliseconds, edit by edit. dropped: by each of them. live: answers before the last edit."""
+
+    warm_ms: list[float] = field(default_factory=list)
+    cold_ms: list[float] = field(default_factory=list)
+    put_ms: list[float] = field(default_factory=list)
+    empty_put_ms: list[float] = field(default_factory=list)
+    empty_drain_ms: list[float] = field(default_factory=list)
+    dropped: list[float] = field(default_factory=list)
+    live: float = 0.0
+    away: float = 0.0
+
+
+def measure(bench: Bench) -> Section:
+    made_up = world.build(_DOCUMENTS, _LIVE, _SEED)
+    asked = [orjson.dumps({"query": question}) for question in made_up.questions]
+    with ExitStack() as stack:
+        made = stack.enter_context(service.nearhit(_SETTINGS))
+        full = stack.enter_context(tenant(made, "full"))
+        empty = stack.enter_context(tenant(made, "empty"))
+        progress = stack.enter_context(Progress(console=bench.console))
+        _fill(full, empty, made_up, asked, bench, progress)
+        timed = _timed(made, full, empty, made_up, asked, bench, progress)
+    return Section(
+        title="Invalidation",
+        text=_text(timed),
+        figures=_figures(timed),
+        bars=[
+            Bar(
+                f"ms of a warm drain of one change among {_LIVE:,} answers, median",
+                median(timed.warm_ms),
+                at_most=_DRAIN_MS_MAX,
+            )
+        ],
+    )
+
+
+def _fill(
+    full: Tenant,
+    empty: Tenant,
+    made_up: World,
+    asked: Sequence[bytes],
+    bench: Bench,
+    progress: Progress,
+) -> None:
+    """Both hold the same documents; one of them has been asked."""
+    task = progress.add_task("writing documents", total=2 * len(made_up.documents))
+    for each in (full, empty):
+        each.put(made_up.documents, lambda count: progress.advance(task, count))
+    empty.ask_all(asked[:1], connections=1)  # so that there is a state, as there always is
+    task = progress.add_task("asking", total=len(asked))
+    for start in range(0, len(asked), _STRETCH):
+        full.ask_all(asked[start : start + _STRETCH], connections=bench.connections)
+        progress.advance(task, _STRETCH)
+
+
+def _timed(
+    made: Service,
+    full: Tenant,
+    empty: Tenant,
+    made_up: World,
+    asked: Sequence[bytes],
+    bench: Bench,
+    progress: Progress,
+) -> Timed:
+    timed = Timed()
+    edits = _edits(made_up)
+    _put(full, next(edits))
+    # Those that an edit of this document dooms, as far as one edit tells: asked again each time.
+    again = full.ask_all(asked, connections=bench.connections)
+    touchy = [body for body, answer in zip(asked, again, strict=True) if not answer.is_hit]
+    for _ in progress.track(range(_EDITS), description="editing"):
+        text = next(edits)
+        before = _Counts.now(made)
+        timed.empty_put_ms.append(_put(empty, text))
+        between = _Counts.now(made)
+        timed.put_ms.append(_put(full, text))
+        after = _Counts.now(made)
+        timed.empty_drain_ms.append(between.drained_ms - before.drained_ms)
+        timed.warm_ms.append(after.drained_ms - between.drained_ms)
+        timed.dropped.append(after.dropped - between.dropped)
+        full.ask_all(touchy, connections=bench.connections)
+    after = _Counts.now(made)
+    timed.live, timed.away = after.stored - after.dropped - 1, after.away
+    for _ in progress.track(range(_COLD), description="starting gateways"):
+        with service.beside(made, _SETTINGS) as other, same(full, other) as mine:
+            _put(mine, next(edits))
+            timed.cold_ms.append(_Counts.now(other).drained_ms)
+    return timed
+
+
+def _edits(made_up: World) -> Iterator[str]:
+    """The first document's texts, each with a sentence of the one before replaced."""
+    random = Random(_SEED)  # noqa: S311  no secret
+    text: str = made_up.documents[0]["text"]
+    while True:
+        text = world.edited(text, made_up.topics[0], random)
+        yield text
+
+
+def _put(tenant: Tenant, text: str) -> float:
+    """Milliseconds until an edit of the document is acknowledged."""
+    started_s = time.perf_counter()
+    tenant.put_one("document-0", text, language="en", readers=["tenant"])
+    return (time.perf_counter() - started_s) * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    drained_ms: float
+    dropped: float
+    stored: float
+    away: float
+
+    @classmethod
+    def now(cls, made: Service) -> "_Counts":
+        return cls(
+            counters.read(made.url, "nearhit_drain_seconds_sum") * 1000,
+            counters.event(made.url, "dropped"),
+            counters.event(made.url, "stored"),
+            counters.event(made.url, "away"),
+        )
+
+
+def _text(timed: Timed) -> str:
+    notes = (
+        f"Two tenants of one gateway, each with the same {_DOCUMENTS:,} documents of one chunk; "
+        f"one has {timed.live:,.0f} live answers, to as many different questions, the other one "
+        "has one.\n"
+        f"One document is edited {_EDITS} times over HTTP, in the one tenant and in the other in "
+        "turns; each edit replaces a sentence, so its chunk, and what it may have dropped is asked "
+        "again.\n"
+        f"An edit dropped {median(timed.dropped):,.0f} answers (median; at most "
+        f"{max(timed.dropped):,.0f}).\n"
+        "A drain is timed within the service (`nearhit_drain_seconds`): reading the change from "
+        "PostgreSQL, three or more steps in Redis, finding what is doomed.\n"
+        "Warm is a gateway that has drained before and knows all answers but the newest; cold is "
+        f"the first drain of a new process, which reads the records of all, of {_COLD} processes.\n"
+        f"Redis was away {timed.away:.0f} times.\n"
+        "Other work ran on the same two cores meanwhile."
+    )
+    rows = [
+        _row(f"warm drain, {_LIVE:,} answers", timed.warm_ms),
+        _row("warm drain, 1 answer", timed.empty_drain_ms),
+        _row(f"cold drain, {_LIVE:,} answers", timed.cold_ms),
+        _row(f"the whole PUT, {_LIVE:,} answers", timed.put_ms),
+        _row("the whole PUT, 1 answer", timed.empty_put_ms),
+    ]
+    return f"{notes}\n\n{table(('ms', 'median', 'P95', 'most'), rows)}"
+
+
+def _row(what: str, took_ms: Sequence[float]) -> tuple[str, str, str, str]:
+    p95 = float(np.quantile(took_ms, 0.95))
+    return what, f"{median(took_ms):.1f}", f"{p95:.1f}", f"{max(took_ms):.1f}"
+
+
+def _figures(timed: Timed) -> dict[str, object]:
+    return {
+        "live": timed.live,
+        "away": timed.away,
+        "dropped_median": median(timed.dropped),
+        **{
+            name: {"median": median(took), "p95": float(np.quantile(took, 0.95))}
+            for name, took in (
+                ("warm_drain_ms", timed.warm_ms),
+                ("cold_drain_ms", timed.cold_ms),
+                ("empty_drain_ms", timed.empty_drain_ms),
+                ("put_ms", timed.put_ms),
+                ("empty_put_ms", timed.empty_put_ms),
+            )
+        },
+    }

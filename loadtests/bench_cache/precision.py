@@ -1,0 +1,167 @@
+"""How many answers a change drops, and how many of them in vain, over a real stream of edits.
+
+All questions are asked again after each edit: an answer that comes from no cache was dropped, and
+is in the cache from then on, so that as many live before the next edit.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+import orjson
+from rich.progress import Progress
+
+from loadtests import counters, service
+from loadtests.bench_cache import attribution, handbook, questions
+from loadtests.bench_cache.attribution import Taken
+from loadtests.bench_cache.bench import PATIENT, Bench
+from loadtests.bench_cache.handbook import Edit
+from loadtests.bench_cache.questions import Question
+from loadtests.closed_loop import Answer
+from loadtests.section import Bar, Section, table
+from loadtests.tenant import Tenant, tenant
+
+_LIVE = 1_000
+_SEED = 11
+_SHARE_MAX = 0.05  # of the live answers that one inserted chunk may drop in the mean
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """chunks: of the tenant before the first edit.
+
+    taken:    edit by edit; mistyped: of the answers to questions with a typo alone.
+    renewed:  drains that dropped everything.
+    counted:  what the service says that it dropped, to be held against what was found missing.
+    """
+
+    chunks: int
+    taken: Sequence[Taken]
+    mistyped: Sequence[Taken]
+    of_edits: int
+    renewed: float
+    counted: float
+
+
+def measure(bench: Bench) -> Section:
+    book = handbook.read(bench.data)
+    asked = questions.make(list(book.texts.values()), _LIVE, _SEED)
+    with (
+        service.nearhit(PATIENT) as made,
+        tenant(made, "handbook") as mine,
+        Progress(console=bench.console) as progress,
+    ):
+        task = progress.add_task("ingesting the handbook", total=len(book.texts))
+        chunks = mine.put(book.documents, lambda count: progress.advance(task, count))
+        edits = _until(time.monotonic() + 60 * bench.minutes, book.edits, progress)
+        taken, mistyped = zip(*_replay(mine, edits, asked, bench.connections), strict=True)
+        replay = Replay(
+            chunks,
+            taken,
+            mistyped,
+            len(book.edits),
+            counters.event(made.url, "renewed"),
+            counters.event(made.url, "dropped"),
+        )
+    return Section(
+        title="Precision",
+        text=_text(replay),
+        figures=_figures(replay),
+        bars=[
+            Bar(
+                "mean share of the live answers that one inserted chunk drops",
+                attribution.share_by_chunk(taken),
+                at_most=_SHARE_MAX,
+            )
+        ],
+    )
+
+
+def _until(ends_s: float, edits: Sequence[Edit], progress: Progress) -> Iterator[Edit]:
+    """The edits in their order, until the time is over."""
+    task = progress.add_task("replaying edits", total=None)
+    for number, edit in enumerate(edits, start=1):
+        if time.monotonic() >= ends_s:
+            return
+        yield edit
+        progress.update(task, description=f"replaying edits: {number}")
+
+
+def _replay(
+    mine: Tenant, edits: Iterator[Edit], asked: Sequence[Question], connections: int
+) -> Iterator[tuple[Taken, Taken]]:
+    """What each edit took of all answers, and of those to questions with a typo."""
+    bodies = [orjson.dumps({"query": question.text}) for question in asked]
+    before = mine.ask_all(bodies, connections=connections)
+    for edit in edits:
+        inserted = handbook.apply(edit, mine)
+        after = mine.ask_all(bodies, connections=connections)
+        turned = list(zip(before, after, strict=True))
+        mistyped = [pair for pair, one in zip(turned, asked, strict=True) if one.has_typo]
+        yield _taken(turned, inserted), _taken(mistyped, inserted)
+        before = after
+
+
+def _taken(turned: Sequence[tuple[Answer, Answer]], inserted: int) -> Taken:
+    """turned: the answers to each question before the edit and after it."""
+    live = [(then, now) for then, now in turned if then.is_hit or "; stored" in then.cache_status]
+    dropped = [(then, now) for then, now in live if not now.is_hit]
+    in_vain = sum(then.body == now.body for then, now in dropped)
+    return Taken(len(live), len(dropped), in_vain, inserted)
+
+
+def _text(replay: Replay) -> str:
+    taken = replay.taken
+    shares = [each.share for each in taken]
+    single = [each for each in taken if each.inserted == 1]
+    rows = [
+        ("one edit, mean", f"{attribution.share_by_write(taken):.4f}"),
+        ("one edit, median", f"{np.median(shares):.4f}"),
+        ("one edit, P95", f"{np.quantile(shares, 0.95):.4f}"),
+        ("one inserted chunk, mean over the edits", f"{attribution.share_by_chunk(taken):.4f}"),
+        ("the same, pooled", f"{attribution.share_by_chunk_pooled(taken):.4f}"),
+    ]
+    if single:
+        what = f"the {len(single)} edits that inserted just one chunk, mean"
+        rows.append((what, f"{attribution.share_by_write(single):.4f}"))
+    what = f"one edit, of the {replay.mistyped[0].live} answers to questions with a typo, mean"
+    rows.append((what, f"{attribution.share_by_write(replay.mistyped):.4f}"))
+    rows.append(("dropped in vain, of all dropped", f"{attribution.share_in_vain(taken):.4f}"))
+    notes = (
+        f"A tenant with a real handbook, {replay.chunks:,} chunks, and "
+        f"{fmean(each.live for each in taken):,.0f} live answers to as many different questions "
+        f"made of its own words. {questions.HOW}\n"
+        f"The first {len(taken):,} of the {replay.of_edits:,} edits that its people made to it are "
+        "replayed over HTTP, one commit each, a moved document as one that goes and one that "
+        "comes.\n"
+        "After each, all questions are asked again: what no cache answers was dropped, in vain if "
+        "its bytes are the same as before.\n"
+        "All that an edit dropped is laid at the door of the chunks that it inserted, in equal "
+        "parts, also what the chunks that it replaced or removed have dropped; an edit that "
+        f"inserted none counts by edit only ({sum(not each.inserted for each in taken)} did).\n"
+        "The bar is on the mean over the edits; pooled is the sum of the shares over the sum of "
+        "the chunks, where long rewrites count for more.\n"
+        f"{replay.renewed:.0f} drains dropped everything without looking; the service counted "
+        f"{replay.counted:,.0f} dropped, and {sum(each.dropped for each in taken):,} were found "
+        "missing."
+    )
+    return f"{notes}\n\n{table(('share of the live answers dropped by', ''), rows)}"
+
+
+def _figures(replay: Replay) -> dict[str, float]:
+    taken = replay.taken
+    return {
+        "edits": len(taken),
+        "chunks": replay.chunks,
+        "share_by_edit": attribution.share_by_write(taken),
+        "share_by_chunk": attribution.share_by_chunk(taken),
+        "share_by_chunk_pooled": attribution.share_by_chunk_pooled(taken),
+        "share_in_vain": attribution.share_in_vain(taken),
+        "share_by_edit_mistyped": attribution.share_by_write(replay.mistyped),
+        "inserted": sum(each.inserted for each in taken),
+        "dropped": sum(each.dropped for each in taken),
+        "counted": replay.counted,
+        "renewed": replay.renewed,
+    }

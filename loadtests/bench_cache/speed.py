@@ -1,0 +1,254 @@
+"""What the cache answers in a second, beside a bare Starlette app that returns the same bytes.
+
+All are driven in turns, each of one worker, by the same generator, so that the ratios hold while
+the machine's speed drifts.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count, cycle, repeat
+from random import Random
+from statistics import median
+
+import orjson
+import uvloop
+from rich.console import Console
+from rich.progress import Progress
+
+from loadtests import service
+from loadtests.bench_cache.bench import Bench
+from loadtests.closed_loop import Outcome, Target, drive
+from loadtests.section import Bar, Section, table
+from loadtests.tenant import Tenant, same, tenant
+
+_RATIO_MIN = 0.6  # of the bare app's requests a second, for exact hits
+_P99_MAX = 2.5  # times the bare app's
+_TEAMS = 200
+_VERIFIED = 600  # pairs with which a band opens, and stays open if one of them is wrong
+_PAIRS_TRIES = 10  # looks at whether it has opened
+_SEED = 14
+_QUESTION = "how many days of leave does team 17 get?"
+
+# Names of the rows.
+_BARE = "bare"
+_EXACT = "exact hit"
+_STALE = "exact hit, at most 1 s old"
+_REDIS = "exact hit, by Redis alone"
+_SEMANTIC = "semantic hit"
+_MISS = "miss"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is asked of whom.
+
+    bodies: begun anew with each turn. pid: of the worker.
+    """
+
+    target: Target
+    pid: int
+    bodies: Callable[[], Iterator[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    outcome: Outcome
+    processor_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Medians over the rounds; ratios are to the bare app's turn of the same round.
+
+    processor_us: of the worker, for one request. hits: the share that a cache answered.
+    """
+
+    per_second: float
+    processor_us: float
+    p50_ms: float
+    p99_ms: float
+    ratio: float
+    p99_ratio: float
+    hits: float
+
+
+def measure(bench: Bench) -> Section:
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress(console=bench.console))
+        cases = _cases(stack, bench.console)
+        rows = _rows(_turns(cases, bench, progress))
+    exact = rows[_EXACT]
+    return Section(
+        title="Speed",
+        text=_text(rows, bench),
+        figures={
+            name: {field: getattr(row, field) for field in Row.__slots__}
+            for name, row in rows.items()
+        },
+        bars=[
+            Bar("exact hits a second, to the bare app's", exact.ratio, at_least=_RATIO_MIN),
+            Bar("P99 of exact hits, to the bare app's", exact.p99_ratio, at_most=_P99_MAX),
+        ],
+    )
+
+
+def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
+    made = stack.enter_context(service.nearhit())
+    mine = stack.enter_context(tenant(made, "bench"))
+    mine.put([_document(number) for number in range(_TEAMS)], lambda _: None)
+    # A worker whose memory holds nothing.
+    forgetful = stack.enter_context(service.beside(made, {"NEARHIT_CACHE_MEMORY_BYTES": "1"}))
+    other = stack.enter_context(same(mine, forgetful))
+    body = _body(_QUESTION)
+    _, answer = mine.ask_all([body, body], connections=1)
+    assert answer.is_hit
+    bare_url, bare_pid = stack.enter_context(service.bare(answer.body))
+    leaves = [_body(_leave_of(number)) for number in range(_TEAMS)]
+    mine.ask_all(leaves, connections=1)
+    cases = {
+        _BARE: Case(Target(f"{bare_url}/v1/search", mine.key), bare_pid, lambda: repeat(body)),
+        _EXACT: Case(mine.searches, made.pid, lambda: repeat(body)),
+        _STALE: Case(
+            mine.searches,
+            made.pid,
+            lambda: repeat(_body(_QUESTION, max_staleness_ms=1000)),
+        ),
+        _REDIS: Case(other.searches, forgetful.pid, lambda: cycle(leaves)),
+    }
+    rewordings = _rewordings()
+    if _serves_similar(mine, rewordings):
+        cases[_SEMANTIC] = Case(mine.searches, made.pid, lambda: rewordings)
+    else:
+        console.print("no semantic hits: the service does not serve them, so they are left out")
+    never_asked = (_body(f"leave of team {number}") for number in count())
+    cases[_MISS] = Case(mine.searches, made.pid, lambda: never_asked)
+    return cases
+
+
+def _serves_similar(mine: Tenant, rewordings: Iterator[bytes]) -> bool:
+    """Ask until a band of similarity is open, if it ever is."""
+    try:
+        mine.ask_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
+    except RuntimeError:  # the field is not known
+        return False
+    for _ in range(_PAIRS_TRIES):
+        answers = mine.ask_all([next(rewordings) for _ in range(_VERIFIED)], connections=4)
+        if "semantic" in answers[-1].cache_status:
+            return True
+    return False
+
+
+def _rewordings() -> Iterator[bytes]:
+    """The teams' questions with their words in another order, hardly ever the same one."""
+    random = Random(_SEED)  # noqa: S311  no secret
+    while True:
+        how, many, *others = _leave_of(random.randrange(_TEAMS)).rstrip("?").split()
+        random.shuffle(others)
+        yield _similar(f"{' '.join([how, many, *others])}?")
+
+
+def _leave_of(team: int) -> str:
+    return f"how many days of leave does team {team} get?"
+
+
+def _similar(question: str) -> bytes:
+    return _body(question, semantic="bounded")
+
+
+def _body(question: str, **options: object) -> bytes:
+    return orjson.dumps({"query": question, **options})
+
+
+def _document(number: int) -> dict[str, object]:
+    text = (
+        f"# Team {number}\n\nTeam {number} gets {number % 20 + 10} days of leave. "
+        "Leave is asked for two weeks ahead, and what is left over at the end of the year is kept "
+        "until March. Whoever is ill on a day of leave gets the day back."
+    )
+    return {"document_id": f"team-{number}", "text": text, "language": "en"}
+
+
+def _turns(
+    cases: Mapping[str, Case], bench: Bench, progress: Progress
+) -> Mapping[str, Sequence[Turn]]:
+    """By row, a turn a round; the first round warms up and is left out."""
+    turns: dict[str, list[Turn]] = {name: [] for name in cases}
+    for number in progress.track(range(bench.rounds + 1), description="rounds"):
+        for name, case in cases.items():
+            turn = _turn(case, bench)
+            if number > 0:
+                turns[name].append(turn)
+    return turns
+
+
+def _turn(case: Case, bench: Bench) -> Turn:
+    before_s = service.processor_s(case.pid)
+    driving = drive(
+        case.target, case.bodies(), connections=bench.connections, seconds=bench.seconds
+    )
+    outcome = uvloop.run(driving)
+    return Turn(outcome, service.processor_s(case.pid) - before_s)
+
+
+def _rows(turns: Mapping[str, Sequence[Turn]]) -> dict[str, Row]:
+    bare = [turn.outcome for turn in turns[_BARE]]
+    return {name: _row(mine, bare) for name, mine in turns.items()}
+
+
+def _row(turns: Sequence[Turn], bare: Sequence[Outcome]) -> Row:
+    outcomes = [turn.outcome for turn in turns]
+    rounds = list(zip(outcomes, bare, strict=True))
+    return Row(
+        per_second=median(each.per_second for each in outcomes),
+        processor_us=median(
+            turn.processor_s / len(turn.outcome.latencies_s) * 1e6 for turn in turns
+        ),
+        p50_ms=median(each.percentile_ms(0.5) for each in outcomes),
+        p99_ms=median(each.percentile_ms(0.99) for each in outcomes),
+        ratio=median(mine.per_second / yardstick.per_second for mine, yardstick in rounds),
+        p99_ratio=median(
+            mine.percentile_ms(0.99) / yardstick.percentile_ms(0.99) for mine, yardstick in rounds
+        ),
+        hits=median(each.hits / len(each.latencies_s) for each in outcomes),
+    )
+
+
+def _text(rows: Mapping[str, Row], bench: Bench) -> str:
+    notes = (
+        f"One worker, {bench.connections} connections in a closed loop, {bench.rounds} rounds of "
+        f"{bench.seconds:g} s each; medians of the rounds, ratios within a round.\n"
+        "The bare app parses the body and returns the bytes that exact hits return, under the same "
+        "server settings.\n"
+        "The generator, PostgreSQL and Redis have to share the machine's cores with the worker, "
+        "and other work ran on them meanwhile: what a request takes of the worker's processor "
+        "hangs on that the least.\n"
+        f"Exact hits are of one question again and again, those of Redis of {_TEAMS} in turns, by "
+        "a worker whose memory holds nothing; a miss is a new question each time, over "
+        f"{_TEAMS} documents; a semantic hit is one of {_TEAMS} questions with its words in "
+        "another order, each order once: a sample of them is computed too, as always."
+    )
+    shown = [
+        (
+            name,
+            f"{row.per_second:,.0f}",
+            f"{row.processor_us:,.0f}",
+            f"{row.p50_ms:.2f}",
+            f"{row.p99_ms:.2f}",
+            f"{row.ratio:.2f}",
+            f"{row.p99_ratio:.2f}",
+            f"{row.hits:.2f}",
+        )
+        for name, row in rows.items()
+    ]
+    head = (
+        "",
+        "requests/s",
+        "processor µs",
+        "P50 ms",
+        "P99 ms",
+        "requests/s to bare",
+        "P99 to bare",
+        "hits",
+    )
+    return f"{notes}\n\n{table(head, shown)}"

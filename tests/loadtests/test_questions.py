@@ -1,0 +1,78 @@
+from collections import Counter
+
+import pytest
+
+from loadtests.bench_cache import questions
+from loadtests.bench_cache.questions import Question
+
+LEAVE = """---
+title: Leave
+---
+# How to ask for [annual leave](/leave/)
+
+Colleagues submit the **absence form** two weeks before the holiday starts.
+"""
+TRAINS = """## Booking trains
+
+The travel office books sleeper cabins to Lisbon, on request.
+"""
+TEXTS = [LEAVE, TRAINS]
+
+
+def texts_of(made: list[Question]) -> list[str]:
+    return [question.text for question in made]
+
+
+def words_of(texts: list[str]) -> set[str]:
+    return {word.strip(".,#*[]()").lower() for text in texts for word in text.split()}
+
+
+def test_equal_seeds_make_equal_questions_and_others_make_others() -> None:
+    assert questions.make(TEXTS, 10, 1) == questions.make(TEXTS, 10, 1)
+    assert questions.make(TEXTS, 10, 1) != questions.make(TEXTS, 10, 2)
+
+
+def test_all_questions_differ() -> None:
+    assert len(set(texts_of(questions.make(TEXTS, 30, 1)))) == 30
+
+
+def test_texts_that_hold_too_few_questions_are_refused() -> None:
+    with pytest.raises(ValueError, match="not 10"):
+        questions.make(["# Leave"], 10, 1)
+
+
+def test_headings_are_asked_without_their_links() -> None:
+    assert "how to ask for annual leave" in texts_of(questions.make(TEXTS, 30, 1))
+
+
+def test_sentences_are_asked_by_their_rarest_words_in_their_order() -> None:
+    common = "The travel office books cabins to Lisbon."
+    made = questions.make([TRAINS, common, common], 10, 1)
+
+    rarest = ["sleeper", "request"]  # of the first text's sentence: only that one holds them
+    asked = [text.split() for text in texts_of(made) if "sleeper" in text]
+    assert asked
+    assert all([word for word in words if word in rarest] == rarest for words in asked)
+    assert not any("the" in words for words in asked)
+
+
+def test_nothing_of_the_front_matter_is_asked() -> None:
+    assert not any("title" in question for question in texts_of(questions.make(TEXTS, 30, 1)))
+
+
+def test_some_questions_begin_as_people_begin_and_some_hold_a_typo() -> None:
+    known = words_of(TEXTS)
+    made = questions.make(TEXTS, 40, 1)
+
+    assert any(question.text.startswith("how do i ") for question in made)
+    mistyped = [question for question in made if question.has_typo]
+    assert mistyped
+    assert all(set(question.text.split()) - known for question in mistyped)
+
+
+def test_by_zipf_the_second_is_asked_half_as_often_as_the_first() -> None:
+    drawn = Counter(questions.by_zipf(100, 50_000, 1))
+
+    assert drawn[0] / drawn[1] == pytest.approx(2, rel=0.1)
+    assert drawn[0] / drawn[9] == pytest.approx(10, rel=0.2)
+    assert max(drawn) < 100
