@@ -1,4 +1,4 @@
-"""A wire between a gateway and PostgreSQL that a test can cut, hold and mend."""
+"""A wire between a gateway and PostgreSQL, or Redis, that a test can cut, hold and mend."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,13 +11,14 @@ _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @dataclass(slots=True)
 class DatabaseProxy:
-    """url: the database's, with this wire in between. held: how often something was held back."""
+    """url: the server's, with this wire in between. held: how often something was held back."""
 
     url: str
     target: str
     held: int = 0
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
     _cut: bool = False
+    _holds: bytes = b""
     _flows: asyncio.Event = field(default_factory=asyncio.Event)
 
     def cut(self) -> None:
@@ -26,8 +27,12 @@ class DatabaseProxy:
         for writer in self._writers:
             writer.close()
 
-    def hold(self) -> None:
-        """Take what is sent, and pass on nothing: a network that has swallowed its packets."""
+    def hold(self, what: bytes = b"") -> None:
+        """Take what is sent, and pass on nothing: a network that has swallowed its packets.
+
+        what: hold only what holds these bytes, and what comes after it on its connection.
+        """
+        self._holds = what
         self._flows.clear()
 
     def mend(self) -> None:
@@ -38,7 +43,11 @@ class DatabaseProxy:
         if self._cut:
             writer.close()
             return
-        server_reader, server_writer = await _connect(self.target)
+        try:
+            server_reader, server_writer = await _connect(self.target)
+        except OSError:  # it is away
+            writer.close()
+            return
         both = {writer, server_writer}
         self._writers |= both
         try:
@@ -51,8 +60,9 @@ class DatabaseProxy:
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
             while sent := await reader.read(65_536):
-                self.held += not self._flows.is_set()
-                await self._flows.wait()
+                if self._holds in sent:
+                    self.held += not self._flows.is_set()
+                    await self._flows.wait()
                 if writer.is_closing():
                     break
                 writer.write(sent)
@@ -70,8 +80,10 @@ async def database_proxy(url: str) -> AsyncIterator[DatabaseProxy]:
     user = parts.netloc.rpartition("@")[0]
     host, port = server.sockets[0].getsockname()
     netloc = f"{user}@{host}:{port}"
-    # TLS would be between the two ends; the test has none to offer.
-    proxy.url = urlunsplit(parts._replace(netloc=netloc, query="sslmode=disable"))
+    if parts.scheme == "unix":
+        proxy.url = f"redis://{host}:{port}/0"
+    else:  # TLS would be between the two ends; the test has none to offer.
+        proxy.url = urlunsplit(parts._replace(netloc=netloc, query="sslmode=disable"))
     try:
         yield proxy
     finally:
@@ -83,6 +95,8 @@ async def database_proxy(url: str) -> AsyncIterator[DatabaseProxy]:
 
 async def _connect(url: str) -> _Connection:
     parts = urlsplit(url)
+    if parts.scheme == "unix":
+        return await asyncio.open_unix_connection(parts.path)
     query = parse_qs(parts.query)
     port = query.get("port", [str(parts.port or 5432)])[0]
     folder = query.get("host", [""])[0]

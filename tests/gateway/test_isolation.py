@@ -1,13 +1,13 @@
 """Nobody sees what its grants don't admit, and everybody sees all that they do.
 
-DESIGN.md, section 4, is written down here once more, as plainly as can be, and random tenants,
-documents, principals and changes are compared with it, over HTTP and through warm caches.
+Random tenants, documents, principals and changes are compared with a plain model of who may read
+what, over HTTP and through warm caches.
 """
 
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 from typing import Any
@@ -19,10 +19,10 @@ from gateway.embedded import Servers
 from index.search import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.gateway.world import SCOPES, Document, Principal, World
 
 pytestmark = pytest.mark.anyio
 
-SCOPES = ("private", "shared", "tenant", "public")
 # The same names in every tenant: only the tenant itself tells them apart.
 SUBJECTS = ("ana", "ben", "eve")
 GROUPS = ("sales", "people")
@@ -34,75 +34,6 @@ READERS = (
 )
 DOCUMENT_IDS = ("a", "b/c", "d e", "f", "g")
 QUESTIONS = ("handbook", "entry of the company")
-
-
-@dataclass(frozen=True)
-class Document:
-    tenant: str
-    document_id: str
-    text: str
-    owner: str | None
-    readers: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Principal:
-    """Somebody with a key, whose groups stand in the key."""
-
-    tenant: str
-    subject: str
-    key_groups: frozenset[str]
-    caller: Caller
-    key_id: str
-
-
-@dataclass
-class World:
-    """All that was acknowledged: what the gateways must show is read off it."""
-
-    tenants: tuple[str, ...]
-    documents: dict[tuple[str, str], Document] = field(default_factory=dict)
-    members: set[tuple[str, str, str]] = field(default_factory=set)
-    principals: list[Principal] = field(default_factory=list)
-
-    def groups(self, who: Principal) -> set[str]:
-        joined = {
-            group
-            for tenant, group, subject in self.members
-            if (tenant, subject) == (who.tenant, who.subject)
-        }
-        return joined | who.key_groups
-
-    def scopes(self, who: Principal, document: Document) -> set[str]:
-        """Those of DESIGN.md that the document is in, for this principal."""
-        found = set()
-        if document.tenant == who.tenant:
-            sharing = {f"user:{who.subject}", *(f"group:{name}" for name in self.groups(who))}
-            if document.owner == who.subject:
-                found.add("private")
-            elif document.readers & sharing:
-                found.add("shared")
-            if "tenant" in document.readers:
-                found.add("tenant")
-        if "public" in document.readers:
-            found.add("public")
-        return found
-
-    def visible(self, who: Principal, asked: Sequence[str]) -> set[tuple[str, str]]:
-        """Identifier and text of each document in the union of these scopes."""
-        return {
-            (document.document_id, document.text)
-            for document in self.documents.values()
-            if self.scopes(who, document).intersection(asked)
-        }
-
-    def readable(self, who: Principal) -> set[tuple[str, str]]:
-        """The same, of all that is within the principal's own tenant."""
-        return {
-            (document.document_id, document.text)
-            for document in self.documents.values()
-            if document.tenant == who.tenant and self.scopes(who, document)
-        }
 
 
 class Play:
@@ -151,7 +82,7 @@ class Play:
         body = {"text": text, "owner": owner, "readers": sorted(readers)}
         answer = await self.admin(tenant).call("PUT", path_of(document_id), json=body)
         assert answer.status_code == 200, answer.text
-        self.keep(Document(tenant, document_id, text, owner, readers))
+        self.world.keep(Document(tenant, document_id, text, owner, readers))
 
     async def share(self, tenant: str, document_id: str) -> None:
         document = self.world.documents.get((tenant, document_id))
@@ -163,7 +94,7 @@ class Play:
         assert answer.status_code == (200 if document else 404)
         if document:
             owner = body.get("owner", document.owner)
-            self.keep(replace(document, owner=owner, readers=frozenset(body["readers"])))
+            self.world.keep(replace(document, owner=owner, readers=frozenset(body["readers"])))
 
     async def delete(self, tenant: str, document_id: str) -> None:
         document = self.world.documents.pop((tenant, document_id), None)
@@ -244,9 +175,6 @@ class Play:
 
     def admin(self, tenant: str) -> Caller:
         return self.random.choice(self.gateways).as_(self.admins[tenant])
-
-    def keep(self, document: Document) -> None:
-        self.world.documents[document.tenant, document.document_id] = document
 
     def few(self, values: Sequence[str], *, at_least: int = 0) -> frozenset[str]:
         """Up to two, so that one more or less tells."""

@@ -1,0 +1,75 @@
+"""What is asked, by whom, how often: words of the documents themselves, by Zipf's law. Pure."""
+
+import re
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from random import Random
+from typing import Generic, TypeVar
+
+import orjson
+
+T = TypeVar("T")
+
+_WORD = re.compile(r"[A-Za-z]{3,20}")
+_WORDS = range(2, 6)  # of a question
+_STALENESS_MS = 1000
+_UNUSUAL_SHARE = 0.3
+_UNUSUAL: tuple[dict[str, object], ...] = (
+    {"expand": True},
+    {"document_hits_max": 1},
+    {"alpha": 0.0},
+    {"fusion": "rrf"},
+    {"explain": True},
+)
+_STALE_SHARE = 0.1  # of the requests, that let an answer be older
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """body: as it is sent. staleness_ms: what it allows."""
+
+    body: bytes
+    staleness_ms: int = 0
+
+
+class Zipf(Generic[T]):
+    """Draws the first thing most often: the n-th by n to the power of -exponent."""
+
+    def __init__(self, things: Sequence[T], exponent: float = 1.0) -> None:
+        assert things, "there is something to draw"
+        self._things = things
+        self._sums = list(accumulate((rank + 1) ** -exponent for rank in range(len(things))))
+
+    def draw(self, random: Random) -> T:
+        return self._things[bisect(self._sums, random.random() * self._sums[-1])]
+
+
+def made_of(texts: Iterable[str], count: int, random: Random) -> list[Question]:
+    """So many questions, of a few neighbouring words each; some want more than the usual."""
+    found = [held for text in texts if len(held := words(text)) > max(_WORDS)]
+    return [_question(random.choice(found), random) for _ in range(count)] if found else []
+
+
+def words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def older(question: Question) -> Question:
+    """The same, that lets the answer be older."""
+    fields = orjson.loads(question.body) | {"max_staleness_ms": _STALENESS_MS}
+    return Question(orjson.dumps(fields), _STALENESS_MS)
+
+
+def perhaps_older(question: Question, random: Random) -> Question:
+    return older(question) if random.random() < _STALE_SHARE else question
+
+
+def _question(words: Sequence[str], random: Random) -> Question:
+    length = random.choice(_WORDS)
+    place = random.randrange(len(words) - length)
+    fields: dict[str, object] = {"query": " ".join(words[place : place + length])}
+    if random.random() < _UNUSUAL_SHARE:
+        fields |= random.choice(_UNUSUAL)
+    return Question(orjson.dumps(fields))

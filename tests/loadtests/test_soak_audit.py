@@ -1,0 +1,136 @@
+from collections import Counter
+from random import Random
+from typing import Any
+
+import orjson
+
+from loadtests.soak import questions
+from loadtests.soak.audit import Audit, Floors, Seen
+from loadtests.soak.oracle import Fresh
+from loadtests.soak.questions import Zipf
+from loadtests.soak.rights import Rights
+from loadtests.soak.writes import Put
+
+TEXT = "The team gets 25 days."
+
+
+def seeded() -> Random:
+    return Random(1)  # noqa: S311  no secret
+
+
+def seen(*texts: str, revision: int = 3, **floors: int) -> Seen:
+    hits: list[dict[str, Any]] = [
+        {
+            "chunk_id": 1,
+            "document_id": "a.md",
+            "text": text,
+            "start": 0,
+            "end": len(text),
+            "score": 1,
+        }
+        for text in texts
+    ]
+    body = orjson.dumps({"hits": hits})
+    return Seen(
+        *("org", "ana", b'{"query":"days"}', 0, 1.0, 2.0),
+        floors=floors,
+        revisions={"org": revision},
+        tier="redis",
+        body=body,
+    )
+
+
+def audit() -> Audit:
+    rights = Rights()
+    write = Put("org", "a.md", TEXT, frozenset({"tenant"}))
+    rights.asked(write, 0.0)
+    rights.acknowledged(write, 0.5)
+    return Audit(rights)
+
+
+def test_an_answer_of_what_may_be_read_as_new_as_acknowledged_holds() -> None:
+    held = audit()
+
+    held.judge(seen(TEXT, revision=3, org=3))
+
+    assert held.held
+    assert held.counts["judged"] == held.counts["judged_redis"] == held.counts["hits"] == 1
+
+
+def test_a_hit_that_nobody_wrote_leaks_and_is_shown_without_its_text() -> None:
+    leaking = audit()
+
+    leaking.judge(seen(TEXT, "A secret."))
+
+    assert leaking.counts["leaked"] == 1
+    assert not leaking.held
+    assert "secret" not in str(leaking.shown)
+    assert leaking.shown[0]["hit"]["document_id"] == "a.md"
+
+
+def test_an_answer_older_than_acknowledged_is_stale() -> None:
+    stale = audit()
+
+    stale.judge(seen(TEXT, revision=3, org=4))
+
+    assert (stale.counts["stale"], stale.held) == (1, False)
+
+
+def test_bodies_are_compared_at_equal_revisions_alone() -> None:
+    compared = audit()
+    one = seen(TEXT)
+
+    compared.compare(one, Fresh({"org": 3}, one.body), "at_rest")
+    compared.compare(one, Fresh({"org": 4}, b"other"), "at_rest")
+
+    assert compared.held
+    assert (compared.counts["at_rest"], compared.counts["at_rest_moved"]) == (1, 1)
+
+
+def test_another_body_than_a_fresh_one_is_a_fault() -> None:
+    compared = audit()
+
+    compared.compare(seen(TEXT), Fresh({"org": 3}, seen().body), "at_rest")
+
+    assert (compared.counts["other"], compared.held) == (1, False)
+
+
+def test_what_was_acknowledged_is_known_for_each_moment() -> None:
+    floors = Floors()
+
+    floors.acknowledged("org", 5, 1.0)
+    floors.acknowledged("org", 4, 2.0)  # overtaken
+    floors.one_more("public", 1.0)
+    floors.one_more("public", 3.0)
+
+    assert [floors.at("org", moment) for moment in (0.5, 1.0, 2.5)] == [0, 5, 5]
+    assert [floors.at("public", moment) for moment in (0.5, 2.0, 3.0)] == [0, 1, 2]
+
+
+def test_the_first_is_drawn_as_often_as_zipf_says() -> None:
+    random = seeded()
+    zipf = Zipf(["first", "second", "third"])
+
+    drawn = Counter(zipf.draw(random) for _ in range(11_000))
+
+    assert 5_700 < drawn["first"] < 6_300  # of 1 + 1/2 + 1/3
+    assert 2_700 < drawn["second"] < 3_300
+    assert set(drawn) == {"first", "second", "third"}
+
+
+def test_questions_are_words_of_the_texts_and_the_same_for_the_same_seed() -> None:
+    text = "Everybody gets twenty-five days of annual leave, and more with every year."
+
+    made = questions.made_of([text], 20, seeded())
+
+    assert made == questions.made_of([text], 20, seeded())
+    for question in made:
+        assert set(orjson.loads(question.body)["query"].split()) <= set(questions.words(text))
+
+
+def test_a_question_that_lets_the_answer_be_older_says_so_to_both() -> None:
+    (question,) = questions.made_of(["a text of some more words than that"], 1, seeded())
+
+    older = questions.older(question)
+
+    assert orjson.loads(older.body)["max_staleness_ms"] == older.staleness_ms == 1000

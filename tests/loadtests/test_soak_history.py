@@ -1,0 +1,148 @@
+from collections import Counter
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from loadtests.soak.history import Data, History
+from loadtests.soak.writes import Document, Join, Leave, Put, Remove, Share, World
+
+
+def edit(op: str, path: str, text: str = "", **more: str) -> dict[str, Any]:
+    return {"op": op, "path": path, "text": text, **more}
+
+
+def grant(op: str, group: str, user: str = "", **more: Any) -> dict[str, Any]:
+    return {"op": op, "group": group, "user": user, **more}
+
+
+DATA = Data(
+    texts={"a.md": "One.", "b.md": "Two."},
+    edits=[
+        edit("M", "a.md", "One\r\nmore."),
+        edit("R", "c.md", "Two, too.", **{"from": "b.md"}),
+        edit("A", "d.md", "Three."),
+        edit("M", "d.md", " "),
+        edit("D", "c.md"),
+    ],
+    groups={"org": ["ana", "ben"], "org/team": ["ana"]},
+    grants=[
+        grant("grant", "org/team", "ben"),
+        grant("create_group", "org/new", repos={"repo": "read"}),
+        grant("grant", "org/new", "ben"),
+        grant("revoke", "org", "ana"),
+        grant("delete_group", "org/new"),
+    ],
+)
+
+
+@pytest.fixture
+def history() -> History:
+    return History(DATA, subjects_max=16, seed=1)
+
+
+def test_at_first_the_documents_are_there_and_the_subjects_in_their_groups(
+    history: History,
+) -> None:
+    assert {(write.tenant, write.document_id) for write in history.first if isinstance(write, Put)}
+    assert set(history.subjects) == {("org", "ana"), ("org", "ben")}
+    assert history.world.members == {
+        ("org", "members", "ana"),
+        ("org", "members", "ben"),
+        ("org", "team", "ana"),
+    }
+
+
+def test_each_write_changes_something(history: History) -> None:
+    world = World()
+    for write in history.first:
+        assert world.apply(write) is not None
+
+    for write in islice(history.writes(), 200):
+        assert world.apply(write) is not None
+
+
+def test_a_renamed_document_is_there_before_the_old_one_goes(history: History) -> None:
+    steps = list(islice(history.writes(), 20))
+
+    new = next(
+        n for n, step in enumerate(steps) if isinstance(step, Put) and step.document_id == "c.md"
+    )
+    old = next(
+        n for n, step in enumerate(steps) if isinstance(step, Remove) and step.document_id == "b.md"
+    )
+
+    assert new + 1 == old
+
+
+def test_texts_are_as_the_service_keeps_them_and_a_blank_one_is_a_removal(
+    history: History,
+) -> None:
+    steps = list(islice(history.writes(), 20))
+
+    assert "One\nmore." in [step.text for step in steps if isinstance(step, Put)]
+    assert Remove("org", "d.md") in steps
+
+
+def test_a_right_to_a_repository_is_a_share_of_its_documents(history: History) -> None:
+    steps = list(islice(history.writes(), 20))
+
+    granted = [step for step in steps if isinstance(step, Share) and "group:new" in step.readers]
+    kept = {step.document_id: step.readers for step in history.first if isinstance(step, Put)}
+
+    assert granted  # the organisation has but one repository
+    assert granted[0].readers == kept[granted[0].document_id] | {"group:new"}
+
+
+def test_a_deleted_group_has_neither_members_nor_rights(history: History) -> None:
+    steps = list(islice(history.writes(), 20))
+
+    joined = steps.index(Join("org", "new", "ben"))
+    left = steps.index(Leave("org", "new", "ben"))
+
+    assert joined < left
+
+
+def test_after_its_end_it_goes_back_and_then_on_again(history: History) -> None:
+    at_first = World(dict(history.world.documents), set(history.world.members))
+    seen: Counter[str] = Counter()
+
+    world = World(dict(at_first.documents), set(at_first.members))
+    for write in islice(history.writes(), 100):
+        world.apply(write)
+        seen["as at first"] += world == at_first
+
+    assert seen["as at first"] >= 2
+
+
+def test_what_is_undone_is_as_it_was() -> None:
+    was = Document("One.", frozenset({"tenant"}))
+    for write in (
+        Put("org", "a.md", "Other.", frozenset()),
+        Remove("org", "a.md"),
+        Share("org", "a.md", frozenset({"public"})),
+        Put("org", "new.md", "New.", frozenset()),
+        Join("org", "team", "ben"),
+        Leave("org", "team", "ana"),
+    ):
+        world = World({("org", "a.md"): was}, {("org", "team", "ana")})
+
+        undoes = world.apply(write)
+        assert undoes is not None
+        world.apply(undoes)
+
+        assert world == World({("org", "a.md"): was}, {("org", "team", "ana")})
+
+
+def test_a_write_that_changes_nothing_is_none() -> None:
+    world = World({("org", "a.md"): Document("One.", frozenset())}, {("org", "team", "ana")})
+
+    for write in (
+        Put("org", "a.md", "One.", frozenset({"public"})),
+        Remove("org", "b.md"),
+        Share("org", "b.md", frozenset()),
+        Share("org", "a.md", frozenset()),
+        Join("org", "team", "ana"),
+        Leave("org", "team", "ben"),
+    ):
+        assert world.apply(write) is None

@@ -1,0 +1,109 @@
+from typing import Any
+
+import pytest
+
+from loadtests.soak.rights import Rights
+from loadtests.soak.writes import Join, Leave, Put, Remove, Share, Write
+
+TEXT = "The team gets 25 days."
+
+
+def hit(text: str = TEXT, document_id: str = "a.md") -> dict[str, Any]:
+    return {"document_id": document_id, "text": text, "start": 0, "end": len(text)}
+
+
+class Clock:
+    """Writes one after the other: asked for at a full second, acknowledged half a second later."""
+
+    def __init__(self) -> None:
+        self.rights = Rights()
+        self.second = 0
+
+    def write(self, write: Write) -> bool:
+        is_public = self.rights.asked(write, self.second)
+        self.rights.acknowledged(write, self.second + 0.5)
+        self.second += 1
+        return is_public
+
+    def may_see(
+        self, asked_s: float, answered_s: float, *, subject: str = "ana", **of: str
+    ) -> bool:
+        return self.rights.may_have_seen("org", subject, hit(**of), asked_s, answered_s)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_a_member_sees_from_when_it_may_have_joined_until_it_has_certainly_left(
+    clock: Clock,
+) -> None:
+    clock.write(Put("org", "a.md", TEXT, frozenset({"group:team"})))
+    clock.write(Join("org", "team", "ana"))
+    clock.write(Leave("org", "team", "ana"))
+
+    assert not clock.may_see(0.6, 0.9)
+    assert clock.may_see(0.6, 1.1)
+    assert clock.may_see(2.4, 9)
+    assert not clock.may_see(2.6, 9)
+    assert not clock.may_see(1.6, 1.9, subject="ben")
+
+
+def test_a_text_is_seen_until_its_edit_is_acknowledged(clock: Clock) -> None:
+    clock.write(Put("org", "a.md", TEXT, frozenset({"tenant"})))
+    clock.write(Put("org", "a.md", "Other.", frozenset()))
+
+    assert clock.may_see(1.4, 9)
+    assert not clock.may_see(1.6, 9)
+    assert clock.may_see(1.6, 9, text="Other.")
+    assert not clock.may_see(0.5, 0.9, text="Other.")
+
+
+def test_a_removed_document_is_not_seen_and_one_put_anew_has_new_readers(clock: Clock) -> None:
+    clock.write(Put("org", "a.md", TEXT, frozenset({"tenant"})))
+    clock.write(Remove("org", "a.md"))
+    clock.write(Put("org", "a.md", TEXT, frozenset({"group:team"})))
+
+    assert not clock.may_see(1.6, 1.9)
+    assert not clock.may_see(2.6, 9)
+
+
+def test_right_and_text_must_have_been_at_one_moment(clock: Clock) -> None:
+    clock.write(Put("org", "a.md", TEXT, frozenset({"group:team"})))
+    clock.write(Put("org", "a.md", "Other.", frozenset()))
+    clock.write(Join("org", "team", "ana"))
+
+    assert not clock.may_see(0, 9)
+    assert clock.may_see(0, 9, text="Other.")
+
+
+def test_who_reads_by_the_tenant_is_of_the_tenant_and_everybody_reads_what_is_public(
+    clock: Clock,
+) -> None:
+    clock.write(Put("other", "a.md", TEXT, frozenset({"tenant"})))
+    clock.write(Put("other", "b.md", TEXT, frozenset({"public"})))
+
+    assert not clock.may_see(0, 9)
+    assert clock.may_see(0, 9, document_id="b.md")
+
+
+def test_a_share_is_public_if_it_was_or_will_be(clock: Clock) -> None:
+    assert not clock.write(Put("org", "a.md", TEXT, frozenset({"tenant"})))
+    assert clock.write(Share("org", "a.md", frozenset({"public"})))
+    assert clock.write(Put("org", "a.md", "Other.", frozenset()))
+    assert clock.write(Share("org", "a.md", frozenset({"tenant"})))
+    assert not clock.write(Remove("org", "a.md"))
+    assert not clock.write(Put("org", "a.md", TEXT, frozenset({"tenant"})))
+
+
+def test_groups_are_certain_while_nobody_changes_them(clock: Clock) -> None:
+    clock.write(Join("org", "team", "ana"))
+    before = clock.rights.changes("org", "ana")
+    clock.rights.asked(Leave("org", "team", "ana"), 1.0)
+    amid = clock.rights.changes("org", "ana")
+    clock.rights.acknowledged(Leave("org", "team", "ana"), 1.5)
+
+    assert (before % 2, amid % 2) == (0, 1)
+    assert clock.rights.changes("org", "ana") not in (before, amid)
+    assert clock.rights.groups("org", "ana") == frozenset()
