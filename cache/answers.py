@@ -20,7 +20,7 @@ from cache.store import Sight, Store
 Tier: TypeAlias = Literal["memory", "redis", "semantic", "miss"]
 
 _ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only
-_WAITS_MAX = 75  # for another process that computes the same, 0.3 s; starting values, not measured
+_WAIT_S_MAX = 0.3  # for another process that computes the same; starting values, not measured
 _WAIT_S = 0.004
 _BACKGROUND_MAX = 4  # computations at a time that nobody waits for
 
@@ -158,11 +158,12 @@ class Answers:
     async def _look_for(self, asked: Asked, revisions: Revisions, claim: str) -> Sight | None:
         """The cache, once no other process is computing the answer, or after a while."""
         sight = await self._look(asked, revisions, claim)
-        for waited in range(_WAITS_MAX):
-            if sight is None or sight.claimant in ("", claim):
-                break
-            if not waited:
-                self._count("waited")
+        if not _is_claimed(sight, claim):
+            return sight
+        self._count("waited")
+        clock_s = asyncio.get_running_loop().time
+        ends_s = clock_s() + _WAIT_S_MAX
+        while _is_claimed(sight, claim) and clock_s() < ends_s:
             await asyncio.sleep(_WAIT_S)
             sight = await self._look(asked, revisions, claim)
         return sight
@@ -284,3 +285,8 @@ class Answers:
         self._background.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._count("unverified")
+
+
+def _is_claimed(sight: Sight | None, claim: str) -> bool:
+    """Whether somebody else is computing the answer."""
+    return sight is not None and sight.claimant not in ("", claim)
