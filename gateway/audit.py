@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from typing import Literal, TypeAlias
 
 import structlog
-from index.changes import News
 
 from cache import protocol
 from cache.answers import Answers, Served
@@ -17,6 +16,7 @@ from cache.invalidation import Count, Invalidation
 from cache.protocol import Revisions
 from cache.store import Store
 from gateway.compute import encode
+from index.changes import News
 from index.dependence import Dependence
 from index.errors import DatabaseUnavailable, Unreadable
 from index.query import Query

@@ -1,8 +1,7 @@
 """What the caches are kept true by: the index, as they see it."""
 
-from index.changes import Changes, News
-
 from cache.errors import TruthUnavailable
+from index.changes import Changes, News
 from index.errors import DatabaseUnavailable
 
 
