@@ -387,7 +387,8 @@ async def _kill(url: str) -> None:
     connection = await asyncpg.connect(url)
     await connection.execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks"
-        " WHERE locktype = 'advisory' AND objid = 6324272"
+        " JOIN pg_database ON pg_database.oid = pg_locks.database"
+        " WHERE locktype = 'advisory' AND objid = 6324272 AND datname = current_database()"
     )
     await connection.close()
 
