@@ -46,7 +46,7 @@ WORKERS = 2
 QUESTIONS_MAX = 5  # that are asked again and again
 BASE_SECTIONS = 60  # more than a leg's candidates, so that a leg has a last one
 STALENESS_MS_MAX = 1000  # what counts of `max_staleness_ms`, by default
-STALENESSES_MS = (30, 1000, 60_000)
+STALENESSES_MS = (1, 1000, 60_000)  # it takes longer than the first to know of a change
 MISHAPS: tuple[Mishap | None, ...] = (*[None] * 40, *get_args(Mishap))
 
 # A play that failed once fails again: in the suite all are the same ones, each time.
@@ -200,8 +200,8 @@ class Play(RuleBasedStateMachine):
 
     async def _acknowledge(self) -> None:
         """Nobody may be told any more that it is not so."""
-        revisions = await self.stage.oracle.revisions(self.world.tenants)
-        self.acknowledged.append((time.monotonic(), revisions))
+        at_s = time.monotonic()
+        self.acknowledged.append((at_s, await self.stage.oracle.revisions(self.world.tenants)))
 
     async def _look(self, workers: Sequence[int]) -> None:
         """Ask all questions of some gateways, at once: nothing is written meanwhile."""
