@@ -7,7 +7,7 @@ sample is computed in the background. What is served obeys the rule that all ans
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -51,11 +51,21 @@ class Similar:
 
 
 class Semantic:
-    def __init__(self, store: Store, mirrors: Mirrors[Any], judge: Judge, tallies: Tallies) -> None:
+    """chance: from 0 to 1, drawn to sample what is served."""
+
+    def __init__(
+        self,
+        store: Store,
+        mirrors: Mirrors[Any],
+        judge: Judge,
+        tallies: Tallies,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
         self._store = store
         self._mirrors = mirrors
         self._judge = judge
         self._tallies = tallies
+        self._chance = chance
 
     async def similar(
         self, sight: Sight, question: Question, revisions: Revisions
@@ -112,5 +122,5 @@ class Semantic:
             similarity=similarity,
             band=band,
             is_open=bands.is_open(counts, error_max),
-            is_sampled=random.random() < share,  # noqa: S311  no secret
+            is_sampled=self._chance() < share,
         )

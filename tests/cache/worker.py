@@ -121,6 +121,7 @@ class Worker:
         ledger: Ledger | None = None,
         clock_s: Callable[[], float] = time.monotonic,
         drops_max: int = 1_000,
+        chance: Callable[[], float] = lambda: 1.0,
     ) -> None:
         self.events: list[str] = []
         mirrors: Mirrors[Changed] = Mirrors(store, Watch)
@@ -129,7 +130,7 @@ class Worker:
             store, mirrors, truth, self._count, self.drains_s.append, drops_max=drops_max
         )
         self.tallies = Tallies(ledger or Ledger(), clock_s)
-        semantic = Semantic(store, mirrors, Judge(), self.tallies)
+        semantic = Semantic(store, mirrors, Judge(), self.tallies, chance)
         memory = Memory(1_000_000)
         self.answers = Answers(memory, store, self.invalidation, semantic, self._count)
 
