@@ -132,7 +132,8 @@ def _another_word(cached: Features, asked: Features) -> bool:
     if any(RARE_SHARE <= share < WORD_SHARE for share in differing):
         return True
     ours, theirs = (sum(map(_weight, each.words.values())) for each in (cached, asked))
-    common = sum(_weight(share) for stem, share in cached.words.items() if stem in asked.words)
+    both = cached.words.keys() & asked.words.keys()  # of two languages a stem has two shares
+    common = sum(min(_weight(cached.words[stem]), _weight(asked.words[stem])) for stem in both)
     return common < AGREEMENT_MIN * max(ours, theirs)
 
 

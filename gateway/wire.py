@@ -114,7 +114,7 @@ class SearchBody(Body):
     alpha: float | None = Field(
         None, ge=0, le=1, description="0 = pure keywords, 1 = pure meaning; the embedder's default"
     )
-    fusion: FusionName = "relative"
+    fusion: FusionName = "absolute"
     scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] = Field(
         SCOPE_NAMES, description="it can only narrow what the key may see"
     )
@@ -151,7 +151,7 @@ class SearchBody(Body):
         """The same for all requests that must get the same answer."""
         return Query(
             text=" ".join(self.query.split()),
-            alpha=self.alpha,
+            alpha=None if self.alpha is None else round(self.alpha, 3),
             top_k=self.top_k,
             fusion=self.fusion,
             filter=self.filter.canonical(),

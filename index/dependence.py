@@ -19,12 +19,13 @@ from index.errors import Unreadable
 from index.query import Filter, Query
 from index.scope import Scope
 
-FORMAT = 1  # raise it when the same bytes mean something else than before
+FORMAT = 2  # raise it when the same bytes mean something else than before
 
-# Format, check sum of all that follows it, exact, words, the floors, and how much there is of each
-# part: dimensions, terms, candidates, shown, documents; bytes of audience, analysis and query.
+# Format, check sum of all that follows it, exact, words, alpha, the floors, and how much there is
+# of each part: dimensions, terms, candidates, shown, documents; bytes of audience, analysis and
+# query.
 _FORM = Struct("<BI")
-_HEAD = Struct("<?qdd8I")
+_HEAD = Struct("<?qdddd8I")
 _KINDS = ("<f2", "<i4", "<i8", "<i8", "<i8", "<f4")  # the last are the terms' weights
 _UNKNOWN = -1
 _ODDITIES = (ValueError, TypeError, AttributeError, KeyError)  # of bytes that another version wrote
@@ -39,9 +40,12 @@ class Dependence:
     words: how many the vocabulary held; None if the answer doesn't hang on it.
     dense: the query's vector, of the numbers that 16 bits can hold; empty without an embedder.
     lexical: the query's weight of each term.
+    alpha: the dense score's share in the fused one.
+    fused_floor: a chunk that scores less, or 0, is not looked at for hits, if each is judged by
+        itself; infinite if the legs' candidates alone decide.
     dense_floor, lexical_floor: the score of the leg's last candidate; None if it found fewer than
         it asked for, so that whatever scores above zero enters; infinite if nothing can enter that
-        the answer shows, for the leg has no weight.
+        the answer shows, for the leg has no weight or is not asked.
     candidates: the chunks of the legs that count.
     shown: the chunks that were looked at for hits, and became hits or part of one or were left out.
     documents: whose texts the hits take more of than their chunks.
@@ -55,6 +59,8 @@ class Dependence:
     words: int | None
     dense: NDArray[np.float32]
     lexical: Mapping[int, float]
+    alpha: float
+    fused_floor: float
     dense_floor: float | None
     lexical_floor: float | None
     candidates: tuple[int, ...]
@@ -78,6 +84,8 @@ class Dependence:
         head = _HEAD.pack(
             self.exact,
             _UNKNOWN if self.words is None else self.words,
+            self.alpha,
+            self.fused_floor,
             math.nan if self.dense_floor is None else self.dense_floor,
             math.nan if self.lexical_floor is None else self.lexical_floor,
             *map(len, parts),
@@ -101,6 +109,8 @@ class Dependence:
             words=parts.words,
             dense=parts.dense.astype(np.float32),
             lexical=dict(zip(parts.terms.tolist(), parts.weights.tolist(), strict=True)),
+            alpha=parts.alpha,
+            fused_floor=parts.fused_floor,
             dense_floor=parts.dense_floor,
             lexical_floor=parts.lexical_floor,
             candidates=tuple(parts.candidates.tolist()),
@@ -116,6 +126,8 @@ class Parts:
 
     exact: bool
     words: int | None
+    alpha: float
+    fused_floor: float
     dense_floor: float | None
     lexical_floor: float | None
     dense: NDArray[np.float16]
@@ -139,7 +151,9 @@ def take_apart(record: bytes) -> Parts:
         raise Unreadable(f"the record is of format {form}, and this version reads {FORMAT}")
     if checksum != zlib.crc32(memoryview(record)[_FORM.size :]):
         raise Unreadable("the record is not what was written")
-    exact, words, dense_floor, lexical_floor, *counts = _HEAD.unpack_from(record, _FORM.size)
+    exact, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = _HEAD.unpack_from(
+        record, _FORM.size
+    )
     read: list[NDArray[Any]] = []
     try:
         for kind, count in zip(_KINDS, (*counts[:5], counts[1]), strict=True):
@@ -154,6 +168,8 @@ def take_apart(record: bytes) -> Parts:
     return Parts(
         exact,
         None if words == _UNKNOWN else words,
+        alpha,
+        fused_floor,
         None if math.isnan(dense_floor) else dense_floor,
         None if math.isnan(lexical_floor) else lexical_floor,
         dense=read[0],

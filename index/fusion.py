@@ -1,10 +1,11 @@
-"""Two legs' candidates into one ranking.
+"""What meaning says and what words say, into one ranking.
 
-Each leg comes best first and holds a chunk once. The fused ranking is best first too, ties to the
-lower chunk id: equal inputs give equal bytes.
+`absolute` judges each chunk by itself; `relative` and `reciprocal_rank` by its place among a leg's
+candidates. Each leg comes best first and holds a chunk once. The fused ranking is best first too,
+ties to the lower chunk id: equal inputs give equal bytes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -17,21 +18,59 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
-    """Where a leg ranked a chunk, counted from 1, and by what score."""
+class Compared:
+    """A chunk with both its scores; dense is None if its vector is of another space."""
 
-    rank: int
+    chunk_id: int
+    dense: float | None
+    lexical: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What a leg says of a chunk: its score, and its rank, counted from 1, if it is a candidate."""
+
+    rank: int | None
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A chunk in the fused ranking, and what each leg said of it; None where it was not found."""
+    """A chunk in the fused ranking, and what each leg says of it; None for nothing."""
 
     chunk_id: int
     score: float
     dense: Leg | None
     lexical: Leg | None
+
+
+def absolute(
+    compared: Sequence[Compared],
+    dense: Sequence[Candidate] = (),
+    lexical: Sequence[Candidate] = (),
+    *,
+    alpha: float,
+) -> list[Fused]:
+    """Fuse by alpha·dense + (1-alpha)·lexical, each score as it is; above 0 alone is a result.
+
+    alpha: 0 to 1. dense, lexical: the legs, if it is to be told where a chunk stands in them.
+    A chunk's score depends on the query and the chunk alone. Both scales end at 1, and have the
+    same 0 for every query: nothing in common. Without a dense score the lexical one is all.
+
+    Source: the convex combination of Bruch, Gai, Ingber, An Analysis of Fusion Functions for Hybrid
+    Retrieval, ACM TOIS 2023, here with both ends of each scale from theory.
+    """
+    dense_ranks, lexical_ranks = _ranks(dense), _ranks(lexical)
+    fused = [
+        Fused(
+            one.chunk_id,
+            _convex(one, alpha),
+            None if one.dense is None else Leg(dense_ranks.get(one.chunk_id), one.dense),
+            Leg(lexical_ranks.get(one.chunk_id), one.lexical) if one.lexical else None,
+        )
+        for one in compared
+    ]
+    return _best_first(one for one in fused if one.score > 0)
 
 
 def relative(
@@ -55,6 +94,12 @@ def reciprocal_rank(
     return _fused(dense, lexical, _reciprocal(dense, k), _reciprocal(lexical, k))
 
 
+def _convex(compared: Compared, alpha: float) -> float:
+    if compared.dense is None:
+        return compared.lexical
+    return alpha * compared.dense + (1 - alpha) * compared.lexical
+
+
 def _scaled(leg: Sequence[Candidate], weight: float) -> dict[int, float]:
     if not leg or not weight:
         return {}
@@ -76,8 +121,8 @@ def _fused(
     dense_parts: Mapping[int, float],
     lexical_parts: Mapping[int, float],
 ) -> list[Fused]:
-    dense_legs, lexical_legs = _ranked(dense), _ranked(lexical)
-    fused = [
+    dense_legs, lexical_legs = _legs(dense), _legs(lexical)
+    return _best_first(
         Fused(
             chunk_id,
             dense_parts.get(chunk_id, 0.0) + lexical_parts.get(chunk_id, 0.0),
@@ -85,12 +130,19 @@ def _fused(
             lexical_legs.get(chunk_id),
         )
         for chunk_id in dense_parts.keys() | lexical_parts.keys()
-    ]
+    )
+
+
+def _best_first(fused: Iterable[Fused]) -> list[Fused]:
     return sorted(fused, key=lambda chunk: (-chunk.score, chunk.chunk_id))
 
 
-def _ranked(leg: Sequence[Candidate]) -> dict[int, Leg]:
+def _legs(candidates: Sequence[Candidate]) -> dict[int, Leg]:
     return {
         candidate.chunk_id: Leg(rank, candidate.score)
-        for rank, candidate in enumerate(leg, start=1)
+        for rank, candidate in enumerate(candidates, start=1)
     }
+
+
+def _ranks(candidates: Sequence[Candidate]) -> dict[int, int]:
+    return {candidate.chunk_id: rank for rank, candidate in enumerate(candidates, start=1)}

@@ -45,8 +45,8 @@ class Picked:
     looked_at: tuple[int, ...]
 
 
-def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Picked | None:
-    """The first `top_k` of the ranking that may be hits; None if one of them is not in `shown`.
+def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Picked:
+    """The first `top_k` of the ranking that may be hits, fewer if there are no more.
 
     ranking: best first. Of chunks with equal digests the best ranked is the hit.
     shown: by chunk id, what a hit shows. Texts that overlap, for they take in each other's chunks,
@@ -59,9 +59,7 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Pi
     for fused in ranking:
         if len(hits) == query.top_k or fused.score < (query.min_score or 0):
             break
-        row = shown.get(fused.chunk_id)
-        if row is None:
-            return None
+        row = shown[fused.chunk_id]
         looked_at.append(fused.chunk_id)
         if row["digest"] in digests:
             continue

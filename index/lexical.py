@@ -1,7 +1,8 @@
 """Background BM25: texts as sparse vectors whose inner product is the lexical score.
 
 A chunk's vector says how much of each term it holds, a query's how rare each term is in the
-language at large. Neither looks at another text, so a score says nothing about hidden documents.
+language at large, as a share of all that the query asks for: a score lies between 0 and 1. Neither
+looks at another text, so a score says nothing about hidden documents.
 
 The language is hashed into a term's index: one query analysed in several languages is one vector,
 in which each chunk meets only the terms of its own language.
@@ -15,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
-from heapq import nlargest
+from heapq import nsmallest
 from math import log
 from operator import itemgetter
 
@@ -53,6 +54,18 @@ CHARACTER = 1e-3  # the share of a character of a script without spaces; not mea
 RAREST = 1e-7  # the share of a word that no list holds; down to 1e-8 is no better, 1e-6 worse
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A query's terms, by index.
+
+    weights: what each adds to the score of a chunk, for each one that the chunk's vector says.
+    chances: of a text of TEXT_WORDS words of the language at large to hold it, 0 to 1.
+    """
+
+    weights: Mapping[int, float]
+    chances: Mapping[int, float]
+
+
 def chunk(text: str, language: str) -> dict[int, float]:
     """Map each term's index to its saturated frequency: tf·(k1+1) / (tf + k1·(1-b + b·len/L)).
 
@@ -71,18 +84,25 @@ def chunk(text: str, language: str) -> dict[int, float]:
     }
 
 
-def query(text: str, languages: Collection[str]) -> dict[int, float]:
-    """Map each term's index, in each of the languages, to its inverse frequency there.
+def query(text: str, languages: Collection[str]) -> Terms:
+    """Weigh each term, in each of the languages, by its inverse frequency there.
 
+    In each language the weights are scaled so that a chunk that is full of every term scores 1:
+    what a chunk scores is its share of that, whatever is asked, and in whichever language it is.
     Of more than QUERY_TERMS_MAX terms in a language the rarest are kept.
     """
     asked = tokens.read(text)
-    vector: dict[int, float] = {}
+    weights: dict[int, float] = {}
+    chances: dict[int, float] = {}
     for language in {base_language(code) for code in languages}:
         terms = dict(term for token in asked.words for term in _terms(token, language))
-        terms.update((_index(span, language), -log(_chance(RAREST))) for span in asked.spans)
-        vector.update(nlargest(QUERY_TERMS_MAX, terms.items(), key=itemgetter(1)))
-    return vector
+        terms.update((_index(span, language), _chance(RAREST)) for span in asked.spans)
+        rarest = dict(nsmallest(QUERY_TERMS_MAX, terms.items(), key=itemgetter(1)))
+        rarities = {index: -log(chance) for index, chance in rarest.items()}
+        most = (K1 + 1) * sum(rarities.values())
+        weights.update((index, rarity / most) for index, rarity in rarities.items())
+        chances.update(rarest)
+    return Terms(weights, chances)
 
 
 def words(text: str) -> list[str]:
@@ -119,7 +139,7 @@ def base_language(code: str) -> str:
 
 @lru_cache(maxsize=65_536)  # tokens, 30 MB
 def _terms(token: str, language: str) -> tuple[tuple[int, float], ...]:
-    """The terms of a token, whole and in parts, each its index and its inverse frequency."""
+    """The terms of a token, whole and in parts, each its index and its chance."""
     whole, parts = tokens.whole(token, language), tokens.parts(token)
     words = dict.fromkeys((whole, *parts))
     if tokens.is_hyphenated(token) and not _is_listed(whole, language):
@@ -130,10 +150,10 @@ def _terms(token: str, language: str) -> tuple[tuple[int, float], ...]:
 
 @lru_cache(maxsize=32_768)  # words, 10 MB: other tokens have them as their parts
 def _term(word: str, language: str) -> tuple[int, float] | None:
-    """The word's index and inverse frequency, None if nearly every text holds it."""
+    """The word's index and its chance, None if nearly every text holds it."""
     stem = _stem(word, language)
     chance = _chance(_share(stem, language))
-    return (_index(stem, language), -log(chance)) if chance <= CHANCE_MAX else None
+    return (_index(stem, language), chance) if chance <= CHANCE_MAX else None
 
 
 def _is_listed(word: str, language: str) -> bool:

@@ -1,4 +1,4 @@
-"""The passes of one search: which there are, their statements, and their legs made into one.
+"""The passes of one search: which there are, their statements, and what they found made into one.
 
 Most searches are one statement. What makes that right is learned by the way: each also says in
 which languages its partitions hold documents and how many chunks there are, so that a search which
@@ -6,7 +6,7 @@ began with an older notion notices, and looks again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -17,7 +17,7 @@ from pgvector import HalfVector, SparseVector
 from index import lexical, spelling, strategy
 from index.database import Database, Row
 from index.errors import DatabaseUnavailable
-from index.fusion import Candidate
+from index.fusion import Candidate, Compared
 from index.query import Query
 from index.scope import PUBLIC, Scope
 from index.strategy import Limits, Pass, Size, Survey
@@ -33,7 +33,8 @@ class Asked:
     """A query in the space of one embedder.
 
     dense: its vector; None while the embedder is away, or if this process has none for the space.
-    alpha: the dense leg's share in a fusion, 0 without the leg.
+    alpha: the dense score's share in a fusion, 0 without a vector; in thousandths, so that nothing
+        in PostgreSQL underflows.
     """
 
     space: str
@@ -49,7 +50,7 @@ class Asked:
 class Question:
     """What is looked for, and among what.
 
-    shown: of how many of the likeliest hits to bring what a hit shows.
+    shown: of how many of the best chunks to bring what a hit shows; by legs, of all candidates.
     ask: the query in a space, or in that of an index that has none yet.
     """
 
@@ -67,21 +68,26 @@ class _Turn:
     asked: Asked
     languages: frozenset[str]
     spelled: Spelling
-    words: Mapping[int, float]
+    words: lexical.Terms
 
 
 @dataclass(frozen=True, slots=True)
-class Legs:
-    """What the passes found together, each leg best first, ties to the lower chunk id.
+class Looked:
+    """What the passes found together.
 
+    compared: the best chunks of all, as many as the question says, and beside them the candidates
+        of the legs; in any order.
+    dense, lexical: the legs, best first, ties to the lower chunk id; empty if the query is not by
+        legs.
     shown: by chunk id, what a hit shows.
     revisions: of each partition, as of which this is so.
     languages: in which the query's words were analysed; None if it names its own.
     spelled: what its unknown words were taken for.
-    asked, words: the query as the dense and the lexical leg were asked.
+    asked, words: the query as it was compared by meaning and by words.
     exact: whether no pass went by a graph.
     """
 
+    compared: Sequence[Compared]
     dense: Sequence[Candidate]
     lexical: Sequence[Candidate]
     shown: Mapping[int, Row]
@@ -115,6 +121,10 @@ class _Made:
     def revisions(self) -> tuple[int, int]:
         return self.head["tenant_revision"], self.head["public_revision"]
 
+    @property
+    def chosen(self) -> Iterator[Row]:
+        return (row for row in self.rows if row["chunk_id"] is not None)
+
     def leg(self, name: str) -> list[Candidate]:
         ids, scores = self.head[f"{name}_ids"] or (), self.head[f"{name}_scores"] or ()
         return [Candidate(*found) for found in zip(ids, scores, strict=True)]
@@ -128,7 +138,7 @@ class Passes:
         self._loaded: frozenset[str] = frozenset()
         self._known: LRUCache[tuple[str, ...], _Known] = LRUCache(_KNOWN_MAX)
 
-    async def legs(self, question: Question) -> Legs:
+    async def look(self, question: Question) -> Looked:
         """Raises `DatabaseUnavailable`."""
         scope, named = question.scope, question.query.language
         known = self._known.get(scope.partitions)
@@ -220,26 +230,23 @@ class Passes:
         return await self._exact(turn, one)
 
     async def _exact(self, turn: _Turn, one: Pass) -> _Made:
-        rows = await self._database.rows(
-            f"search.{one.way}",
-            *_which(turn.question),
-            one.own,
-            one.others,
-            *_compared(turn),
-            one.left_out,
-            turn.question.query.expand,
-            turn.asked.space,
-        )
+        query = turn.question.query
+        arguments = _arguments(turn, one, one.left_out)
+        if query.by_legs:
+            name = f"search.{one.way}_legs"
+            rows = await self._database.rows(name, *arguments, query.candidates)
+        else:
+            rows = await self._database.rows(f"search.{one.way}", *arguments)
         return _made(rows, exact=True)
 
     async def _nearest(self, turn: _Turn, one: Pass) -> _Made | None:
         """None if the graph led to fewer chunks than were asked for: there may be more."""
         candidates = turn.question.query.candidates
-        terms = strategy.rarest_terms(turn.words, one.visible, candidates)
+        terms = strategy.rarest_terms(turn.words.chances, one.visible, candidates)
         made = await self._among(turn, one, terms)
         found = made.leg("lexical")
         floor = found[-1].score if len(found) == candidates else 0.0
-        sufficient = strategy.sufficient_terms(turn.words, floor)
+        sufficient = strategy.sufficient_terms(turn.words.weights, floor)
         if not set(sufficient) <= set(terms):
             made = await self._among(turn, one, sufficient)
         return made if len(made.leg("dense")) == candidates else None
@@ -248,13 +255,8 @@ class Passes:
         assert turn.asked.width is not None, "only an embedded query has a nearest chunk"
         rows = await self._database.rows(
             "search.nearest",
-            *_which(turn.question),
-            one.own,
-            one.others,
-            *_compared(turn),
-            [term + 1 for term in terms],
-            turn.question.query.expand,
-            turn.asked.space,
+            *_arguments(turn, one, [term + 1 for term in terms]),
+            turn.question.query.candidates,
             shelf=one.shelf,
             width=turn.asked.width,
         )
@@ -280,12 +282,21 @@ def _which(question: Question) -> tuple[Any, ...]:
     )
 
 
-def _compared(turn: _Turn) -> tuple[Any, ...]:
-    """The arguments that say what chunks are compared with, and how many are wanted."""
+def _arguments(turn: _Turn, one: Pass, own_argument: Sequence[int]) -> tuple[Any, ...]:
+    """The arguments that all passes take, among them the one that is each statement's own."""
     question, asked = turn.question, turn.asked
-    vector = SparseVector(dict(turn.words), lexical.DIMENSION)
-    guess = round(asked.alpha, 3)  # PostgreSQL refuses what underflows
-    return asked.dense, vector, question.query.candidates, question.shown, guess
+    return (
+        *_which(question),
+        one.own,
+        one.others,
+        asked.dense,
+        SparseVector(dict(turn.words.weights), lexical.DIMENSION),
+        question.shown,
+        asked.alpha,
+        own_argument,
+        question.query.expand,
+        asked.space,
+    )
 
 
 def _made(rows: Sequence[Row], *, exact: bool) -> _Made:
@@ -301,27 +312,26 @@ def _known(scope: Scope, row: Row) -> _Known:
     return _Known(row["space"], frozenset(languages), size, row["tenant_words"] or 0)
 
 
-def _joined(turn: _Turn, made: Sequence[_Made]) -> Legs:
+def _joined(turn: _Turn, made: Sequence[_Made]) -> Looked:
     question = turn.question
-    candidates = question.query.candidates
     revisions = dict(zip((question.scope.tenant, PUBLIC), made[0].revisions, strict=True))
-    return Legs(
-        dense=_best([one.leg("dense") for one in made], candidates),
-        lexical=_best([one.leg("lexical") for one in made], candidates),
-        shown={
-            row["chunk_id"]: row for one in made for row in one.rows if row["digest"] is not None
-        },
+    chosen = [row for one in made for row in one.chosen]
+    return Looked(
+        compared=[Compared(row["chunk_id"], row["dense"], row["lexical"]) for row in chosen],
+        dense=_leg(question.query, made, "dense"),
+        lexical=_leg(question.query, made, "lexical"),
+        shown={row["chunk_id"]: row for row in chosen},
         revisions={partition: revisions[partition] for partition in question.scope.partitions},
         languages=turn.languages if question.query.language is None else None,
         spelled=turn.spelled,
         asked=turn.asked,
-        words=turn.words,
+        words=turn.words.weights,
         exact=all(one.exact for one in made),
     )
 
 
-def _best(legs: Sequence[Sequence[Candidate]], candidates: int) -> Sequence[Candidate]:
-    if len(legs) == 1:
-        return legs[0]
-    together = chain.from_iterable(legs)
-    return sorted(together, key=lambda found: (-found.score, found.chunk_id))[:candidates]
+def _leg(query: Query, made: Sequence[_Made], name: str) -> Sequence[Candidate]:
+    if not query.by_legs:
+        return ()
+    found = chain.from_iterable(one.leg(name) for one in made)
+    return sorted(found, key=lambda one: (-one.score, one.chunk_id))[: query.candidates]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
-FusionName: TypeAlias = Literal["relative", "rrf"]
+FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,9 @@ class Filter:
 class Query:
     """A question and all that decides its answer, beside the scope and the revision.
 
-    alpha: the dense leg's share, 0 to 1, for `relative` fusion; None for the embedder's own.
-    candidates: how many each leg contributes.
+    alpha: the dense score's share, 0 to 1 in thousandths, if the fusion isn't `rrf`; None for the
+        embedder's own.
+    candidates: how many each leg contributes, if the fusion goes by legs.
     language: what the words are analysed in; None for every language that the scope holds.
     document_hits_max: of one document; None for no limit.
     expand: whether a hit's text takes in the chunk before and the one after.
@@ -65,7 +66,7 @@ class Query:
     text: str
     alpha: float | None = None
     top_k: int = 5
-    fusion: FusionName = "relative"
+    fusion: FusionName = "absolute"
     filter: Filter = Filter()
     min_score: float | None = None
     explain: bool = False
@@ -73,6 +74,16 @@ class Query:
     language: str | None = None
     document_hits_max: int | None = None
     expand: bool = False
+
+    @property
+    def by_legs(self) -> bool:
+        """Whether the answer shows anything that only the legs' candidates tell."""
+        return self.fusion != "absolute" or self.explain
+
+    @property
+    def depth(self) -> int:
+        """How many of the best ranked chunks may be looked at to find hits among them."""
+        return 2 * self.candidates
 
     @property
     def digest(self) -> bytes:

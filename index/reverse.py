@@ -41,8 +41,11 @@ _ROWS_MIN = 64
 _BLOCK_NUMBERS_MAX = 8_192  # OpenBLAS calls threads for products of more than 9,216
 _NO_WORDS = -1
 
+# What can't be compared is nearer than anything, but not than a floor that lets nothing in.
+_NEAREST = float(np.finfo(np.float32).max)
+
 # A row is an answer. What is lost can't be judged, so any news ends it. Of the floors, -inf lets
-# everything in, 0 whatever shares a word, inf nothing.
+# everything in, 0 whatever has anything in common, inf nothing.
 _ROW = np.dtype(
     [
         ("turn", "u4"),
@@ -53,6 +56,8 @@ _ROW = np.dtype(
         ("audience", "i4"),
         ("analysis", "i4"),
         ("words", "i8"),
+        ("alpha", "f8"),
+        ("fused_floor", "f8"),
         ("dense_floor", "f8"),
         ("lexical_floor", "f8"),
     ]
@@ -150,6 +155,8 @@ class Reverse:
             audience,
             analysis,
             _NO_WORDS if parts.words is None else parts.words,
+            parts.alpha,
+            parts.fused_floor,
             -math.inf if parts.dense_floor is None else parts.dense_floor,
             0.0 if parts.lexical_floor is None else parts.lexical_floor,
         )
@@ -189,18 +196,23 @@ class Reverse:
     def _reached(
         self, arrivals: Sequence[Arrival], table: Table, turns: NDArray[np.uint32]
     ) -> Iterator[tuple[Arrival, NDArray[np.bool_]]]:
-        """Each arrival, and into whose legs it would get if it may be seen."""
-        floors = np.ascontiguousarray(table["dense_floor"])
-        lexical_floors = np.ascontiguousarray(table["lexical_floor"])
+        """Each arrival, and whose hits or legs it would get into if it may be seen."""
+        alphas, fused_floors, dense_floors, lexical_floors = (
+            np.ascontiguousarray(table[name])
+            for name in ("alpha", "fused_floor", "dense_floor", "lexical_floor")
+        )
         for arrival in arrivals:
-            scores = self._words.products(arrival.lexical, turns)
-            reached = (scores > 0) & (scores * (1 + _LEXICAL_MARGIN) >= lexical_floors)
-            for space, meanings in self._meanings.items():
+            words = self._words.products(arrival.lexical, turns) * (1 + _LEXICAL_MARGIN)
+            reached = (words > 0) & (words >= lexical_floors)
+            fused = words  # of what can't be compared by meaning
+            for space, held in self._meanings.items():
                 if arrival.space in {None, space}:
-                    is_there = [held == space for held, _ in self._analyses.all()]
-                    near = meanings.reached(arrival.dense, floors)
-                    reached |= near & np.array(is_there)[table["analysis"]]
-            yield arrival, reached
+                    is_there = np.array([name == space for name, _ in self._analyses.all()])
+                    compared = is_there[table["analysis"]]
+                    near = held.similarities(arrival.dense, len(table)) + held.margin
+                    reached |= compared & (near >= dense_floors)
+                    fused = np.where(compared, alphas * near + (1 - alphas) * words, fused)
+            yield arrival, reached | ((fused > 0) & (fused >= fused_floors))
 
 
 class _Sight:
@@ -256,19 +268,19 @@ class _Meanings:
         self._count -= 1
         return self._count
 
-    def reached(
-        self, vector: NDArray[np.float32], floors: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """Whether each row's similarity to the vector may reach the row's floor."""
+    @property
+    def margin(self) -> float:
+        """What PostgreSQL's similarities may be greater by than ours."""
+        return _DENSE_ROUNDINGS * (self._width + 1) * _ROUNDING
+
+    def similarities(self, vector: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
+        """Of the vector and each of so many rows, 0 where there is none."""
         wide = vector.astype(np.float64)
         length = math.sqrt(wide @ wide)
         if len(vector) != self._width or not length:
             # PostgreSQL takes what can't be compared for the nearest of all.
-            return floors < math.inf
-        similarities = self._products((wide / length).astype(np.float32), len(floors))
-        margin = _DENSE_ROUNDINGS * (self._width + 1) * _ROUNDING
-        result: NDArray[np.bool_] = similarities >= floors - margin
-        return result
+            return np.full(rows, _NEAREST, np.float32)
+        return self._products((wide / length).astype(np.float32), rows)
 
     def _products(self, vector: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
         """Of the vector and each of so many rows, 0 where there is none.

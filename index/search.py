@@ -17,7 +17,7 @@ from index.dependence import Dependence
 from index.errors import EmbeddingUnavailable
 from index.fusion import Candidate, Fused
 from index.hits import Hit, Picked
-from index.passes import Asked, Legs, Passes, Question
+from index.passes import Asked, Looked, Passes, Question
 from index.query import Query
 from index.scope import Scope
 from index.strategy import Limits
@@ -103,13 +103,15 @@ class Searcher:
                 asked[name] = await self._asked(scope, query, name)
             return asked[name]
 
-        # What most answers show; and then, should many candidates be one text, what any may show.
-        for shown in (_likely(query), 2 * query.candidates):
-            legs = await self._passes.legs(Question(scope, query, shown, ask))
-            picked = hits.pick(query, _fuse(query, legs), legs.shown)
-            if picked is not None:
-                return _found(scope, query, legs, picked)
-        raise AssertionError("every candidate was shown")
+        # By its scores, what most answers show; then, should many be one text, what any may show.
+        few = query.depth if query.fusion != "absolute" else min(2 * query.top_k, query.depth)
+        for shown in (few, query.depth):
+            looked = await self._passes.look(Question(scope, query, shown, ask))
+            ranking = _fuse(query, looked)[:shown]
+            picked = hits.pick(query, ranking, looked.shown)
+            if shown == query.depth or _is_settled(query, picked, ranking, shown):
+                return _found(scope, query, looked, ranking, picked)
+        raise AssertionError("the last look goes as deep as any")
 
     async def _asked(self, scope: Scope, query: Query, space: str) -> Asked:
         """The query in the space; without its embedder words alone decide, on the whole scale."""
@@ -117,7 +119,8 @@ class Searcher:
         dense = None if embedder is None else await self._vector(scope, embedder, query.text)
         if embedder is None or dense is None:
             return Asked(space, None, 0.0)
-        return Asked(space, dense, embedder.alpha if query.alpha is None else query.alpha)
+        alpha = embedder.alpha if query.alpha is None else query.alpha
+        return Asked(space, dense, round(alpha, 3))
 
     async def _vector(self, scope: Scope, embedder: Embedder, text: str) -> HalfVector | None:
         """Remembered for whoever sees the same: nobody else can tell that it was asked before."""
@@ -148,56 +151,79 @@ async def _embedded(embedder: Embedder, text: str) -> HalfVector | None:
         return None
 
 
-def _likely(query: Query) -> int:
-    """How many of the likeliest hits to read: the guess is made as `relative` fuses."""
-    return 2 * query.top_k if query.fusion == "relative" else 2 * query.candidates
-
-
-def _fuse(query: Query, legs: Legs) -> Sequence[Fused]:
+def _fuse(query: Query, looked: Looked) -> Sequence[Fused]:
+    dense, lexical, alpha = looked.dense, looked.lexical, looked.asked.alpha
     if query.fusion == "rrf":
-        return fusion.reciprocal_rank(legs.dense, legs.lexical)
-    return fusion.relative(legs.dense, legs.lexical, alpha=_alpha(legs))
+        return fusion.reciprocal_rank(dense, lexical)
+    if query.fusion == "relative":
+        return fusion.relative(dense, lexical, alpha=_leg_share(looked))
+    return fusion.absolute(looked.compared, dense, lexical, alpha=alpha)
 
 
-def _alpha(legs: Legs) -> float:
+def _leg_share(looked: Looked) -> float:
     """The dense leg's share; words have it all where there is nothing else."""
-    return legs.asked.alpha if legs.dense else 0.0
+    return looked.asked.alpha if looked.dense else 0.0
 
 
-def _found(scope: Scope, query: Query, legs: Legs, picked: Picked) -> Found:
+def _is_settled(query: Query, picked: Picked, ranking: Sequence[Fused], shown: int) -> bool:
+    """Whether no chunk beyond these could be a hit."""
+    is_full = len(picked.hits) == query.top_k
+    return is_full or len(picked.looked_at) < len(ranking) or len(ranking) < shown
+
+
+def _found(
+    scope: Scope, query: Query, looked: Looked, ranking: Sequence[Fused], picked: Picked
+) -> Found:
     return Found(
         hits=picked.hits,
-        as_of=legs.revisions,
-        corrections=spelling.evident(legs.spelled.corrections, [hit.text for hit in picked.hits]),
-        degraded=legs.asked.dense is None,
-        dependence=_dependence(scope, query, legs, picked),
+        as_of=looked.revisions,
+        corrections=spelling.evident(looked.spelled.corrections, [hit.text for hit in picked.hits]),
+        degraded=looked.asked.dense is None,
+        dependence=_dependence(scope, query, looked, ranking, picked),
     )
 
 
-def _dependence(scope: Scope, query: Query, legs: Legs, picked: Picked) -> Dependence:
+def _dependence(
+    scope: Scope, query: Query, looked: Looked, ranking: Sequence[Fused], picked: Picked
+) -> Dependence:
     # A leg without weight adds nothing, but its ranks are explained.
     all_count = query.fusion == "rrf" or query.explain
-    dense_counts = all_count or legs.asked.alpha > 0
-    lexical_counts = all_count or _alpha(legs) < 1
-    counted = (*(legs.dense if dense_counts else ()), *(legs.lexical if lexical_counts else ()))
-    vector = legs.asked.dense
+    dense_counts = query.by_legs and (all_count or looked.asked.alpha > 0)
+    lexical_counts = query.by_legs and (all_count or _leg_share(looked) < 1)
+    counted = (
+        *(looked.dense if dense_counts else ()),
+        *(looked.lexical if lexical_counts else ()),
+    )
+    vector = looked.asked.dense
     widened = picked.looked_at if query.expand else ()
     return Dependence(
         scope=scope,
         query=query,
-        space=legs.asked.space,
-        languages=legs.languages,
-        words=legs.spelled.words,
+        space=looked.asked.space,
+        languages=looked.languages,
+        words=looked.spelled.words,
         dense=np.zeros(0, np.float32) if vector is None else vector.to_numpy().astype(np.float32),
-        lexical=legs.words,
-        dense_floor=_floor(legs.dense, query) if dense_counts else math.inf,
-        lexical_floor=_floor(legs.lexical, query) if lexical_counts else math.inf,
+        lexical=looked.words,
+        alpha=looked.asked.alpha,
+        fused_floor=_fused_floor(query, ranking, picked),
+        dense_floor=_leg_floor(looked.dense, query) if dense_counts else math.inf,
+        lexical_floor=_leg_floor(looked.lexical, query) if lexical_counts else math.inf,
         candidates=tuple({candidate.chunk_id: None for candidate in counted}),
         shown=picked.looked_at,
-        documents=tuple({legs.shown[chunk_id]["document_key"]: None for chunk_id in widened}),
-        exact=legs.exact,
+        documents=tuple({looked.shown[chunk_id]["document_key"]: None for chunk_id in widened}),
+        exact=looked.exact,
     )
 
 
-def _floor(leg: Sequence[Candidate], query: Query) -> float | None:
+def _leg_floor(leg: Sequence[Candidate], query: Query) -> float | None:
     return leg[-1].score if len(leg) == query.candidates else None
+
+
+def _fused_floor(query: Query, ranking: Sequence[Fused], picked: Picked) -> float:
+    """The score below which no chunk would be looked at; infinite where legs alone decide."""
+    if query.fusion != "absolute":
+        return math.inf
+    least = query.min_score or 0.0
+    if len(picked.hits) == query.top_k:
+        return max(least, ranking[len(picked.looked_at) - 1].score)
+    return max(least, ranking[-1].score) if len(ranking) == query.depth else least

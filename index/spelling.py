@@ -127,5 +127,5 @@ def _listed(word: str, languages: Collection[str]) -> bool:
 
 def _is_form(word: str, near: Sequence[Near], languages: Collection[str]) -> bool:
     """Whether a near word has the same stem, so that the query finds it as typed."""
-    terms = lexical.query(word, languages).keys()
-    return any(terms & lexical.query(one.word, languages).keys() for one in near)
+    terms = lexical.query(word, languages).weights.keys()
+    return any(terms & lexical.query(one.word, languages).weights.keys() for one in near)

@@ -26,12 +26,12 @@ class StaticEmbedder:
     """Equal texts get equal bytes, whatever else is in the batch.
 
     space: the same for every release of the wheel, which doesn't change a published model.
-    alpha: 0.2, 0.3 and 0.5 gave a mean nDCG@10 of 0.751, 0.749 and 0.718 over ten public sets.
+    alpha: see docs/decisions/0012-scores-on-their-own-scale.md.
     """
 
     dimensions = 256
     space = f"wordllama-{MODEL}-{dimensions}"
-    alpha = 0.25
+    alpha = 0.3
     tokens_max = TOKENS_MAX
     batch_texts_max = BATCH_TEXTS_MAX
 

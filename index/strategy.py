@@ -10,7 +10,6 @@ Pure.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp
 from typing import Literal, TypeAlias
 
 from index import lexical
@@ -144,37 +143,34 @@ def _exact_way(survey: Survey, limits: Limits) -> Way:
     return "sweep" if few or survey.own_share >= limits.swept_share else "walk"
 
 
-def rarest_terms(weights: Mapping[int, float], visible: float, candidates: int) -> list[int]:
+def rarest_terms(chances: Mapping[int, float], visible: float, candidates: int) -> list[int]:
     """The rarest terms that some multiple of `candidates` visible chunks should hold one of.
 
-    weights: a query's lexical vector, the inverse frequency of each term in the language at large.
+    chances: of each of a query's terms to stand in a text of the language at large.
     """
     chosen: list[int] = []
     expected = 0.0
-    for term, weight in _rarest_first(weights):
+    for term, chance in sorted(chances.items(), key=lambda term: (term[1], term[0])):
         if expected >= _EXPECTED * candidates:
             break
         chosen.append(term)
-        expected += exp(-weight) * visible  # the weight is the chance's negative logarithm
+        expected += chance * visible
     return chosen
 
 
 def sufficient_terms(weights: Mapping[int, float], floor: float) -> list[int]:
     """The fewest terms one of which every chunk that scores above `floor` holds.
 
-    A chunk that holds none of them gets at most k1 + 1 times the weights of the rest.
+    weights: what each of a query's terms adds to a score. A chunk that holds none of them gets at
+    most k1 + 1 times the weights of the rest.
 
     Source: the essential lists of Turtle, Flood, Query Evaluation: Strategies and Optimizations,
     1995.
     """
-    terms = _rarest_first(weights)
+    terms = sorted(weights.items(), key=lambda term: (-term[1], term[0]))
     rest = 0.0
     for place in range(len(terms), 0, -1):
         rest += (lexical.K1 + 1) * terms[place - 1][1]
         if rest >= floor:
             return [term for term, _ in terms[:place]]
     return []
-
-
-def _rarest_first(weights: Mapping[int, float]) -> list[tuple[int, float]]:
-    return sorted(weights.items(), key=lambda term: (-term[1], term[0]))

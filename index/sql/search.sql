@@ -4,11 +4,15 @@
 -- $4 the caller's own owner token; the filter: $5 sources, $6 any of these tags, $7 all of these
 -- tags, $8 languages, $9 updated after, $10 updated before, $11 documents left out, $12 metadata;
 -- $13 whether the tenant's documents are asked for, $14 whether other tenants' public ones are.
--- The passes take also: $15 dense and $16 lexical query vector, $17 candidates a leg, $18 how many
--- of the likeliest hits to bring with their texts, $19 the share of the dense leg in that guess, and $21
--- whether these texts take in the chunk before and the one after; $22 the space of the dense vector:
--- chunks of another one are compared by their words alone. $20 is each statement's own, and so is
--- $15 of the survey.
+-- The passes take also: $15 dense and $16 lexical query vector, $17 how many of the best chunks to
+-- bring with their texts, $18 the share of the dense score in what is best, and $20 whether these
+-- texts take in the chunk before and the one after; $21 the space of the dense vector: chunks of
+-- another one are compared by their words alone; where there are legs, $22 candidates of each. $19 is
+-- each statement's own, and so is $15 of the survey.
+--
+-- An exact pass comes in two forms. By itself it brings the best chunks by `fusion.absolute`, which
+-- needs nothing but each chunk's two scores; `…_legs` brings the legs as well, whose candidates other
+-- fusions rank, and the texts of all of these.
 --
 -- The first row of a pass says as of which revisions, and in which languages, it was made: it comes
 -- from the same snapshot. A pass that finds nothing still returns that row.
@@ -35,23 +39,23 @@ WHERE $13::boolean AND ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::tex
 
 -- fragment: space
 -- The tenant's own; a row of `tenants` without one has the index's.
-coalesce(tenants.space, (SELECT space FROM generation), $22)
+coalesce(tenants.space, (SELECT space FROM generation), $21)
 
 -- fragment: asked_of_own
 -- The dense query vector, if the tenant's can be compared with it; evaluated once.
-(SELECT $15::halfvec FROM tenants WHERE tenant = $1 AND :space = $22)
+(SELECT $15::halfvec FROM tenants WHERE tenant = $1 AND :space = $21)
 
 -- fragment: others
--- What other tenants have made public; $20 the shelves that another pass looks through.
+-- What other tenants have made public; $19 the shelves that another pass looks through.
 -- OFFSET 0: from documents to their tenants, never the other way.
 SELECT document_key, shelf, asked
 FROM documents
 CROSS JOIN LATERAL (
-    SELECT shelf, CASE WHEN :space = $22 THEN $15::halfvec END AS asked
+    SELECT shelf, CASE WHEN :space = $21 THEN $15::halfvec END AS asked
     FROM tenants WHERE tenants.tenant = documents.tenant
     OFFSET 0
 ) AS tenants
-WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($20::integer[])
+WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($19::integer[])
   AND :is_wanted
 
 -- fragment: others_chunks
@@ -69,6 +73,13 @@ chunk_id,
 1 - (dense <=> asked) AS dense,
 - (lexical <#> $16::sparsevec) AS lexical
 
+-- fragment: score
+-- What `fusion.absolute` gives, to the last bit.
+coalesce($18::float8 * dense + (1 - $18::float8) * lexical, lexical)
+
+-- fragment: best
+SELECT chunk_id, dense, lexical FROM visible ORDER BY :score DESC, chunk_id LIMIT $17
+
 -- fragment: is_seen
 -- Of a chunk, looked up one by one.
 EXISTS (
@@ -83,60 +94,54 @@ EXISTS (
 -- fragment: legs
 dense_leg AS (
     SELECT chunk_id, dense FROM visible WHERE dense IS NOT NULL
-    ORDER BY dense DESC, chunk_id LIMIT $17
+    ORDER BY dense DESC, chunk_id LIMIT $22
 ),
 lexical_leg AS (
     SELECT chunk_id, lexical FROM visible WHERE lexical > 0
-    ORDER BY lexical DESC, chunk_id LIMIT $17
+    ORDER BY lexical DESC, chunk_id LIMIT $22
+),
+chosen AS (
+    SELECT chunk_id, dense, lexical FROM visible
+    WHERE chunk_id IN (
+        SELECT chunk_id FROM dense_leg
+        UNION ALL SELECT chunk_id FROM lexical_leg
+        UNION ALL SELECT chunk_id FROM (:best) AS best
+    )
 )
 
--- fragment: answer
--- Every candidate, and of the likeliest hits what a hit shows: the guess is fusion's `relative`.
-found AS (
-    SELECT
-        chunk_id,
-        (dense_leg.dense - min(dense_leg.dense) OVER ())
-            / nullif(max(dense_leg.dense) OVER () - min(dense_leg.dense) OVER (), 0) AS meaning,
-        (lexical_leg.lexical - min(lexical_leg.lexical) OVER ())
-            / nullif(max(lexical_leg.lexical) OVER () - min(lexical_leg.lexical) OVER (), 0)
-            AS words
-    FROM dense_leg FULL JOIN lexical_leg USING (chunk_id)
-),
-likely AS (
-    SELECT chunk_id, row_number() OVER () AS place
-    FROM (
-        SELECT chunk_id FROM found
-        ORDER BY
-            $19::float8 * coalesce(meaning, 0) + (1 - $19::float8) * coalesce(words, 0) DESC, chunk_id
-        LIMIT $18
-    ) AS best
-),
-pass AS (
-    SELECT
-        1 AS place,
-        coalesce(max(revision) FILTER (WHERE tenant = $1), 0) AS tenant_revision,
-        coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
-        coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
-        coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
-        coalesce(max(:space) FILTER (WHERE tenant = $1), $22) AS space,
-        coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
-        max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
-        max(languages) FILTER (WHERE tenant = 'public') AS public_languages,
-        (SELECT array_agg(chunk_id) FROM dense_leg) AS dense_ids,
-        (SELECT array_agg(dense) FROM dense_leg) AS dense_scores,
-        (SELECT array_agg(chunk_id) FROM lexical_leg) AS lexical_ids,
-        (SELECT array_agg(lexical) FROM lexical_leg) AS lexical_scores
-    FROM tenants WHERE tenant IN ($1, 'public')
-)
+-- fragment: head
+-- Of the pass itself.
 SELECT
-    pass.*, likely.chunk_id,
+    coalesce(max(revision) FILTER (WHERE tenant = $1), 0) AS tenant_revision,
+    coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
+    coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
+    coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
+    coalesce(max(:space) FILTER (WHERE tenant = $1), $21) AS space,
+    coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
+    max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
+    max(languages) FILTER (WHERE tenant = 'public') AS public_languages
+FROM tenants WHERE tenant IN ($1, 'public')
+
+-- fragment: head_with_legs
+SELECT
+    whole.*,
+    (SELECT array_agg(chunk_id) FROM dense_leg) AS dense_ids,
+    (SELECT array_agg(dense) FROM dense_leg) AS dense_scores,
+    (SELECT array_agg(chunk_id) FROM lexical_leg) AS lexical_ids,
+    (SELECT array_agg(lexical) FROM lexical_leg) AS lexical_scores
+FROM (:head) AS whole
+
+-- fragment: answer
+-- The head, and beside it and below it the chosen chunks with what a hit shows.
+SELECT
+    head.*, chosen.chunk_id, chosen.dense, chosen.lexical,
     chunk_texts.digest, coalesce(around.text, chunk_texts.text) AS text,
     coalesce(around.start_at, chunk_texts.start_at) AS start_at,
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
     document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
     documents.language, documents.tags
-FROM pass
-FULL JOIN likely USING (place)
+FROM (SELECT 1 AS place, * FROM head) AS head
+FULL JOIN (SELECT row_number() OVER () AS place, * FROM chosen) AS chosen USING (place)
 LEFT JOIN chunk_texts USING (chunk_id)
 LEFT JOIN documents USING (document_key)
 LEFT JOIN LATERAL (
@@ -146,7 +151,7 @@ LEFT JOIN LATERAL (
     FROM (
         -- OFFSET 0: a whole text is read only if it is asked for.
         SELECT document_key, text FROM texts
-        WHERE $21::boolean AND document_key = chunk_texts.document_key
+        WHERE $20::boolean AND document_key = chunk_texts.document_key
         OFFSET 0
     ) AS texts
     CROSS JOIN LATERAL (
@@ -208,11 +213,11 @@ LEFT JOIN tenants ON tenants.tenant = $1
 LEFT JOIN shelves ON shelves.shelf = tenants.shelf
 WHERE everyone.tenant = 'public';
 
--- name: sweep
--- Exact: over all of the tenant's chunks, leaving out those of documents that may not be seen.
--- IS TRUE keeps the planner from turning the look-up in a hash table into a join.
--- MATERIALIZED: each vector is read and compared once, and no planner may pull a leg's order inside.
-WITH own AS MATERIALIZED (
+-- fragment: swept
+-- IS TRUE keeps the planner from turning the look-up in a hash table into a join. OFFSET 0: each
+-- vector is read and compared once, however often its scores are named; what is visible is kept only
+-- where more than one leg asks for it.
+own AS MATERIALIZED (
     -- Most is seen of what is swept: the added nothing keeps out the index of audiences, which
     -- finds most in three times the time that it takes to look at all.
     SELECT document_key
@@ -225,59 +230,102 @@ WITH own AS MATERIALIZED (
     WHERE $13::boolean AND tenant = $1 AND :is_admitted AND :is_wanted
 ),
 others AS MATERIALIZED (:others),
-visible AS MATERIALIZED (
-    SELECT :compared
-    FROM (SELECT *, :asked_of_own AS asked FROM chunks) AS chunks
-    WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
-      AND (document_key IN (SELECT document_key FROM own)) IS TRUE
+visible AS (
+    (
+        SELECT :compared
+        FROM (SELECT *, :asked_of_own AS asked FROM chunks) AS chunks
+        WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
+          AND (document_key IN (SELECT document_key FROM own)) IS TRUE
+        OFFSET 0
+    )
     UNION ALL
-    SELECT :compared FROM (:others_chunks) AS chunks
-),
+    (SELECT :compared FROM (:others_chunks) AS chunks OFFSET 0)
+)
+
+-- fragment: walked
+-- From the documents that may be seen to their chunks. IS TRUE leaves the planner one index.
+own AS MATERIALIZED (:own),
+others AS MATERIALIZED (:others),
+visible AS (
+    (
+        SELECT :compared
+        FROM own
+        CROSS JOIN LATERAL (
+            SELECT chunk_id, dense, lexical, :asked_of_own AS asked FROM chunks
+            WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
+              AND (tenant = $1) IS TRUE AND chunks.document_key = own.document_key
+            OFFSET 0
+        ) AS chunks
+        OFFSET 0
+    )
+    UNION ALL
+    (SELECT :compared FROM (:others_chunks) AS chunks OFFSET 0)
+)
+
+-- name: sweep
+-- Exact: over all of the tenant's chunks, leaving out those of documents that may not be seen.
+WITH :swept,
+chosen AS (:best),
+head AS (:head)
+:answer;
+
+-- name: sweep_legs
+WITH :swept,
 :legs,
+head AS (:head_with_legs)
 :answer;
 
 -- name: walk
--- Exact: from the documents that may be seen to their chunks. IS TRUE leaves the planner one index.
-WITH own AS MATERIALIZED (:own),
-others AS MATERIALIZED (:others),
-visible AS MATERIALIZED (
-    SELECT :compared
-    FROM own
-    CROSS JOIN LATERAL (
-        SELECT chunk_id, dense, lexical, :asked_of_own AS asked FROM chunks
-        WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
-          AND (tenant = $1) IS TRUE AND chunks.document_key = own.document_key
-        OFFSET 0
-    ) AS chunks
-    UNION ALL
-    SELECT :compared FROM (:others_chunks) AS chunks
-),
+-- Exact: from the documents that may be seen to their chunks.
+WITH :walked,
+chosen AS (:best),
+head AS (:head)
+:answer;
+
+-- name: walk_legs
+WITH :walked,
 :legs,
+head AS (:head_with_legs)
 :answer;
 
 -- name: nearest
 -- Approximate, on one shelf: the dense leg by the shelf's graph, which is walked until enough of what
--- it meets may be seen; the lexical leg among the chunks that hold one of the terms $20, counted
--- from 1, which the searcher picks so that no other chunk can be in the leg. Measured against the
--- exact passes by `make bench-index`. What stands in braces is the shelf's number and the width of
--- its vectors, of which neither a table's name nor a type's modifier can be a parameter.
+-- it meets may be seen; the lexical leg among the chunks that hold one of the terms $19, counted
+-- from 1, which the searcher picks so that no other chunk can be in the leg. What is best is chosen
+-- among both. Measured against the exact passes by `make bench-index`. What stands in braces is the
+-- shelf's number and the width of its vectors, of which neither a table's name nor a type's modifier
+-- can be a parameter.
 WITH nearest AS MATERIALIZED (
     SELECT chunk_id, 1 - (dense::halfvec({width}) <=> $15::halfvec({width})) AS dense
     FROM chunks_{shelf} AS chunks
     WHERE vector_dims(dense) = {width} AND :is_seen AND (
-        SELECT :space = $22 FROM tenants WHERE tenants.tenant = chunks.tenant
+        SELECT :space = $21 FROM tenants WHERE tenants.tenant = chunks.tenant
     )
-    ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $17
+    ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $22
 ),
 dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
 -- The words of most of these chunks are compared sooner than it is looked up who may see them.
 matched AS MATERIALIZED (
     SELECT chunk_id, document_key, - (lexical <#> $16::sparsevec) AS lexical
     FROM chunks_{shelf}
-    WHERE lexical_terms(lexical) && $20::integer[]
+    WHERE lexical_terms(lexical) && $19::integer[]
     ORDER BY 3 DESC, chunk_id
 ),
 lexical_leg AS (
-    SELECT chunk_id, lexical FROM matched AS chunks WHERE :is_seen LIMIT $17
+    SELECT chunk_id, lexical FROM matched AS chunks WHERE :is_seen LIMIT $22
 ),
+visible AS (
+    SELECT :compared
+    FROM (SELECT chunk_id FROM dense_leg UNION SELECT chunk_id FROM lexical_leg) AS candidates
+    CROSS JOIN LATERAL (
+        SELECT dense, lexical, (
+            SELECT $15::halfvec FROM tenants WHERE tenants.tenant = chunks.tenant AND :space = $21
+        ) AS asked
+        FROM chunks_{shelf} AS chunks WHERE chunks.chunk_id = candidates.chunk_id
+        OFFSET 0
+    ) AS chunks
+    OFFSET 0
+),
+chosen AS (:best),
+head AS (:head_with_legs)
 :answer;

@@ -8,7 +8,7 @@ who sees what is decided here by lot, and told to the index as owners, readers a
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from statistics import mean, median
 
@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import lexical, spelling, strategy
+from index import fusion, lexical, spelling, strategy
 from index.database import Database, connect
 from index.documents import Documents
-from index.fusion import Candidate
-from index.passes import Asked, Passes, Question
+from index.fusion import Candidate, Fused
+from index.passes import Asked, Looked, Passes, Question
 from index.query import Filter, Query
 from index.scope import SCOPE_NAMES, Scope, resolve
 from index.shelves import Shelves
@@ -46,8 +46,9 @@ _EXACT, _NEAREST = "exact", "by an index"
 _HOW = (
     f"{CHUNKS:,} chunks of {TENANTS} tenants whose sizes follow Zipf's law. One principal of the "
     "largest tenant sees, as owner, by a group and by what others have made public, just the share "
-    "named. Recall@10 of each leg against brute force in numpy; equal scores may stand in for each "
-    "other. The time is that of all statements of one search."
+    "named. Recall@10 of the ranking that a search gives, and of each leg by itself, against brute "
+    "force in numpy; equal scores may stand in for each other. The time is that of all statements "
+    "of one search."
 )
 _CHURNED = (
     f"After {CHURNS} times a tenth of all documents was written anew, the indexes in place all the "
@@ -55,19 +56,21 @@ _CHURNED = (
 )
 _ASKER = "asker"
 _ALIKE = 2e-6  # scores this near, of 1, may change places by the rounding of 32 bits
-_CANDIDATES = 50
+
+Recalled = tuple[float, float, float]  # of the fused ranking, of the dense and of the lexical leg
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
     """Of one share, in percent: how many chunks it is, how they are looked through, what is found.
 
-    dense, lexical: the mean over the questions. p50_ms: of all statements of one search.
+    fused, dense, lexical: the mean over the questions. p50_ms: of all statements of one search.
     """
 
     share: float
     visible: int
     ways: Sequence[str]
+    fused: float
     dense: float
     lexical: float
     p50_ms: float
@@ -96,7 +99,11 @@ def measure(bench: Bench) -> Section:
 
 
 def _bar(what: str, measured: Sequence[Recall], how: str) -> Bar:
-    found = [min(one.dense, one.lexical) for one in measured if one.is_nearest == (how == _NEAREST)]
+    found = [
+        min(one.fused, one.dense, one.lexical)
+        for one in measured
+        if one.is_nearest == (how == _NEAREST)
+    ]
     return Bar(what, min(found), at_least=BAR_NEAREST if how == _NEAREST else BAR_EXACT)
 
 
@@ -106,13 +113,15 @@ def _table(measured: Sequence[Recall]) -> str:
             f"{one.share:g} %",
             f"{one.visible:,}",
             " + ".join(one.ways),
+            f"{one.fused:.3f}",
             f"{one.dense:.3f}",
             f"{one.lexical:.3f}",
             f"{one.p50_ms:.1f}",
         )
         for one in measured
     ]
-    return table(("visible", "chunks", "strategy", "dense", "lexical", "P50 ms"), rows)
+    head = ("visible", "chunks", "strategy", "fused", "dense", "lexical", "P50 ms")
+    return table(head, rows)
 
 
 async def _measured(url: str, bench: Bench) -> tuple[list[Recall], list[Recall]]:
@@ -247,25 +256,35 @@ class BruteForce:
         self._dense = dense / np.linalg.norm(dense, axis=1, keepdims=True)
         self._passages = np.array([passage for _, _, passage in seen])
 
-    def dense_recall(self, vector: NDArray[np.float32], leg: Sequence[Candidate]) -> float:
+    def recall(self, looked: Looked, vector: NDArray[np.float32], text: str) -> Recalled:
+        """Of what was found for the text with this vector."""
         half = vector.astype(np.float16).astype(np.float32)
-        return self._recall(self._dense @ (half / np.linalg.norm(half)), leg)
+        dense = self._dense @ (half / np.linalg.norm(half))
+        words = self._words(lexical.query(text, ["en"]).weights)
+        alpha = looked.asked.alpha
+        ranking = fusion.absolute(looked.compared, alpha=alpha)
+        return (
+            self._recall(alpha * dense + (1 - alpha) * words, ranking),
+            self._recall(dense, looked.dense),
+            self._recall(words, looked.lexical),
+        )
 
-    def lexical_recall(self, words: Mapping[int, float], leg: Sequence[Candidate]) -> float:
+    def _words(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
         of_passage = np.zeros(len(self._source.texts), np.float32)
         for place, held in enumerate(self._source.lexical):
             of_passage[place] = sum(
-                weight * held[term] for term, weight in words.items() if term in held
+                weight * held[term] for term, weight in weights.items() if term in held
             )
-        return self._recall(of_passage[self._passages], leg)
+        of_chunk: NDArray[np.float32] = of_passage[self._passages]
+        return of_chunk
 
-    def _recall(self, scores: NDArray[np.float32], leg: Sequence[Candidate]) -> float:
-        """The share of the best FIRST that the leg begins with; equal scores may stand in."""
+    def _recall(self, scores: NDArray[np.float32], ranking: Sequence[Candidate | Fused]) -> float:
+        """The share of the best FIRST that the ranking begins with; equal scores may stand in."""
         best = np.sort(scores[scores > 0])[::-1][:FIRST]
         if not len(best):
             return 1.0
         least = best[-1] - _ALIKE * max(1.0, float(best[0]))
-        places = [self._place[found.chunk_id] for found in leg[: len(best)]]
+        places = [self._place[found.chunk_id] for found in ranking[: len(best)]]
         return float(np.mean(scores[places] >= least))
 
 
@@ -291,25 +310,28 @@ async def _measure(
 ) -> Recall:
     passes, embedder = Passes(database, limits=MEASURED), StaticEmbedder()
     scope, wanted = world.scope(share)
-    dense, words, times_s = [], [], []
+    recalled, times_s = [], []
     for text in questions:
         vector = await embedder.embed_query(text)
         question = _question(scope, Query(text, filter=wanted), vector)
-        await passes.legs(question)  # so that no time is measured with cold pages
+        await passes.look(question)  # so that no time is measured with cold pages
         started_s = time.perf_counter()
-        legs = await passes.legs(question)
+        await passes.look(question)
         times_s.append(time.perf_counter() - started_s)
-        dense.append(truth.dense_recall(vector, legs.dense))
-        asked = lexical.query(spelling.completed(text, legs.spelled.corrections), ["en"])
-        words.append(truth.lexical_recall(asked, legs.lexical))
+        explained = replace(question, query=replace(question.query, explain=True))
+        looked = await passes.look(explained)
+        taken_for = spelling.completed(text, looked.spelled.corrections)
+        recalled.append(truth.recall(looked, vector, taken_for))
+    fused, dense, words = (mean(of_one) for of_one in zip(*recalled, strict=True))
     survey = await passes.survey(question)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)
     return Recall(
         share=share,
         visible=truth.visible,
         ways=sorted({one.way for one in chosen}),
-        dense=mean(dense),
-        lexical=mean(words),
+        fused=fused,
+        dense=dense,
+        lexical=words,
         p50_ms=median(times_s) * 1000,
     )
 

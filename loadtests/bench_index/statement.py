@@ -37,7 +37,7 @@ BAR = 2.2
 
 _PASSAGES, _QUESTIONS, _SEED = 20_000, 30, 1
 _HOW = (
-    "All statements of one hybrid search (readers, both legs, the hits' texts), as a ratio to a"
+    "All statements of one hybrid search (readers, both scores, the hits' texts), as a ratio to a"
     " bare scan of the same rows: the tenant's chunks ordered by distance, identifiers alone. "
     "Both wait for one round trip or more on the same machine, in turns, on warm pages."
 )
@@ -155,7 +155,7 @@ async def _measure(
                 bare_s = time.perf_counter() - started_s
                 spent.clear()
                 question = _question(scope, text, one)
-                await passes.legs(question)
+                await passes.look(question)
                 if number:  # the first round warms up
                     turns.append((bare_s, sum(spent)))
                     counts.append(len(spent))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cache import guards
@@ -156,6 +156,7 @@ def test_any_text_may_share_its_own_answer(text: str) -> None:
     assert guards.objections(asked, asked) == frozenset()
 
 
+@example("M", "A0M")  # "m" weighs otherwise once an "a" makes the text Portuguese
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_the_guards_do_not_ask_which_came_first(one: str, other: str) -> None:
     first, second = (guards.features(text, ["en", "pt"], Lexicon()) for text in (one, other))

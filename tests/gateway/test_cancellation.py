@@ -346,7 +346,7 @@ async def test_a_tenants_wait_for_a_lock_stops_no_other(
     """What is in memory is served while the only connection is taken."""
     await ana.search("annual leave")
     async with locked(settings) as blocked:
-        waiting = asyncio.create_task(ana.search("another question"))
+        waiting = asyncio.create_task(ana.search("another question about leave"))
         await blocked()
 
         answers = [await ana.search("annual leave") for _ in range(20)]

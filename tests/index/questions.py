@@ -84,7 +84,7 @@ class World:
 
 
 def check(query: Query, found: Found, expected: worlds.Expected) -> None:
-    """Ranks are exact, but where scores of `relative` fusion are equal within the tolerance."""
+    """Ranks are exact, but where scores are equal within the tolerance: no two `rrf` ones are."""
     tolerance = 0.0 if query.fusion == "rrf" else SCORE_TOLERANCE
     found_scores = [hit.score for hit in found.hits]
     expected_scores = [score for _, score in expected.hits]
@@ -123,7 +123,7 @@ queries = st.builds(
     text=st.lists(words | st.just("unheard-of"), min_size=1, max_size=5).map(" ".join),
     alpha=st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1),
     top_k=st.sampled_from([1, 5, 20, 1000]),
-    fusion=st.sampled_from(["relative", "rrf"]),
+    fusion=st.sampled_from(["absolute", "absolute", "relative", "rrf"]),
     filter=filters,
     min_score=seldom(st.sampled_from([0.17, 0.53, 1.1])),
     candidates=st.sampled_from([3, 20, 50, 1000]),

@@ -42,7 +42,7 @@ queries = st.builds(
     text=texts,
     alpha=st.none() | st.floats(0, 1) | st.sampled_from([0, 1]),
     top_k=st.integers(1, 1000),
-    fusion=st.sampled_from(["relative", "rrf"]),
+    fusion=st.sampled_from(["absolute", "relative", "rrf"]),
     filter=filters,
     min_score=st.none() | st.floats(0, 2),
     explain=st.booleans(),
@@ -66,6 +66,8 @@ dependences = st.builds(
     words=st.none() | st.integers(0, 2**62),
     dense=halfs.map(lambda numbers: np.array(numbers, np.float32)),
     lexical=st.dictionaries(st.integers(0, 10**9 - 1), st.floats(0, 100, width=32), max_size=30),
+    alpha=st.floats(0, 1),
+    fused_floor=st.floats(0, 1) | st.just(math.inf),
     dense_floor=floors,
     lexical_floor=floors,
     candidates=ids,
@@ -81,6 +83,8 @@ PLAIN = Dependence(
     words=3,
     dense=np.array([0.6, 0.8], np.float16).astype(np.float32),
     lexical={7: 1.5},
+    alpha=0.25,
+    fused_floor=0.125,
     dense_floor=0.5,
     lexical_floor=None,
     candidates=(1, 2, 3),
@@ -157,7 +161,7 @@ def test_a_record_whose_parts_are_other_ones_is_unreadable(before: bytes, after:
         Dependence.decode(sealed(body.replace(before, after)))
 
 
-def test_an_answer_of_the_usual_size_is_two_kilobytes() -> None:
+def test_an_answer_of_the_usual_size_takes_little_over_a_kilobyte() -> None:
     dense = np.full(256, 1 / 16, np.float32)
     lexical = dict.fromkeys(range(20), 1.5)
     usual = Dependence(
@@ -168,15 +172,17 @@ def test_an_answer_of_the_usual_size_is_two_kilobytes() -> None:
         words=None,
         dense=dense,
         lexical=lexical,
-        dense_floor=0.5,
-        lexical_floor=2.5,
-        candidates=tuple(range(80)),
+        alpha=0.3,
+        fused_floor=0.25,
+        dense_floor=math.inf,
+        lexical_floor=math.inf,
+        candidates=(),
         shown=tuple(range(8)),
         documents=(),
         exact=True,
     )
 
-    assert len(usual.encode()) < 2_100
+    assert len(usual.encode()) < 1_400
 
 
 def sealed(body: bytes, form: int = FORMAT) -> bytes:

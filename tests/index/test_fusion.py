@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index import fusion
-from index.fusion import Candidate, Fused, Leg
+from index.fusion import Candidate, Compared, Fused, Leg
 
 Fuse = Callable[[Sequence[Candidate], Sequence[Candidate]], list[Fused]]
 
@@ -34,6 +34,50 @@ def order(fused: Sequence[Fused]) -> list[int]:
 
 def ids(candidates: Sequence[Candidate]) -> list[int]:
     return [candidate.chunk_id for candidate in candidates]
+
+
+def test_absolute_weighs_both_scores_of_a_chunk_as_they_are() -> None:
+    compared = [Compared(1, 0.8, 0.0), Compared(2, None, 0.5), Compared(3, 0.6, 0.25)]
+
+    fused = fusion.absolute(compared, alpha=0.25)
+
+    assert fused == [
+        Fused(2, 0.5, dense=None, lexical=Leg(None, 0.5)),
+        Fused(3, 0.25 * 0.6 + 0.75 * 0.25, dense=Leg(None, 0.6), lexical=Leg(None, 0.25)),
+        Fused(1, 0.25 * 0.8, dense=Leg(None, 0.8), lexical=None),
+    ]
+
+
+def test_absolute_tells_where_a_chunk_stands_in_the_legs_that_were_asked() -> None:
+    compared = [Compared(1, 0.8, 0.0), Compared(2, 0.1, 0.5)]
+
+    fused = fusion.absolute(compared, leg((9, 0.9), (1, 0.8)), leg((2, 0.5)), alpha=0.25)
+
+    assert [(chunk.chunk_id, chunk.dense, chunk.lexical) for chunk in fused] == [
+        (2, Leg(None, 0.1), Leg(1, 0.5)),
+        (1, Leg(2, 0.8), None),
+    ]
+
+
+@given(
+    st.lists(
+        st.builds(Compared, chunk_ids, st.floats(-1, 1), st.floats(0, 1)),
+        unique_by=lambda one: one.chunk_id,
+    ),
+    alphas,
+    st.data(),
+)
+def test_an_absolute_score_is_above_0_up_to_1_and_hangs_on_no_other_chunk(
+    compared: list[Compared], alpha: float, data: st.DataObject
+) -> None:
+    fused = fusion.absolute(compared, alpha=alpha)
+
+    some = data.draw(st.sets(st.sampled_from(compared))) if compared else set()
+    chosen = {one.chunk_id for one in some}
+    assert all(0 < chunk.score <= 1 for chunk in fused)
+    assert fusion.absolute(list(some), alpha=alpha) == [
+        chunk for chunk in fused if chunk.chunk_id in chosen
+    ]
 
 
 def test_relative_weighs_each_leg_scaled_to_its_own_candidates() -> None:

@@ -74,4 +74,3 @@ async def test_vectors_of_the_greatest_width_are_stored_and_found(
     assert len(found.hits) == 3
     assert found.hits[0].document_id == "d7"
     assert found.hits[0].ranking.dense is not None
-    assert found.hits[0].ranking.dense.rank == 1

@@ -46,9 +46,7 @@ def in_one_document(*spans: tuple[int, int]) -> Mapping[int, Mapping[str, Any]]:
 def picked(
     query: Query, ranking: Sequence[Fused], shown: Mapping[int, Mapping[str, Any]]
 ) -> list[int]:
-    found = hits.pick(query, ranking, shown)
-    assert found is not None
-    return [hit.chunk_id for hit in found.hits]
+    return [hit.chunk_id for hit in hits.pick(query, ranking, shown).hits]
 
 
 def spans_of(query: Query, *spans: tuple[int, int]) -> list[tuple[int, int, str]]:
@@ -146,14 +144,6 @@ def test_all_chunks_are_told_that_were_looked_at_up_to_the_last_hit() -> None:
     assert found is not None
     assert [hit.chunk_id for hit in found.hits] == [0, 4]
     assert found.looked_at == (0, 1, 2, 3, 4)
-
-
-def test_there_is_no_answer_while_a_hit_can_not_be_shown() -> None:
-    shown = {0: a_row(0, "a"), 2: a_row(2, "c")}
-
-    assert hits.pick(QUERY, a_ranking(1, 0.9, 0.8), shown) is None
-    assert picked(Query("?", alpha=0.5, top_k=1), a_ranking(1, 0.9, 0.8), shown) == [0]
-    assert picked(Query("?", alpha=0.5, min_score=0.95), a_ranking(1, 0.9, 0.8), shown) == [0]
 
 
 def test_nothing_below_the_least_score_is_a_hit() -> None:

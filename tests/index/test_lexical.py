@@ -21,7 +21,7 @@ def _word_lists() -> None:
 
 def score(query: str, chunk: str, language: str, also: Collection[str] = ()) -> float:
     held = lexical.chunk(chunk, language)
-    asked = lexical.query(query, {language, *also})
+    asked = lexical.query(query, {language, *also}).weights
     return sum(weight * held[index] for index, weight in asked.items() if index in held)
 
 
@@ -32,16 +32,33 @@ def test_a_chunk_holds_saturated_frequencies() -> None:
     assert sorted(vector.values()) == pytest.approx([1.8 / (1 + norm), 2 * 1.8 / (2 + norm)])
 
 
-def test_a_query_holds_the_inverse_chance_that_a_text_holds_the_word() -> None:
-    (unheard_of,) = lexical.query("xqzwv", ["en"]).values()
+def test_a_query_weighs_a_word_by_the_inverse_chance_that_a_text_holds_it() -> None:
+    asked = lexical.query("xqzwv lighthouse", ["en"])
+    unheard_of, listed = sorted(asked.weights, key=lambda term: asked.chances[term])
 
-    assert unheard_of == pytest.approx(-math.log(1 - (1 - 1e-7) ** 150))
+    assert asked.chances[unheard_of] == pytest.approx(1 - (1 - 1e-7) ** 150)
+    assert asked.weights[unheard_of] / asked.weights[listed] == pytest.approx(
+        math.log(asked.chances[unheard_of]) / math.log(asked.chances[listed])
+    )
+
+
+def test_a_chunk_that_says_nothing_but_the_query_over_and_over_scores_1() -> None:
+    asked = "the lighthouse keeper"
+
+    once, often = (score(asked, f"{asked} " * times, "en") for times in (1, 10_000))
+
+    assert 0.5 < once < often < 1
+
+
+@given(TEXTS, TEXTS, st.sampled_from(sorted(LANGUAGES)))
+def test_no_score_is_below_0_or_above_1(query: str, chunk: str, language: str) -> None:
+    assert 0 <= score(query, chunk, language) <= 1
 
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
-    rare, common = "the lighthouse", "the house"
+    asked = "the house by the lighthouse"
 
-    assert score(rare, rare, "en") > score(common, common, "en")
+    assert score(asked, "the lighthouse", "en") > score(asked, "the house", "en") > 0
 
 
 @pytest.mark.parametrize(
@@ -49,7 +66,7 @@ def test_a_rare_word_weighs_more_than_a_common_one() -> None:
     [("the of and to", "en"), ("de a o que e", "pt"), ("der die und", "de"), ("the de la", "und")],
 )
 def test_words_that_nearly_every_text_holds_score_nothing(words: str, language: str) -> None:
-    assert lexical.chunk(words, language) == lexical.query(words, [language]) == {}
+    assert lexical.chunk(words, language) == lexical.query(words, [language]).weights == {}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +153,7 @@ def test_a_part_finds_the_whole_which_prefers_itself(part: str, whole: str) -> N
     ],
 )
 def test_spellings_of_one_thing_meet(one: str, other: str, language: str) -> None:
-    held, asked = lexical.chunk(one, language), lexical.query(other, [language])
+    held, asked = lexical.chunk(one, language), lexical.query(other, [language]).weights
 
     rarest = max(asked, key=asked.__getitem__)
     assert rarest in held
@@ -176,7 +193,7 @@ def test_the_marks_of_indic_letters_are_no_accents() -> None:
 
 
 def test_a_number_weighs_what_its_length_says() -> None:
-    (short,), (long,) = (lexical.query(number, ["en"]).values() for number in ("17", "58213"))
+    short, long = sorted(lexical.query("17 58213", ["en"]).weights.values())
 
     assert short < 0.5 * long
 
@@ -193,16 +210,16 @@ def test_a_chunk_meets_only_the_terms_of_its_own_language() -> None:
     chunk = "Notas sobre o die, peça que se usa em moldes."  # "die" is German's "the"
 
     assert score("die", chunk, "pt", also=["de"]) == score("die", chunk, "pt") > 0
-    assert lexical.query("die", ["de"]) == {}
+    assert lexical.query("die", ["de"]).weights == {}
 
 
 @given(TEXTS, st.sets(st.sampled_from(sorted(LANGUAGES))))
 def test_a_query_in_several_languages_is_its_queries_in_each(
     text: str, languages: set[str]
 ) -> None:
-    together = lexical.query(text, languages)
+    together = lexical.query(text, languages).weights
 
-    alone = [lexical.query(text, [language]) for language in languages]
+    alone = [lexical.query(text, [language]).weights for language in languages]
     assert together == {index: weight for one in alone for index, weight in one.items()}
     assert len(together) == sum(map(len, alone))
 
@@ -211,10 +228,12 @@ def test_a_query_in_several_languages_is_its_queries_in_each(
 def test_any_text_gives_vectors_that_can_be_stored(text: str, language: str) -> None:
     held, asked = lexical.chunk(text, language), lexical.query(text, [language])
 
-    assert held.keys() == asked.keys()
+    assert held.keys() == asked.weights.keys() == asked.chances.keys()
     assert all(0 <= index < DIMENSION for index in held)
     assert all(0 < frequency < 1.8 for frequency in held.values())
-    assert all(0.1 < weight < 12 for weight in asked.values())
+    assert all(1e-5 < chance <= 0.9 for chance in asked.chances.values())
+    assert all(1e-4 < weight < 1 for weight in asked.weights.values())
+    assert not asked.weights or sum(asked.weights.values()) == pytest.approx(1 / 1.8)
 
 
 def test_of_too_many_words_a_query_keeps_the_rarest() -> None:
@@ -229,7 +248,7 @@ def test_of_too_many_words_a_chunk_keeps_the_most_frequent() -> None:
     vector = lexical.chunk(text, "en")
 
     assert len(vector) == CHUNK_TERMS_MAX
-    assert vector.keys() >= lexical.query("lighthouse", ["en"]).keys()
+    assert vector.keys() >= lexical.query("lighthouse", ["en"]).weights.keys()
 
 
 def test_of_a_blob_only_the_beginning_is_a_word() -> None:

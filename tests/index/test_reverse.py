@@ -68,6 +68,8 @@ dependences = st.builds(
     words=st.none() | st.integers(0, 1),
     dense=vectors,
     lexical=weights,
+    alpha=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    fused_floor=st.just(math.inf) | st.floats(0, 1),
     dense_floor=floors,
     lexical_floor=floors,
     candidates=few.map(tuple),
@@ -144,7 +146,9 @@ class Rules:
         )
 
     def _enters(self, arrival: Arrival) -> bool:
-        return self._may_be_seen(arrival) and (self._is_near(arrival) or self._says_it(arrival))
+        return self._may_be_seen(arrival) and (
+            self._is_near(arrival) or self._says_it(arrival) or self._is_good(arrival)
+        )
 
     def _may_be_seen(self, arrival: Arrival) -> bool:
         scope, wanted = self.entry.scope, self.entry.query.filter
@@ -159,17 +163,31 @@ class Rules:
         entry = self.entry
         if arrival.space not in {None, entry.space} or entry.dense_floor == math.inf:
             return False
-        if len(arrival.dense) != len(entry.dense) or not arrival.dense.any():
-            return True
-        one, other = entry.dense.astype(np.float64), arrival.dense.astype(np.float64)
-        cosine = float(one @ other / math.sqrt((one @ one) * (other @ other)))
-        return entry.dense_floor is None or cosine >= entry.dense_floor - self.slack
+        floor = -math.inf if entry.dense_floor is None else entry.dense_floor
+        return self._similarity(arrival) >= floor - self.slack
 
     def _says_it(self, arrival: Arrival) -> bool:
-        entry = self.entry
-        score = sum(weight * arrival.lexical.get(term, 0) for term, weight in entry.lexical.items())
-        floor = 0 if entry.lexical_floor is None else entry.lexical_floor
+        score = self._words(arrival)
+        floor = 0 if self.entry.lexical_floor is None else self.entry.lexical_floor
         return score > 0 and score >= floor - self.slack
+
+    def _is_good(self, arrival: Arrival) -> bool:
+        entry = self.entry
+        score = self._words(arrival)
+        if arrival.space in {None, entry.space}:
+            score = entry.alpha * self._similarity(arrival) + (1 - entry.alpha) * score
+        return score > -self.slack and score >= entry.fused_floor - self.slack
+
+    def _similarity(self, arrival: Arrival) -> float:
+        """What can't be compared is nearer than anything."""
+        one, other = self.entry.dense.astype(np.float64), arrival.dense.astype(np.float64)
+        if len(one) != len(other) or not other.any():
+            return 1e9
+        return float(one @ other / math.sqrt((one @ one) * (other @ other)))
+
+    def _words(self, arrival: Arrival) -> float:
+        weights = self.entry.lexical.items()
+        return sum(weight * arrival.lexical.get(term, 0) for term, weight in weights)
 
 
 def as_document(arrival: Arrival) -> Any:
@@ -214,6 +232,8 @@ ENTRY = Dependence(
     words=None,
     dense=half([1, 0, 0]),
     lexical={1: 1.0},
+    alpha=0.5,
+    fused_floor=math.inf,
     dense_floor=0.5,
     lexical_floor=None,
     candidates=(1, 2),

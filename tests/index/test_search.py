@@ -18,7 +18,7 @@ from index.dependence import Dependence
 from index.documents import Documents
 from index.query import Filter, Query
 from index.scope import ScopeName, everything, resolve
-from index.search import Searcher
+from index.search import Found, Searcher
 from index.static_embedder import StaticEmbedder
 from ingest.chunk import chunks
 from ingest.write import Writer
@@ -212,11 +212,13 @@ async def test_ties_go_to_the_lower_chunk_id_in_each_leg_and_at_the_last_place(
         await put(writer, a_document(letter, f"Lighthouse {letter}."))
 
     for alpha in (0.0, 0.5, 1.0):
-        query = Query("lighthouse", alpha=alpha, top_k=10, candidates=3)
-        found = await searcher.search(ANA, query)
+        by_legs = Query("lighthouse", alpha=alpha, top_k=10, candidates=3, fusion="relative")
+        by_score = Query("lighthouse", alpha=alpha, top_k=3)
+        for query in (by_legs, by_score):
+            found = await searcher.search(ANA, query)
 
-        assert [hit.document_id for hit in found.hits] == letters[:3]
-        assert {hit.score for hit in found.hits} == {1.0}
+            assert [hit.document_id for hit in found.hits] == letters[:3]
+            assert len({hit.score for hit in found.hits}) == 1
 
 
 async def test_nothing_below_min_score_is_a_hit(writer: Writer, searcher: Searcher) -> None:
@@ -239,10 +241,13 @@ async def test_an_answer_has_no_more_hits_than_there_are_chunks(
     await put(writer, a_document("one", "Leave."))
     await put(writer, a_document("two", "# Harbour\n\nProbes.\n\n# Leave\n\nNone."))
 
-    found = await searcher.search(ANA, Query("leave", alpha=1, top_k=1000))
+    by_legs = Query("leave", alpha=1, top_k=1000, fusion="relative")
+    found = await searcher.search(ANA, by_legs)
+    alike = await searcher.search(ANA, replace(by_legs, fusion="absolute"))
 
     assert [hit.document_id for hit in found.hits].count("two") == 2
     assert len(found.hits) == 3
+    assert [hit.document_id for hit in alike.hits] == ["one", "two"], "probes are no leave"
 
 
 async def test_a_tenant_without_documents_gets_an_answer_without_hits(searcher: Searcher) -> None:
@@ -300,18 +305,19 @@ async def test_without_the_embedder_words_alone_decide_on_the_whole_scale(
 ) -> None:
     for number in range(5):
         await put(writer, a_document(f"d{number}", f"{'Leave. ' * number} Harbour probe."))
-    by_words = await searcher.search(ANA, Query("leave", alpha=0))
     degraded_searcher = Searcher(database, AbsentEmbedder())
 
-    found = await degraded_searcher.search(ANA, Query("leave", alpha=alpha))
+    for query in (Query("leave", alpha=alpha), Query("leave", alpha=alpha, fusion="relative")):
+        by_words = await searcher.search(ANA, replace(query, alpha=0))
+        found = await degraded_searcher.search(ANA, query)
 
-    assert found.degraded
-    assert not by_words.degraded
-    assert [(hit.chunk_id, hit.score) for hit in found.hits] == [
-        (hit.chunk_id, hit.score) for hit in by_words.hits
-    ]
-    assert (found.hits[0].score, found.hits[-1].score) == (1.0, 0.0)
-    assert all(hit.ranking.dense is None for hit in found.hits)
+        assert found.degraded
+        assert not by_words.degraded
+        assert [(hit.chunk_id, hit.score) for hit in found.hits] == [
+            (hit.chunk_id, hit.score) for hit in by_words.hits
+        ]
+        assert len(found.hits) == 5
+        assert all(hit.ranking.dense is None for hit in found.hits)
 
 
 async def test_without_the_embedder_rrf_ranks_by_words_too(
@@ -512,7 +518,7 @@ async def test_the_words_of_another_tenant_correct_nothing(
 async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
     world: World,
 ) -> None:
-    query = Query("sensor lighthouse", candidates=5, top_k=2)
+    query = Query("sensor lighthouse", candidates=5, top_k=2, fusion="relative")
 
     async def dependence(**fields: Any) -> Dependence:
         return (await world.searcher.search(ANA, replace(query, **fields))).dependence
@@ -522,6 +528,7 @@ async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
     assert (len(words.candidates), len(meaning.candidates)) == (5, 5)
     assert (words.dense_floor, words.lexical_floor) == (math.inf, both.lexical_floor)
     assert (meaning.dense_floor, meaning.lexical_floor) == (both.dense_floor, math.inf)
+    assert {one.fused_floor for one in (both, words, meaning)} == {math.inf}
     for fields in ({"explain": True}, {"fusion": "rrf"}):
         for alpha in (0.0, 1.0):
             every = await dependence(alpha=alpha, **fields)
@@ -531,10 +538,43 @@ async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
 
 
 async def test_a_leg_that_found_less_than_it_asked_for_has_no_floor(world: World) -> None:
-    few = await world.searcher.search(ANA, Query("sensor", alpha=0.5, candidates=1000))
+    query = Query("sensor", alpha=0.5, candidates=1000, fusion="relative")
+
+    few = await world.searcher.search(ANA, query)
 
     assert few.dependence.dense_floor is few.dependence.lexical_floor is None
     assert few.dependence.exact
+
+
+async def test_what_is_judged_by_itself_depends_on_the_hits_and_on_the_score_of_the_last(
+    world: World,
+) -> None:
+    query = Query("sensor lighthouse", alpha=0.5, top_k=3)
+
+    async def searched(**fields: Any) -> Found:
+        return await world.searcher.search(ANA, replace(query, **fields))
+
+    three, every = await searched(), await searched(top_k=1000, candidates=1000)
+    assert len(three.hits) == 3
+    assert three.dependence.fused_floor == three.hits[-1].score
+    assert three.dependence.candidates == ()
+    assert three.dependence.dense_floor == three.dependence.lexical_floor == math.inf
+    assert every.dependence.fused_floor == 0.0
+    least = every.hits[5].score
+    some = await searched(top_k=1000, candidates=1000, min_score=least)
+    assert some.dependence.fused_floor == least
+    assert (await searched(min_score=least)).dependence.fused_floor == three.hits[-1].score
+
+
+async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
+    world: World,
+) -> None:
+    query = Query("sensor", alpha=0.5, top_k=40, candidates=20, document_hits_max=1)
+
+    found = await world.searcher.search(ANA, query)
+
+    assert len(found.hits) < len(found.dependence.shown) == 40
+    assert 0 < found.dependence.fused_floor <= found.hits[-1].score
 
 
 async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_none_is_named(
@@ -573,7 +613,6 @@ async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: World
     found = await world.searcher.search(ANA, query)
 
     assert {hit.chunk_id for hit in found.hits} < set(found.dependence.shown)
-    assert set(found.dependence.shown) <= set(found.dependence.candidates)
 
 
 async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
@@ -585,11 +624,15 @@ async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
     writer = Writer(documents, static_embedder, RecordingInvalidation(), other)
     await put(writer, a_document("hers", readers=("public",)), "beta")
 
-    found = await Searcher(database, static_embedder).search(ANA, Query("leave", alpha=1.0))
+    searcher = Searcher(database, static_embedder)
+    judged = await searcher.search(ANA, Query("leave", alpha=1.0))
+    ranked = await searcher.search(ANA, Query("leave", alpha=1.0, fusion="relative"))
 
-    (hit,) = found.hits
-    assert found.dependence.candidates == (hit.chunk_id,)
-    assert found.dependence.dense_floor is found.dependence.lexical_floor is None
+    (hit,) = judged.hits
+    assert hit.ranking.lexical is not None
+    assert hit.score == hit.ranking.lexical.score
+    assert ranked.dependence.candidates == (hit.chunk_id,)
+    assert ranked.dependence.dense_floor is ranked.dependence.lexical_floor is None
 
 
 async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(world: World) -> None:

@@ -1,7 +1,7 @@
 """Which way a search goes: everything is looked through once, and what is small without asking."""
 
 from dataclasses import replace
-from math import exp
+from math import log
 
 import pytest
 from hypothesis import example, given
@@ -40,6 +40,7 @@ widths = st.sampled_from([None, WIDTH])
 # As `lexical` makes them: a query's weight is the negative logarithm of a chance, a chunk's is a
 # saturated frequency.
 weights = st.dictionaries(st.integers(0, 50), st.floats(0.11, 12), max_size=12)
+chances = st.dictionaries(st.integers(0, 50), st.floats(1e-5, 0.9), max_size=12)
 frequencies = st.floats(0.001, lexical.K1 + 1, exclude_max=True)
 
 
@@ -164,19 +165,17 @@ def test_what_was_measured_sweeps_less_than_it_takes_to_use_an_index() -> None:
     assert 0 < MEASURED.swept_share < 1
 
 
-@given(weights=weights, visible=st.floats(0, 1e6), candidates=st.integers(1, 1000))
+@given(chances=chances, visible=st.floats(0, 1e6), candidates=st.integers(1, 1000))
 def test_the_rarest_terms_are_as_few_as_promise_four_times_the_candidates(
-    weights: dict[int, float], visible: float, candidates: int
+    chances: dict[int, float], visible: float, candidates: int
 ) -> None:
-    chosen = strategy.rarest_terms(weights, visible, candidates)
+    chosen = strategy.rarest_terms(chances, visible, candidates)
 
-    promised = [exp(-weights[term]) * visible for term in chosen]
-    left = [weights[term] for term in weights.keys() - set(chosen)]
+    promised = [chances[term] * visible for term in chosen]
+    left = [chances[term] for term in chances.keys() - set(chosen)]
     assert len(set(chosen)) == len(chosen)
-    assert [weights[term] for term in chosen] == sorted(
-        (weights[term] for term in chosen), reverse=True
-    )
-    assert all(weight <= weights[term] for weight in left for term in chosen)
+    assert promised == sorted(promised)
+    assert all(chance >= chances[term] for chance in left for term in chosen)
     assert sum(promised[:-1]) < 4 * candidates
     assert sum(promised) >= 4 * candidates or not left
 
@@ -214,11 +213,14 @@ def test_without_a_floor_every_term_is_needed(weights: dict[int, float]) -> None
     assert set(strategy.sufficient_terms(weights, 0.0)) == weights.keys()
 
 
-@given(weights=weights, floor=st.floats(0, 150))
+@given(chances=chances, floor=st.floats(0, 150))
 def test_sufficient_terms_are_the_rarest_and_so_are_often_among_those_looked_for_at_first(
-    weights: dict[int, float], floor: float
+    chances: dict[int, float], floor: float
 ) -> None:
+    weights = {term: -log(chance) for term, chance in chances.items()}
     sufficient = strategy.sufficient_terms(weights, floor)
-    every = strategy.rarest_terms(weights, visible=0, candidates=1)
+    every = strategy.rarest_terms(chances, visible=0, candidates=1)
 
-    assert sufficient == every[: len(sufficient)]
+    assert {chances[term] for term in sufficient} == {
+        chances[term] for term in every[: len(sufficient)]
+    }

@@ -208,16 +208,41 @@ def _contains(held: Any, wanted: Any) -> bool:
 
 def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) -> Expected:
     """What the search must find among what may be seen. `dense` is the query's vector."""
+    assert query.alpha is not None, "the oracle has no embedder to ask"
+    alpha = round(query.alpha, 3)
     meaning, words = _dense_leg(seen, dense), _lexical_leg(seen, query)
+    if query.fusion == "absolute":
+        everything = _absolute(meaning, words, alpha)
+        above = [one for one in everything if one.score > 0]
+        decided = _is_decided(above, query.depth) and not any(
+            0 < abs(one.score) < ROUNDING for one in everything
+        )
+        scores = {one.chunk_id: one.score for one in above}
+        return Expected(_folded(seen, query, above[: query.depth]), scores, decided)
     decided = all(_is_decided(leg, query.candidates) for leg in (meaning, words))
     legs = meaning[: query.candidates], words[: query.candidates]
     if query.fusion == "rrf":
         ranking = fusion.reciprocal_rank(*legs)
     else:
-        assert query.alpha is not None, "the oracle has no embedder to ask"
-        ranking = fusion.relative(*legs, alpha=query.alpha)
+        ranking = fusion.relative(*legs, alpha=alpha)
     scores = {fused.chunk_id: fused.score for fused in ranking}
     return Expected(_folded(seen, query, ranking), scores, decided)
+
+
+def _absolute(
+    meaning: Sequence[Candidate], words: Sequence[Candidate], alpha: float
+) -> list[Fused]:
+    said = {one.chunk_id: one.score for one in words}
+    fused = [
+        Fused(
+            one.chunk_id,
+            round(alpha * one.score + (1 - alpha) * said.get(one.chunk_id, 0.0), 9),
+            None,
+            None,
+        )
+        for one in meaning
+    ]
+    return sorted(fused, key=lambda one: (-one.score, one.chunk_id))
 
 
 def _dense_leg(seen: Sequence[Piece], vector: NDArray[np.float32]) -> list[Candidate]:
@@ -230,7 +255,9 @@ def _dense_leg(seen: Sequence[Piece], vector: NDArray[np.float32]) -> list[Candi
 def _lexical_leg(seen: Sequence[Piece], query: Query) -> list[Candidate]:
     """Words of another language than the named one mean nothing."""
     asked = {
-        code: _single(lexical.query(query.text, [code])) if query.language in {None, code} else {}
+        code: _single(lexical.query(query.text, [code]).weights)
+        if query.language in {None, code}
+        else {}
         for code in LANGUAGES
     }
     products = [
@@ -251,7 +278,7 @@ def _ranked(seen: Sequence[Piece], scores: Sequence[float]) -> list[Candidate]:
     return sorted(leg, key=lambda candidate: (-candidate.score, candidate.chunk_id))
 
 
-def _is_decided(leg: Sequence[Candidate], candidates: int) -> bool:
+def _is_decided(leg: Sequence[Candidate | Fused], candidates: int) -> bool:
     """Whether scores are equal, or too far apart for rounding to change their order."""
     counted = [candidate.score for candidate in leg[: candidates + 1]]
     gaps = [better - worse for better, worse in pairwise(counted)]

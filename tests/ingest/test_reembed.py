@@ -253,7 +253,9 @@ async def test_public_documents_in_another_space_are_found_by_their_words(
     searcher = Searcher(database, embedder, coming)
 
     by_words = await searcher.search(ANA, Query("lighthouse lit", alpha=0.0))
-    by_meaning = await searcher.search(ANA, Query("lighthouse lit", alpha=1.0, top_k=50))
+    by_meaning = await searcher.search(
+        ANA, Query("lighthouse lit", alpha=1.0, top_k=50, fusion="relative")
+    )
 
     assert by_words.hits[0].document_id == "news"
     assert "news" not in {hit.document_id for hit in by_meaning.hits}
