@@ -3,7 +3,6 @@
 request → identify → parse → admit → scope → canonical query → cache → search → fill → respond
 """
 
-import asyncio
 from dataclasses import replace
 
 from starlette.responses import Response
@@ -23,7 +22,7 @@ from index.tenants import KeyHolder
 
 async def search(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
-    async with asyncio.timeout(services.settings.deadline_s):
+    with services.deadlines.within(services.settings.deadline_s):
         body = await exchange.read(services.settings.search_bytes_max)
         wanted = services.understood.get((exchange.sender, body))
         if wanted is None:

@@ -26,6 +26,7 @@ from cache.store import Store
 from cache.tallies import Tallies
 from cache.vectors import Vectors
 from gateway.audit import Auditor
+from gateway.deadlines import Deadlines
 from gateway.embedders import names
 from gateway.errors import NotPossible
 from gateway.judge import Judge, Ledger
@@ -80,6 +81,7 @@ class Services:
     settings: Settings
     admin_digest: bytes | None
     metrics: Metrics
+    deadlines: Deadlines
     database: Database
     tenants: Tenants
     documents: Documents
@@ -174,6 +176,7 @@ def _wire(
         if settings.admin_key
         else None,
         metrics=metrics,
+        deadlines=Deadlines(),
         database=connected,
         tenants=tenants,
         documents=documents,

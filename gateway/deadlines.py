@@ -1,0 +1,75 @@
+"""Deadlines of many short requests, watched by one timer.
+
+`asyncio.timeout` arms a timer for each, which takes a fifth of the time that a cached answer does.
+"""
+
+import asyncio
+from types import TracebackType
+
+TICK_S = 0.02  # how much later than it should a deadline may pass
+
+
+class Deadlines:
+    """Of one event loop."""
+
+    def __init__(self) -> None:
+        self._open: set[Deadline] = set()
+        self._is_ticking = False
+
+    def within(self, seconds: float) -> "Deadline":
+        """A context whose body is cancelled, and which raises `TimeoutError`, after that time."""
+        return Deadline(self, seconds)
+
+    def add(self, deadline: "Deadline") -> None:
+        self._open.add(deadline)
+        if not self._is_ticking:
+            self._is_ticking = True
+            asyncio.get_running_loop().call_later(TICK_S, self._tick)
+
+    def discard(self, deadline: "Deadline") -> None:
+        self._open.discard(deadline)
+
+    def _tick(self) -> None:
+        loop = asyncio.get_running_loop()
+        now_s = loop.time()
+        for deadline in [one for one in self._open if one.ends_s <= now_s]:
+            self._open.discard(deadline)
+            deadline.end()
+        self._is_ticking = bool(self._open)
+        if self._is_ticking:
+            loop.call_later(TICK_S, self._tick)
+
+
+class Deadline:
+    """Entered and left by one task."""
+
+    __slots__ = ("_cancelled_before", "_deadlines", "_has_ended", "_seconds", "_task", "ends_s")
+
+    def __init__(self, deadlines: Deadlines, seconds: float) -> None:
+        self._deadlines = deadlines
+        self._seconds = seconds
+        self._has_ended = False
+
+    def __enter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "there is nothing to cancel outside of a task"
+        self._task = task
+        self._cancelled_before = task.cancelling()
+        self.ends_s = asyncio.get_running_loop().time() + self._seconds
+        self._deadlines.add(self)
+
+    def end(self) -> None:
+        self._has_ended = True
+        self._task.cancel()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._deadlines.discard(self)
+        if self._has_ended:
+            is_ours = self._task.uncancel() <= self._cancelled_before
+            if is_ours and kind is asyncio.CancelledError:
+                raise TimeoutError from error
