@@ -11,6 +11,9 @@ import orjson
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 
 
+_DOUBLES = 2  # of the best chunks, that are one text or overlap: more cost a second look
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
     """What a document must be, beside readable; None means that anything will do.
@@ -84,6 +87,14 @@ class Query:
     def depth(self) -> int:
         """How many of the best ranked chunks may be looked at to find hits among them."""
         return 2 * self.candidates
+
+    @property
+    def likely_depth(self) -> int:
+        """How many of them are enough for most answers."""
+        if self.fusion != "absolute":
+            return self.depth
+        doubles = _DOUBLES if self.document_hits_max is None else 3 * self.top_k
+        return min(self.top_k + doubles, self.depth)
 
     @property
     def digest(self) -> bytes:

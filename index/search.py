@@ -103,9 +103,7 @@ class Searcher:
                 asked[name] = await self._asked(scope, query, name)
             return asked[name]
 
-        # By its scores, what most answers show; then, should many be one text, what any may show.
-        few = query.depth if query.fusion != "absolute" else min(2 * query.top_k, query.depth)
-        for shown in (few, query.depth):
+        for shown in (query.likely_depth, query.depth):
             looked = await self._passes.look(Question(scope, query, shown, ask))
             ranking = _fuse(query, looked)[:shown]
             picked = hits.pick(query, ranking, looked.shown)

@@ -59,16 +59,16 @@ def measure(bench: Bench) -> Section:
                 for each in rates
             },
         },
-        bars=[
-            Bar(
-                f"hit rate with an edit each {each.searches_a_write} searches, "
-                "to that without edits",
-                each.precise / undisturbed,
-                at_least=_RATIO_MIN,
-            )
-            for each in rates
-        ],
+        bars=[_bar(each, undisturbed) for each in rates],
     )
+
+
+def _bar(rates: Rates, undisturbed: float) -> Bar:
+    """To what is had without edits; where these leave less than the bar, to what they leave."""
+    what = f"hit rate with an edit each {rates.searches_a_write} searches, to"
+    if rates.at_best < _RATIO_MIN * undisturbed:
+        return Bar(f"{what} the best there is", rates.precise / rates.at_best, at_least=_RATIO_MIN)
+    return Bar(f"{what} that without edits", rates.precise / undisturbed, at_least=_RATIO_MIN)
 
 
 def _rates(
@@ -118,7 +118,8 @@ def _text(undisturbed: float, rates: Sequence[Rates]) -> str:
         "After each so many searches the next edit of the real stream is written.\n"
         f"Without edits, the hit rate is {undisturbed:.3f}: the rest are first times.\n"
         "At best is a cache that knows by magic which answers a write leaves as they are, byte for "
-        "byte, and drops the others alone.\n"
+        "byte, and drops the others alone; so many edits that even it hits less than "
+        f"{_RATIO_MIN:.0%} of what it would without them leave no more to be had.\n"
         "Coarse is a cache that drops all of a tenant's answers at each write, counted over the "
         "same searches and writes."
     )

@@ -342,7 +342,7 @@ def _question(scope: Scope, query: Query, vector: NDArray[np.float32]) -> Questi
     async def ask(_: str | None) -> Asked:
         return asked
 
-    return Question(scope, query, shown=2 * query.top_k, ask=ask)
+    return Question(scope, query, shown=FIRST, ask=ask)
 
 
 def _sizes(chunks: int) -> list[int]:

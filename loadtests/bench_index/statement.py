@@ -186,4 +186,4 @@ def _question(scope: Scope, text: str, asked: Asked) -> Question:
         return asked
 
     query = Query(text)
-    return Question(scope, query, shown=2 * query.top_k, ask=ask)
+    return Question(scope, query, shown=query.likely_depth, ask=ask)
