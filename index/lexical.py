@@ -12,13 +12,14 @@ Pure, but that the first use of a language reads its word list; see `load`.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from heapq import nsmallest
 from math import log
 from operator import itemgetter
+from types import MappingProxyType
 
 import Stemmer
 import wordfreq
@@ -41,6 +42,8 @@ _SNOWBALL = {
 }
 UNDETERMINED = "und"  # words as they stand, as common as in all of the languages together
 LANGUAGES = frozenset({*_SNOWBALL, UNDETERMINED})
+
+NO_CORRECTIONS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 CHUNK_TERMS_MAX = 16_000  # what pgvector's sparsevec can hold
 QUERY_TERMS_MAX = 64  # in each language; a starting value, not measured
@@ -84,12 +87,17 @@ def chunk(text: str, language: str) -> dict[int, float]:
     }
 
 
-def query(text: str, languages: Collection[str]) -> Terms:
+def query(
+    text: str, languages: Collection[str], taken_for: Mapping[str, Sequence[str]] = NO_CORRECTIONS
+) -> Terms:
     """Weigh each term, in each of the languages, by its inverse frequency there.
 
     In each language the weights are scaled so that a chunk that is full of every term scores 1:
     what a chunk scores is its share of that, whatever is asked, and in whichever language it is.
     Of more than QUERY_TERMS_MAX terms in a language the rarest are kept.
+
+    taken_for: by word of the text, others that may have been meant. They are terms too, and all of
+    them together count as one word in what is to be had; it weighs what the rarest of them does.
     """
     asked = tokens.read(text)
     weights: dict[int, float] = {}
@@ -98,11 +106,30 @@ def query(text: str, languages: Collection[str]) -> Terms:
         terms = dict(term for token in asked.words for term in _terms(token, language))
         terms.update((_index(span, language), _chance(RAREST)) for span in asked.spans)
         rarest = dict(nsmallest(QUERY_TERMS_MAX, terms.items(), key=itemgetter(1)))
-        rarities = {index: -log(chance) for index, chance in rarest.items()}
-        most = (K1 + 1) * sum(rarities.values())
-        weights.update((index, rarity / most) for index, rarity in rarities.items())
-        chances.update(rarest)
+        weighed = _weighed(rarest, taken_for, language)
+        weights |= weighed.weights
+        chances |= weighed.chances
     return Terms(weights, chances)
+
+
+def _weighed(
+    chances: dict[int, float], taken_for: Mapping[str, Sequence[str]], language: str
+) -> Terms:
+    """The terms of a text, and of what its words are taken for, in one language."""
+    rarities = {index: -log(chance) for index, chance in chances.items()}
+    most = sum(rarities.values())
+    for word, meant in taken_for.items():
+        others = dict(term for other in meant if (term := _term(other, language)))
+        if others:
+            rarity = -log(min(others.values()))
+            typed, _ = _term(word, language) or (None, None)
+            if typed in rarities:
+                most -= rarities[typed]
+                rarities[typed] = rarity
+            most += rarity
+            rarities |= {index: -log(chance) for index, chance in others.items()}
+            chances |= others
+    return Terms({index: rarity / most / (K1 + 1) for index, rarity in rarities.items()}, chances)
 
 
 def words(text: str) -> list[str]:

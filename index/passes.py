@@ -14,7 +14,7 @@ from typing import Any
 from cachetools import LRUCache
 from pgvector import HalfVector, SparseVector
 
-from index import lexical, spelling, strategy
+from index import lexical, strategy
 from index.database import Database, Row
 from index.errors import DatabaseUnavailable
 from index.fusion import Candidate, Compared
@@ -169,13 +169,12 @@ class Passes:
         spelled = await self._vocabulary.spelling(
             question.scope.tenant, query.text, languages, words=known.words
         )
-        text = spelling.completed(query.text, spelled.corrections)
         return _Turn(
             question=question,
             asked=await question.ask(known.space),
             languages=languages,
             spelled=spelled,
-            words=lexical.query(text, languages),
+            words=lexical.query(query.text, languages, spelled.corrections),
         )
 
     async def survey(self, question: Question) -> Survey:

@@ -8,7 +8,7 @@ Pure, but for what `lexical` reads on the first use of a language.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import takewhile
 from operator import eq
 
 from index import lexical
@@ -66,11 +66,6 @@ def corrections(word: str, near: Sequence[Near], languages: Collection[str]) -> 
         return ()
     least = takewhile(lambda rank: rank[0] == ranked[0][0], ranked)
     return tuple(known for _, _, known in least)[:CORRECTIONS_MAX]
-
-
-def completed(text: str, corrected: Mapping[str, Sequence[str]]) -> str:
-    """The query's text followed by what its words are taken for: what to analyse."""
-    return " ".join([text, *chain.from_iterable(corrected.values())])
 
 
 def evident(

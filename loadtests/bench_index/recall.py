@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import fusion, lexical, spelling, strategy
+from index import fusion, lexical, strategy
 from index.database import Database, connect
 from index.documents import Documents
 from index.fusion import Candidate, Fused
@@ -260,7 +260,7 @@ class BruteForce:
         """Of what was found for the text with this vector."""
         half = vector.astype(np.float16).astype(np.float32)
         dense = self._dense @ (half / np.linalg.norm(half))
-        words = self._words(lexical.query(text, ["en"]).weights)
+        words = self._words(lexical.query(text, ["en"], looked.spelled.corrections).weights)
         alpha = looked.asked.alpha
         ranking = fusion.absolute(looked.compared, alpha=alpha)
         return (
@@ -320,8 +320,7 @@ async def _measure(
         times_s.append(time.perf_counter() - started_s)
         explained = replace(question, query=replace(question.query, explain=True))
         looked = await passes.look(explained)
-        taken_for = spelling.completed(text, looked.spelled.corrections)
-        recalled.append(truth.recall(looked, vector, taken_for))
+        recalled.append(truth.recall(looked, vector, text))
     fused, dense, words = (mean(of_one) for of_one in zip(*recalled, strict=True))
     survey = await passes.survey(question)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)

@@ -236,6 +236,34 @@ def test_any_text_gives_vectors_that_can_be_stored(text: str, language: str) -> 
     assert not asked.weights or sum(asked.weights.values()) == pytest.approx(1 / 1.8)
 
 
+def test_a_slip_and_what_it_is_taken_for_weigh_as_much_as_the_word_that_was_meant() -> None:
+    meant = lexical.query("pay the invoice", ["en"]).weights
+
+    slipped = lexical.query("pay the invocie", ["en"], {"invocie": ("invoice",)})
+
+    (typed,) = lexical.query("invocie", ["en"]).weights
+    (invoice,) = lexical.query("invoice", ["en"]).weights
+    assert slipped.weights == pytest.approx({**meant, typed: meant[invoice]})
+    assert slipped.chances.keys() == slipped.weights.keys()
+
+
+def test_a_slip_that_may_be_of_several_words_weighs_as_the_rarest_of_them() -> None:
+    taken_for = {"hose": ("house", "hoses", "lighthouse")}
+    rare = lexical.query("the lighthouse by the sea", ["en"]).weights
+
+    several = lexical.query("the hose by the sea", ["en"], taken_for).weights
+
+    (sea,) = lexical.query("sea", ["en"]).weights
+    (lighthouse,) = lexical.query("lighthouse", ["en"]).weights
+    assert several[sea] == pytest.approx(rare[sea])
+    assert several[lighthouse] == pytest.approx(rare[lighthouse])
+    assert max(several.values()) == several[lighthouse]
+
+
+def test_a_word_taken_for_one_that_nearly_every_text_holds_stays_as_it_is() -> None:
+    assert lexical.query("teh", ["en"], {"teh": ("the",)}) == lexical.query("teh", ["en"])
+
+
 def test_of_too_many_words_a_query_keeps_the_rarest() -> None:
     rare = " ".join(f"xq{number}" for number in range(QUERY_TERMS_MAX))
 

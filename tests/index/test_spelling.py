@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import lexical, spelling
+from index import spelling
 from index.spelling import Near
 from loadtests.typos import with_typo
 
@@ -152,17 +152,6 @@ def test_the_order_of_the_near_words_does_not_matter(
     assert spelling.corrections(word, close, ENGLISH) == spelling.corrections(
         word, close[::-1], ENGLISH
     )
-
-
-def test_a_completed_query_holds_what_was_typed_and_what_it_is_taken_for() -> None:
-    corrected = {"invocie": ("invoice", "invoke")}
-
-    text = spelling.completed("the invocie, please", corrected)
-
-    assert text == "the invocie, please invoice invoke"
-    asked, meant = lexical.query(text, ENGLISH), lexical.query("invoice", ENGLISH)
-    assert asked.weights.keys() >= meant.weights.keys()
-    assert spelling.completed("as it is", {}) == "as it is"
 
 
 def test_a_correction_is_evident_only_from_a_text_that_holds_it() -> None:
