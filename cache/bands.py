@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log
 
-# Counts made under other guards, edges or another judge say nothing: raise it with any of them.
-RULES = "semantic-1"
+# Counts made under other guards, edges, another judge or fusion say nothing: raise it with any.
+RULES = "semantic-2"
 
 CONFIDENCE = 0.95
 # Lower edges, chosen by `loadtests.semantics`: nothing below the first is worth a look.
