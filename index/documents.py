@@ -9,10 +9,11 @@ from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
-from index import outbox, vocabulary
+from index import jobs, outbox, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
+from index.jobs import Run
 from index.outbox import Change
 from index.scope import PUBLIC, Scope
 from index.vocabulary import Learned
@@ -138,11 +139,14 @@ class Documents:
         dense = [embeddings[digest] for digest in digests]
         await self._database.rows("documents.keep_embeddings", tenant, space, digests, dense)
 
-    async def apply_all(self, tenant: str, writes: Sequence[Write]) -> list[Committed | None]:
+    async def apply_all(
+        self, tenant: str, writes: Sequence[Write], run: Run | None = None
+    ) -> list[Committed | None]:
         """Commit writes of different documents together.
 
         None for those whose document, or the tenant's space, has changed since the plan: nothing of
         them is committed.
+        run: of the job that writes them; else they overtake what is queued for the documents.
         """
         document_ids = [write.document.document_id for write in writes]
         async with self._writing(tenant, document_ids) as (session, before):
@@ -153,6 +157,7 @@ class Documents:
             )
             if not timely:
                 return [None] * len(writes)
+            await jobs.overtake(session, tenant, [one.document.document_id for one in timely], run)
             changes = await _put(session, tenant, before, timely)
             words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
             await vocabulary.learn(session, tenant, words)
@@ -198,6 +203,7 @@ class Documents:
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
+            await jobs.overtake(session, tenant, [document_id], None)
             await session.rows("documents.remove", tenant, document_id)
             change = Change(
                 row["document_key"],

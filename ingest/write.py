@@ -19,6 +19,7 @@ from index import lexical, spelling
 from index.document import Document
 from index.documents import Added, Committed, Documents, Stored, Write
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.jobs import Run
 from ingest.draft import Draft, draft_of, is_common
 from ingest.errors import DocumentContended, DocumentTooLong
 
@@ -94,10 +95,17 @@ class Writer:
         self._embedders = {each.space: each for each in (embedder, *others)}
         self._invalidation = invalidation
 
-    async def put(self, tenant: str, document_id: str, revise: Revise) -> Written:
-        """`put_all` of one; raises the exception where that returns it."""
-        (outcome,) = await self.put_all(tenant, [Put(document_id, revise)])
-        return _written(outcome)
+    async def put(
+        self, tenant: str, document_id: str, revise: Revise, run: Run | None = None
+    ) -> Written:
+        """`put_all` of one; raises the exception where that returns it.
+
+        run: of the job that asks for it; once it has lost its job, nothing is written, and
+        `JobLost` raised.
+        """
+        attempt = partial(self._put, tenant, {document_id: revise}, run=run)
+        settled = await self._settled(tenant, [document_id], attempt)
+        return _written(settled[document_id])
 
     async def put_all(self, tenant: str, puts: Sequence[Put]) -> list[Outcome]:
         """Store the documents, together where they differ; what became of each, in order.
@@ -200,7 +208,11 @@ class Writer:
         return outcomes
 
     async def _put(
-        self, tenant: str, revises: Mapping[str, Revise], stored: Mapping[str, Stored | None]
+        self,
+        tenant: str,
+        revises: Mapping[str, Revise],
+        stored: Mapping[str, Stored | None],
+        run: Run | None = None,
     ) -> dict[str, Outcome]:
         """One attempt at all that `stored` names; whom somebody overtook is left out."""
         revised = {each: _revised(revises[each], found) for each, found in stored.items()}
@@ -211,9 +223,11 @@ class Writer:
         outcomes: dict[str, Outcome] = {
             each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
         }
-        return outcomes | too_long | await self._commit(tenant, drafts)
+        return outcomes | too_long | await self._commit(tenant, drafts, run)
 
-    async def _commit(self, tenant: str, drafts: Sequence[Draft]) -> dict[str, Written]:
+    async def _commit(
+        self, tenant: str, drafts: Sequence[Draft], run: Run | None
+    ) -> dict[str, Written]:
         """Those of the drafts that were written, all in one commit."""
         if not drafts:
             return {}
@@ -221,7 +235,7 @@ class Writer:
         space = await self._space(tenant) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
         commits = await self._documents.apply_all(
-            tenant, [_write(draft, space, vectors) for draft in drafts]
+            tenant, [_write(draft, space, vectors) for draft in drafts], run
         )
         committed = next(filter(None, commits), None)
         if committed is None:
