@@ -5,7 +5,16 @@ from functools import cache
 import orjson
 from starlette.responses import Response
 
-from gateway import administration, documents, openapi, operation, semantic, wire
+from gateway import (
+    administration,
+    documents,
+    jobs,
+    jobs_wire,
+    openapi,
+    operation,
+    semantic,
+    wire,
+)
 from gateway.exchange import Call, Exchange
 from gateway.search import search
 
@@ -56,6 +65,7 @@ CALLS = (
         summary="Write a document, or its next version",
         body=wire.DocumentBody,
         answer=wire.WrittenAnswer,
+        later=jobs_wire.QueuedAnswer,
     ),
     Call(
         "GET",
@@ -142,6 +152,39 @@ CALLS = (
         summary="Set the share of wrong answers up to which similar questions' answers are served",
         body=wire.SemanticBody,
         answer=wire.SemanticAnswer,
+    ),
+    Call(
+        "GET",
+        "/v1/jobs",
+        jobs.list_jobs,
+        needs="writer",
+        summary="Queued work, the newest first: the caller's own, an admin's whole tenant's",
+        answer=jobs_wire.JobsAnswer,
+        parameters=("cursor", "kind", "limit", "state"),
+    ),
+    Call(
+        "GET",
+        "/v1/jobs/{job_id}",
+        jobs.get_job,
+        needs="writer",
+        summary="How far a piece of queued work is, and what came of it",
+        answer=jobs_wire.JobAnswer,
+    ),
+    Call(
+        "POST",
+        "/v1/jobs/{job_id}/replay",
+        jobs.replay_job,
+        needs="admin",
+        summary="Let work that has failed wait again",
+        answer=jobs_wire.JobAnswer,
+    ),
+    Call(
+        "DELETE",
+        "/v1/jobs/{job_id}",
+        jobs.drop_job,
+        needs="admin",
+        summary="Forget a piece of queued work that is not being done",
+        status=204,
     ),
     Call("GET", "/healthz", operation.healthz, needs="anyone", summary="Is the process alive"),
     Call("GET", "/readyz", operation.readyz, needs="anyone", summary="Can it answer searches"),

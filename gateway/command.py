@@ -3,23 +3,16 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
-from pydantic import SecretStr, ValidationError
-from rich.console import Console
 from rich.markup import escape
 
-from cache.errors import CacheUnavailable
-from gateway import embedded
-from gateway.embedded import EmbeddedError
+from gateway import jobs_command, terminal
 from gateway.errors import NotPossible
 from gateway.settings import Settings
-from index.errors import IndexFailure
-from ingest.errors import NotReembedded
+from gateway.terminal import console
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,6 +27,7 @@ audit_commands = typer.Typer(invoke_without_command=True)
 tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 key_commands = typer.Typer(no_args_is_help=True, help="API keys.")
 app.add_typer(audit_commands, name="audit")
+app.add_typer(jobs_command.commands, name="jobs")
 app.add_typer(tenant_commands, name="tenant")
 app.add_typer(key_commands, name="key")
 
@@ -41,13 +35,11 @@ Tenant = Annotated[str, typer.Option(help="The tenant.")]
 Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).")]
 Groups = Annotated[list[str] | None, typer.Option("--group", help="A group; repeat for more.")]
 
-console = Console(highlight=False)
-
 
 @app.command()
 def demo() -> None:
     """Show it all in half a minute: ask, edit, ask again, revoke, ask again; leaves nothing."""
-    with _errors():
+    with terminal.errors():
         from gateway.demo import run
 
         run(console)
@@ -71,14 +63,14 @@ def serve(
     On its own servers it also makes a tenant and a key to begin with, and prints a curl line.
     """
     named = {"host": host, "port": port, "workers": workers}
-    with _errors():
+    with terminal.errors():
         from gateway import server
 
         settings = Settings().model_copy(
             update={name: value for name, value in named.items() if value is not None}
         )
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until uvicorn takes it over
-        with _servers(settings, own=True) as connected:
+        with terminal.servers(settings, own=True) as connected:
             server.serve(connected, console, embedded=connected is not settings, example=example)
 
 
@@ -86,15 +78,16 @@ def serve(
 def worker(
     every_s: Annotated[float, typer.Option(help="Seconds between two sweeps.", min=0.1)] = 10.0,
 ) -> None:
-    """Finish, every few seconds, what others left unfinished, and tend large tenants' indexes.
+    """Do what is queued, finish what others left unfinished, and tend large tenants' indexes.
 
-    Answers are right without it: it saves readers the work of a writer that did not live to end an
-    invalidation, and gives tenants of more than 20,000 chunks a shelf and indexes of their own.
+    Documents too long to be written at once wait for a worker. Run as many as you like; one that is
+    killed loses nothing, and one that is stopped finishes what it is at, or gives it back.
     """
-    with _errors(), _servers(Settings()) as settings:
-        from gateway import direct
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import direct, logs
 
-        asyncio.run(direct.work_forever(settings, every_s))
+        logs.configure(settings.log_level)
+        asyncio.run(direct.work(settings, every_s))
 
 
 @app.command()
@@ -124,7 +117,7 @@ def ingest(
     Title, tags, readers, owner and language may stand in each file's front matter. Exits with 1 if
     any file was refused.
     """
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct, ingestion
         from ingest.folder import FolderSource
 
@@ -161,7 +154,7 @@ def reembed(
     the two. What is interrupted goes on where it stopped. When all have moved, set NEARHIT_EMBEDDER
     to the new one and unset NEARHIT_EMBEDDER_NEXT.
     """
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct, ingestion
 
         coming = settings.model_copy(update={"embedder_next": to})
@@ -180,7 +173,7 @@ def audit(
 
     Searches and writers may go on. An answer that differs is dropped. Exits with 1 if any did.
     """
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import auditing, direct
 
         with auditing.progress(console) as counts:
@@ -198,7 +191,7 @@ def search(
     top_k: Annotated[int, typer.Option(help="How many hits at most.", min=1, max=100)] = 5,
 ) -> None:
     """Show what a principal would find, straight from the index."""
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct
 
         found = asyncio.run(direct.search(settings, tenant, subject, group or [], query, top_k))
@@ -216,7 +209,7 @@ def create_tenant(
     name: Annotated[str, typer.Option(help="Its name, for people.")] = "",
 ) -> None:
     """Create a tenant."""
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct
 
         asyncio.run(direct.create_tenant(settings, tenant, name))
@@ -233,7 +226,7 @@ def create_key(
     ] = None,
 ) -> None:
     """Create an API key and print it, this once."""
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct
         from gateway.wire import KeyBody
 
@@ -247,62 +240,3 @@ def create_key(
         )
         key = asyncio.run(direct.create_key(settings, body))
     print(key)
-
-
-@contextmanager
-def _servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
-    """The settings with both URLs set, starting what is not configured."""
-    if settings.database_url and settings.redis_url:
-        yield settings
-        return
-    if settings.database_url or settings.redis_url:
-        given, other = "DATABASE", "REDIS"
-        if settings.redis_url:
-            given, other = other, given
-        raise EmbeddedError(
-            f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both, or neither"
-        )
-    start = embedded.own if own else embedded.attach_or_own
-    with start(settings.data_dir) as servers:
-        yield settings.model_copy(
-            update={
-                "database_url": SecretStr(servers.database_url),
-                "redis_url": SecretStr(servers.redis_url),
-            }
-        )
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """What a person can mend is one line, without a stack trace.
-
-    Commands import what they need within: loading the model takes longer than `--help` should.
-    """
-    try:
-        yield
-    except (
-        CacheUnavailable,
-        EmbeddedError,
-        IndexFailure,
-        NotPossible,
-        NotReembedded,
-    ) as error:
-        _fail(str(error))
-    except ValidationError as error:
-        _fail("; ".join(_mistakes(error)))
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-
-
-def _mistakes(error: ValidationError) -> Iterator[str]:
-    for mistake in error.errors():
-        name = ".".join(map(str, mistake["loc"]))
-        named = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name
-        yield f"{named}: {mistake['msg']}"
-
-
-def _fail(message: str) -> NoReturn:
-    Console(stderr=True, highlight=False).print(
-        f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
-    )
-    raise typer.Exit(1)

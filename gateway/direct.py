@@ -1,11 +1,9 @@
 """What the command line does without a gateway: straight on the servers, as the operator."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import asdict
-
-import structlog
 
 from gateway import embedders
 from gateway.audit import Inspection, Verdict
@@ -17,7 +15,6 @@ from gateway.settings import Settings
 from gateway.wire import KeyBody, TenantBody
 from index import database, migrate, scope
 from index.database import Database
-from index.errors import DatabaseUnavailable
 from index.query import Query
 from index.scope import PUBLIC
 from index.search import Found
@@ -30,19 +27,23 @@ from ingest.run import Report, read_source
 
 _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
-log = structlog.get_logger()
-
 
 @asynccontextmanager
 async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
+    async with connected(settings) as database:
+        yield Tenants(database)
+
+
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[Database]:
     """Only what administration needs: no embedder is loaded."""
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     await migrate.migrate(url, migrate.shipped())
     async with database.connect(
         url, connections_max=1, statement_timeout_s=30.0, observe=lambda _name, _seconds: None
-    ) as connected:
-        yield Tenants(connected)
+    ) as made:
+        yield made
 
 
 def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
@@ -151,22 +152,16 @@ async def audit(
                 on_entry(tenant, key, verdict)
 
 
-async def work_forever(settings: Settings, every_s: float) -> None:
-    """Finish what was left unfinished and tend the shelves, again and again until cancelled."""
+async def work(settings: Settings, every_s: float) -> None:
+    """Work until a signal says to stop; what is at work is then finished, or given back."""
+    from gateway import working  # what it is made of takes half a second to load
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
     async with services(settings) as opened, _patient(settings) as patient:
-        shelves = Shelves(patient)
-        while True:
-            try:
-                revisions = await opened.tenants.all_revisions()
-                everyone = revisions.pop(PUBLIC)
-                for tenant, revision in revisions.items():
-                    at = {tenant: revision, PUBLIC: everyone}
-                    await opened.invalidation.drain(tenant, at)
-                async for done in shelves.tend():
-                    log.info("shelf", **asdict(done))
-            except DatabaseUnavailable as away:
-                log.warning("worker", detail=str(away))
-            await asyncio.sleep(every_s)
+        await working.work(opened, Shelves(patient), stop, every_s)
 
 
 def _patient(settings: Settings) -> AbstractAsyncContextManager[Database]:

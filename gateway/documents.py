@@ -9,7 +9,7 @@ import orjson
 from starlette.responses import Response, StreamingResponse
 
 from gateway import problems, wire
-from gateway.exchange import Exchange, answer, everything
+from gateway.exchange import Exchange, answer, everything, queued
 from gateway.principal import Admitted
 from gateway.problems import Problem
 from gateway.wire import (
@@ -23,8 +23,10 @@ from gateway.wire import (
     RevisionAnswer,
     WrittenAnswer,
 )
+from index import jobs
 from index.document import Document
 from index.errors import DatabaseUnavailable
+from index.jobs import NewJob
 from ingest.batch import batches
 from ingest.write import Outcome, Put, Revise, Written
 
@@ -34,10 +36,42 @@ _PAGE_MAX = 100
 async def put_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     document_id = _document_id(exchange)
-    body = await exchange.parse(DocumentBody, exchange.services.settings.document_bytes_max)
-    revise = _revise(admitted, document_id, body, exchange.services.settings.language)
-    written = await exchange.services.writer.put(admitted.holder.tenant, document_id, revise)
-    return answer(_written(written))
+    settings = exchange.services.settings
+    sent = await exchange.read(settings.document_bytes_max)
+    body = wire.parse(DocumentBody, sent)
+    revise = revision(admitted, document_id, body, settings.language)
+    if len(sent) > settings.document_inline_bytes_max or exchange.prefers("respond-async"):
+        return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
+    tenant = admitted.holder.tenant
+    done = await exchange.services.writer.put(tenant, document_id, revise)
+    if not done.changed:  # what was queued before this request is out of date all the same
+        await exchange.services.jobs.supersede(tenant, document_id)
+    return answer(written(done))
+
+
+async def _put_later(
+    exchange: Exchange,
+    admitted: Admitted,
+    document_id: str,
+    source: str,
+    sent: bytes,
+    revise: Revise,
+) -> Response:
+    """Queue it, unless it would be refused already; the worker asks again who may do what."""
+    holder = admitted.holder
+    stored = await exchange.services.documents.stored(holder.tenant, document_id)
+    revise(stored.document if stored else None)
+    job = NewJob(
+        tenant=holder.tenant,
+        kind="document",
+        target=jobs.of_document(document_id),
+        payload=sent,
+        source=source,
+        key_id=holder.key_id,
+        subject=holder.subject,
+        attempts_max=exchange.services.settings.job_attempts,
+    )
+    return queued(await exchange.services.jobs.put_document(document_id, job))
 
 
 async def put_batch(exchange: Exchange) -> Response:
@@ -82,7 +116,8 @@ def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Prob
         document = _parse_line(exchange, line)
     except Problem as problem:
         return problem
-    revise = _revise(admitted, document.document_id, document, exchange.services.settings.language)
+    language = exchange.services.settings.language
+    revise = revision(admitted, document.document_id, document, language)
     return Put(document.document_id, revise)
 
 
@@ -98,7 +133,7 @@ def _result(exchange: Exchange, number: int, outcome: Outcome) -> bytes:
         problem = problems.from_exception(outcome, exchange.trace.request_id)
         result = {"line": number, **problem.body()}
     else:
-        result = _written(outcome).model_dump()
+        result = written(outcome).model_dump()
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -142,29 +177,32 @@ async def list_documents(exchange: Exchange) -> Response:
 
 async def delete_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    written = await exchange.services.writer.remove(
+    done = await exchange.services.writer.remove(
         admitted.holder.tenant,
         _document_id(exchange),
         lambda stored: _may_change(admitted, stored),
     )
-    return answer(RevisionAnswer(document_id=written.document_id, revision=written.revision))
+    return answer(RevisionAnswer(document_id=done.document_id, revision=done.revision))
 
 
 async def patch_access(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     body = await exchange.parse(AccessBody, exchange.services.settings.search_bytes_max)
-    written = await exchange.services.writer.put_access(
+    done = await exchange.services.writer.put_access(
         admitted.holder.tenant,
         _document_id(exchange),
         lambda stored: _with_access(admitted, _may_change(admitted, stored), body),
     )
-    return answer(RevisionAnswer(document_id=written.document_id, revision=written.revision))
+    return answer(RevisionAnswer(document_id=done.document_id, revision=done.revision))
 
 
-def _revise(
+def revision(
     admitted: Admitted, document_id: str, body: DocumentBody, default_language: str
 ) -> Revise:
-    """What the body makes of the stored document, whose owner and readers stay unless named."""
+    """What the body makes of the stored document, whose owner and readers stay unless named.
+
+    It raises a `Problem` if the principal may not do so.
+    """
     access = AccessBody.model_validate(
         body.model_dump(include={"owner", "readers"} & body.model_fields_set)
     )
@@ -256,14 +294,14 @@ def _summary(document: Document) -> dict[str, Any]:
     }
 
 
-def _written(written: Written) -> WrittenAnswer:
+def written(done: Written) -> WrittenAnswer:
     return WrittenAnswer(
-        document_id=written.document_id,
-        revision=written.revision,
+        document_id=done.document_id,
+        revision=done.revision,
         chunks=ChunksAnswer(
-            added=written.added,
-            kept=written.kept,
-            removed=written.removed,
-            embedded=written.embedded,
+            added=done.added,
+            kept=done.kept,
+            removed=done.removed,
+            embedded=done.embedded,
         ),
     )

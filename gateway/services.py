@@ -41,6 +41,7 @@ from index.changes import Changes, News
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
+from index.jobs import Jobs
 from index.query import Query
 from index.reverse import Reverse
 from index.scope import Scope
@@ -85,6 +86,7 @@ class Services:
     database: Database
     tenants: Tenants
     documents: Documents
+    jobs: Jobs
     embedders: Sequence[Embedder]
     generation: Generation
     edition: str
@@ -180,6 +182,7 @@ def _wire(
         database=connected,
         tenants=tenants,
         documents=documents,
+        jobs=Jobs(connected),
         embedders=embedders,
         generation=made_with,
         edition=f"{metadata.version('nearhit')} {made_with.name}",

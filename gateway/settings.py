@@ -75,6 +75,9 @@ class Settings(BaseSettings):
     query_characters_max: PositiveInt = Field(2_000, description="longest query")
     top_k_max: PositiveInt = Field(100, description="most hits in an answer")
     document_bytes_max: PositiveInt = Field(4_194_304, description="longest body of a document")
+    document_inline_bytes_max: PositiveInt = Field(
+        262_144, description="longest body of a document that is written at once; others are queued"
+    )
     batch_bytes_max: PositiveInt = Field(33_554_432, description="longest body of a batch")
     batch_documents_max: PositiveInt = Field(1_000, description="most documents in a batch")
     deadline_s: PositiveFloat = Field(10.0, description="longest time for a search")
@@ -85,6 +88,25 @@ class Settings(BaseSettings):
     )
     shutdown_s: PositiveInt = Field(30, description="longest wait for requests in flight at stop")
     database_connections: PositiveInt = Field(8, description="most connections of a worker")
+
+    serve_jobs: bool = Field(
+        False, description="whether `nearhit serve` works off what is queued, as `worker` does"
+    )
+    worker_jobs: PositiveInt = Field(4, description="most jobs that a worker does at once")
+    worker_tenant_jobs: PositiveInt = Field(
+        2, description="most jobs of one tenant that all workers do at once"
+    )
+    job_lease_s: float = Field(
+        30.0, ge=1, description="how long a worker that says nothing keeps its jobs"
+    )
+    job_attempts: PositiveInt = Field(8, description="most attempts at a job; then it has failed")
+    job_pause_s: PositiveFloat = Field(
+        5.0,
+        description="pause before a job's second attempt; it doubles with each, up to 5 minutes",
+    )
+    jobs_kept_s: PositiveFloat = Field(
+        604_800.0, description="how long jobs that are done are shown; failed ones stay"
+    )
 
     cache_prefix: str = Field("nearhit:", description="start of every key in Redis")
     cache_memory_bytes: PositiveInt = Field(
