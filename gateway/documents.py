@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 from starlette.responses import Response, StreamingResponse
 
 from gateway import problems, wire
-from gateway.exchange import Exchange, answer, everything, queued
+from gateway.exchange import Exchange, answer, everything, queued, queued_body
 from gateway.principal import Admitted
 from gateway.problems import Problem
 from gateway.wire import (
@@ -25,12 +25,19 @@ from gateway.wire import (
 )
 from index import jobs
 from index.document import Document
-from index.errors import DatabaseUnavailable
+from index.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexFailure
 from index.jobs import NewJob
 from ingest.batch import batches
 from ingest.write import Outcome, Put, Revise, Written
 
 _PAGE_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """What became of a line of a batch that has to wait."""
+
+    job_id: str
 
 
 async def put_document(exchange: Exchange) -> Response:
@@ -43,7 +50,10 @@ async def put_document(exchange: Exchange) -> Response:
     if len(sent) > settings.document_inline_bytes_max or exchange.prefers("respond-async"):
         return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
     tenant = admitted.holder.tenant
-    done = await exchange.services.writer.put(tenant, document_id, revise)
+    try:
+        done = await exchange.services.writer.put(tenant, document_id, revise)
+    except EmbeddingUnavailable:  # the worker tries again
+        return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
     if not done.changed:  # what was queued before this request is out of date all the same
         await exchange.services.jobs.supersede(tenant, document_id)
     return answer(written(done))
@@ -61,6 +71,17 @@ async def _put_later(
     holder = admitted.holder
     stored = await exchange.services.documents.stored(holder.tenant, document_id)
     revise(stored.document if stored else None)
+    accepted = queued(await _queue(exchange, admitted, document_id, source, sent))
+    if exchange.prefers("respond-async"):
+        accepted.headers["Preference-Applied"] = "respond-async"
+    return accepted
+
+
+async def _queue(
+    exchange: Exchange, admitted: Admitted, document_id: str, source: str, sent: bytes
+) -> str:
+    """The job that will write it."""
+    holder = admitted.holder
     job = NewJob(
         tenant=holder.tenant,
         kind="document",
@@ -71,7 +92,7 @@ async def _put_later(
         subject=holder.subject,
         attempts_max=exchange.services.settings.job_attempts,
     )
-    return queued(await exchange.services.jobs.put_document(document_id, job))
+    return await exchange.services.jobs.put_document(document_id, job)
 
 
 async def put_batch(exchange: Exchange) -> Response:
@@ -89,7 +110,7 @@ async def put_batch(exchange: Exchange) -> Response:
 
 async def _put_lines(exchange: Exchange, lines: list[bytes]) -> AsyncIterator[bytes]:
     """A result line for each; once the sender or the database is gone, the rest fails alike."""
-    final: Outcome | None = None
+    final: Outcome | Queued | None = None
     number = 0
     for batch in batches(lines, len):
         outcomes = [final] * len(batch) if final else await _put_together(exchange, batch)
@@ -99,8 +120,8 @@ async def _put_lines(exchange: Exchange, lines: list[bytes]) -> AsyncIterator[by
         final = next(filter(_is_final, outcomes), None)
 
 
-async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outcome]:
-    """Written as whoever the sender is by now."""
+async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outcome | Queued]:
+    """Written as whoever the sender is by now; queued where the embedder gives no vectors."""
     try:
         admitted = await exchange.admit()
     except Exception as error:
@@ -108,7 +129,24 @@ async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outc
     puts = [_put_line(exchange, admitted, line) for line in lines]
     good = [put for put in puts if isinstance(put, Put)]
     outcomes = iter(await exchange.services.writer.put_all(admitted.holder.tenant, good))
-    return [next(outcomes) if isinstance(put, Put) else put for put in puts]
+    results: list[Outcome | Queued] = [
+        next(outcomes) if isinstance(put, Put) else put for put in puts
+    ]
+    for place, result in enumerate(results):
+        if isinstance(result, EmbeddingUnavailable):
+            results[place] = await _queue_line(exchange, admitted, lines[place])
+    return results
+
+
+async def _queue_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Outcome | Queued:
+    document = _parse_line(exchange, line)
+    told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
+    sent, document_id = orjson.dumps(told), document.document_id
+    try:
+        job_id = await _queue(exchange, admitted, document_id, document.source, sent)
+    except IndexFailure as failure:
+        return failure
+    return Queued(job_id)
 
 
 def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Problem:
@@ -121,17 +159,19 @@ def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Prob
     return Put(document.document_id, revise)
 
 
-def _is_final(outcome: Outcome) -> bool:
+def _is_final(outcome: Outcome | Queued) -> bool:
     """Whether it would happen to each further line too."""
     return isinstance(outcome, DatabaseUnavailable) or (
         isinstance(outcome, Problem) and outcome.status == 401
     )
 
 
-def _result(exchange: Exchange, number: int, outcome: Outcome) -> bytes:
+def _result(exchange: Exchange, number: int, outcome: Outcome | Queued) -> bytes:
     if isinstance(outcome, Exception):
         problem = problems.from_exception(outcome, exchange.trace.request_id)
         result = {"line": number, **problem.body()}
+    elif isinstance(outcome, Queued):
+        result = {"line": number, **queued_body(outcome.job_id).model_dump()}
     else:
         result = written(outcome).model_dump()
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)

@@ -135,10 +135,13 @@ def answer(body: BaseModel, status: int = 200) -> Response:
     return Response(body.model_dump_json(), status, media_type="application/json")
 
 
+def queued_body(job_id: str) -> QueuedAnswer:
+    return QueuedAnswer(job_id=job_id, status_url=f"/v1/jobs/{job_id}")
+
+
 def queued(job_id: str) -> Response:
     """What says that it will be done, and where to see how far it is."""
-    status_url = f"/v1/jobs/{job_id}"
-    accepted = answer(QueuedAnswer(job_id=job_id, status_url=status_url), 202)
-    accepted.headers["Location"] = status_url
-    accepted.headers["Preference-Applied"] = "respond-async"
+    body = queued_body(job_id)
+    accepted = answer(body, 202)
+    accepted.headers["Location"] = body.status_url
     return accepted

@@ -211,7 +211,7 @@ class TestAnEmbedderThatIsAway:
     def moody(self, embedder: Embedder) -> MoodyEmbedder:
         return MoodyEmbedder(embedder)
 
-    async def test_fails_what_is_to_be_written_at_once_and_delays_what_is_queued(
+    async def test_delays_what_is_to_be_written(
         self, settings: Settings, moody: MoodyEmbedder
     ) -> None:
         async with (
@@ -221,7 +221,7 @@ class TestAnEmbedderThatIsAway:
             await gateway.tenant("acme")
             ana = await gateway.caller("ana")
             moody.away = True
-            problem(await ana.call("PUT", "/v1/documents/now", json={"text": LEAVE}), 503)
+            at_once = await ana.call("PUT", "/v1/documents/now", json={"text": LEAVE})
             job_id = await put_later(ana, "leave")
             await work(services)
             failed = await job(ana, job_id)
@@ -230,6 +230,8 @@ class TestAnEmbedderThatIsAway:
             replayed = await admin.call("POST", f"/v1/jobs/{job_id}/replay")
             await work(services)
 
+            assert at_once.status_code == 202
+            assert (await job(ana, at_once.json()["job_id"]))["state"] == "failed"
             assert (failed["state"], failed["attempts"]) == ("failed", 3)
             assert failed["error"] == "the test said so"
             assert replayed.json()["state"] == "waiting"
