@@ -7,15 +7,21 @@ from gateway import documents, wire
 from gateway.principal import Admitted, utc_now
 from gateway.problems import Problem
 from gateway.services import Services
+from gateway.sources import ReadSource, RemoveSource
 from gateway.wire import DocumentBody
 from index.jobs import Claimed
+from index.sources import READ, REMOVE
 from ingest.errors import JobRefused
 from ingest.work import Handler
 
 
 def handlers(services: Services) -> dict[str, Handler]:
     """By kind, what does the work; an older worker leaves kinds that it does not know alone."""
-    return {"document": PutDocument(services)}
+    return {
+        "document": PutDocument(services),
+        READ: ReadSource(services),
+        REMOVE: RemoveSource(services),
+    }
 
 
 class PutDocument:

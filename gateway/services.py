@@ -46,6 +46,7 @@ from index.query import Query
 from index.reverse import Reverse
 from index.scope import Scope
 from index.search import Embedder, Searcher
+from index.sources import Sources
 from index.tenants import KeyHolder, Revisions, Tenants
 from ingest.write import Writer
 
@@ -87,6 +88,7 @@ class Services:
     tenants: Tenants
     documents: Documents
     jobs: Jobs
+    sources: Sources
     embedders: Sequence[Embedder]
     generation: Generation
     edition: str
@@ -183,6 +185,7 @@ def _wire(
         tenants=tenants,
         documents=documents,
         jobs=Jobs(connected),
+        sources=Sources(connected),
         embedders=embedders,
         generation=made_with,
         edition=f"{metadata.version('nearhit')} {made_with.name}",

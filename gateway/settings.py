@@ -71,6 +71,15 @@ class Settings(BaseSettings):
     onnx_threads: PositiveInt = Field(2, description="threads of a worker that run the model")
     language: str = Field("en", description="language of documents that name none")
 
+    sources_dir: Path | None = Field(
+        None, description="folder within which sources of kind `folder` may lie; unset: none may"
+    )
+    sources_git_hosts: str | None = Field(
+        None,
+        description="hosts, parted by commas, whose repositories sources of kind `git` may name; "
+        "unset: none",
+    )
+
     search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")
     query_characters_max: PositiveInt = Field(2_000, description="longest query")
     top_k_max: PositiveInt = Field(100, description="most hits in an answer")

@@ -58,6 +58,7 @@ TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_no
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
 NAME: TypeAdapter[str] = TypeAdapter(Owner)
+SOURCE: TypeAdapter[str] = TypeAdapter(Source)
 LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 
 Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]

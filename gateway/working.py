@@ -4,19 +4,22 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 
 import structlog
 
 from gateway.queued import handlers
 from gateway.services import Services
 from gateway.settings import Settings
-from index.errors import DatabaseUnavailable
+from index.errors import IndexFailure
 from index.scope import PUBLIC
 from index.shelves import Shelves
+from ingest import schedule
 from ingest.tickets import Pace
 from ingest.work import Worker
 
 _FORGET_S = 60.0  # between two looks for jobs to forget
+_SCHEDULE_S = 5.0  # between two looks for sources to read
 
 log = structlog.get_logger()
 
@@ -64,6 +67,15 @@ async def _queue(services: Services, stop: asyncio.Event) -> None:
         group.create_task(worker(services).run(stop))
         kept_s = services.settings.jobs_kept_s
         group.create_task(_again(stop, _FORGET_S, lambda: services.jobs.forget(kept_s)))
+        group.create_task(_again(stop, _SCHEDULE_S, lambda: ask_due(services)))
+
+
+async def ask_due(services: Services) -> None:
+    """Queue the reading of each source whose date has come."""
+    while due := await services.sources.ask_due(
+        lambda text: schedule.next_run(text, datetime.now(UTC))
+    ):
+        log.info("source", state="due", tenant=due[0], source=due[1])
 
 
 async def _sweep(services: Services) -> None:
@@ -80,11 +92,11 @@ async def _tend(shelves: Shelves) -> None:
 
 
 async def _again(stop: asyncio.Event, every_s: float, do: Callable[[], Awaitable[None]]) -> None:
-    """Until told to stop; while the database is away there is nothing to be done."""
+    """Until told to stop; what can't be done now is tried the next time."""
     while not stop.is_set():
         try:
             await do()
-        except DatabaseUnavailable as away:
-            log.warning("worker", detail=str(away))
+        except IndexFailure as failure:
+            log.warning("worker", detail=str(failure))
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), every_s)

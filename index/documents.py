@@ -196,14 +196,14 @@ class Documents:
             )
             return Committed(await outbox.commit(session, tenant, [change]))
 
-    async def remove(self, tenant: str, stored: Stored) -> Committed | None:
+    async def remove(self, tenant: str, stored: Stored, run: Run | None = None) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since."""
         document_id = stored.document.document_id
         async with self._writing(tenant, [document_id]) as (session, before):
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            await jobs.overtake(session, tenant, [document_id], None)
+            await jobs.overtake(session, tenant, [document_id], run)
             await session.rows("documents.remove", tenant, document_id)
             change = Change(
                 row["document_key"],

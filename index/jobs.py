@@ -125,6 +125,15 @@ async def enqueue(session: Session, job: NewJob) -> str:
     return job_id
 
 
+async def enqueue_once(session: Session, job: NewJob) -> str:
+    """The job of this kind and target that waits already, or else the new one.
+
+    The session must keep others from asking for the same.
+    """
+    waiting: str | None = await session.value("jobs.waiting_for", job.tenant, job.target, job.kind)
+    return waiting or await enqueue(session, job)
+
+
 async def overtake(
     session: Session, tenant: str, document_ids: Sequence[str], run: Run | None
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from index.document import Document
 from index.documents import Documents
+from index.jobs import Run
 from ingest.batch import batches
 from ingest.errors import DocumentTooLong
 from ingest.folder import FolderSource, Refused
@@ -43,11 +44,13 @@ async def read_source(
     documents: Documents,
     prune: bool,
     on_item: Callable[[Report], None],
+    run: Run | None = None,
 ) -> Report:
     """Write every document of the source; `on_item` is told after each one.
 
     prune: remove the documents of the source that it no longer has. What it has but can't give is
     kept as it was.
+    run: of the job that does it; `JobLost` ends the reading.
     """
     report, seen = Report(), set[str]()
     reading = batches(source.documents(), _characters)
@@ -55,14 +58,14 @@ async def read_source(
         found = [item for item in items if isinstance(item, Document)]
         seen.update(document.document_id for document in found)
         puts = [Put(document.document_id, _as_read(document)) for document in found]
-        outcomes = iter(await writer.put_all(tenant, puts))
+        outcomes = iter(await writer.put_all(tenant, puts, run))
         for item in items:
             _count(report, item, outcomes)
             on_item(report)
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
             if document_id not in seen and not _refused(report, source, document_id):
-                await writer.remove(tenant, document_id, lambda stored: stored)
+                await writer.remove(tenant, document_id, lambda stored: stored, run)
                 report.removed += 1
     return report
 

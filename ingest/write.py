@@ -103,11 +103,12 @@ class Writer:
         run: of the job that asks for it; once it has lost its job, nothing is written, and
         `JobLost` raised.
         """
-        attempt = partial(self._put, tenant, {document_id: revise}, run=run)
-        settled = await self._settled(tenant, [document_id], attempt)
-        return _written(settled[document_id])
+        (outcome,) = await self.put_all(tenant, [Put(document_id, revise)], run)
+        return _written(outcome)
 
-    async def put_all(self, tenant: str, puts: Sequence[Put]) -> list[Outcome]:
+    async def put_all(
+        self, tenant: str, puts: Sequence[Put], run: Run | None = None
+    ) -> list[Outcome]:
         """Store the documents, together where they differ; what became of each, in order.
 
         One that fails stops no other. Of two puts of one document the later one sees the earlier.
@@ -117,7 +118,7 @@ class Writer:
         outcomes: list[Outcome] = []
         for revises in _distinct(puts):
             settled = await self._settled(
-                tenant, list(revises), partial(self._put, tenant, revises)
+                tenant, list(revises), partial(self._put, tenant, revises, run=run)
             )
             outcomes += [settled[document_id] for document_id in revises]
         return outcomes
@@ -145,14 +146,18 @@ class Writer:
         return await self._settled_one(tenant, document_id, attempt)
 
     async def remove(
-        self, tenant: str, document_id: str, permit: Callable[[Document | None], object]
+        self,
+        tenant: str,
+        document_id: str,
+        permit: Callable[[Document | None], object],
+        run: Run | None = None,
     ) -> Written:
         """Remove the document with its chunks; `permit` raises to refuse."""
 
         async def attempt(stored: Stored | None) -> Written | None:
             permit(stored.document if stored else None)
             assert stored is not None, "permit refuses what is not there"
-            committed = await self._documents.remove(tenant, stored)
+            committed = await self._documents.remove(tenant, stored, run)
             if committed is None:
                 return None
             revision = await self._invalidated(tenant, committed)
