@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from gateway import embedders
 from gateway.audit import Inspection, Verdict
+from gateway.compute import find
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.principal import make_key
@@ -103,7 +104,7 @@ async def search(
         if not await opened.tenants.exists(tenant):
             raise NotPossible(f"there is no tenant {tenant}")
         query = Query(text, top_k=top_k)
-        return await opened.searcher.search(seen, query)
+        return await find(opened.searcher, seen, query)
 
 
 async def reembed(

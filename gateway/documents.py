@@ -25,7 +25,7 @@ from gateway.wire import (
 )
 from index import jobs
 from index.document import Document
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexFailure
+from index.errors import BudgetSpent, DatabaseUnavailable, EmbeddingUnavailable, IndexFailure
 from index.jobs import NewJob
 from ingest.batch import batches
 from ingest.write import Outcome, Put, Revise, Written
@@ -35,9 +35,10 @@ _PAGE_MAX = 100
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """What became of a line of a batch that has to wait."""
+    """What became of a line of a batch that has to wait; for money, if that is spent."""
 
     job_id: str
+    is_spent: bool
 
 
 async def put_document(exchange: Exchange) -> Response:
@@ -74,6 +75,8 @@ async def _put_later(
     accepted = queued(await _queue(exchange, admitted, document_id, source, sent))
     if exchange.prefers("respond-async"):
         accepted.headers["Preference-Applied"] = "respond-async"
+    if await exchange.services.spending.is_spent(holder.tenant):
+        accepted.headers["Nearhit-Budget"] = "spent"  # so that it will wait
     return accepted
 
 
@@ -134,11 +137,13 @@ async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outc
     ]
     for place, result in enumerate(results):
         if isinstance(result, EmbeddingUnavailable):
-            results[place] = await _queue_line(exchange, admitted, lines[place])
+            results[place] = await _queue_line(exchange, admitted, lines[place], result)
     return results
 
 
-async def _queue_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Outcome | Queued:
+async def _queue_line(
+    exchange: Exchange, admitted: Admitted, line: bytes, reason: EmbeddingUnavailable
+) -> Outcome | Queued:
     document = _parse_line(exchange, line)
     told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
     sent, document_id = orjson.dumps(told), document.document_id
@@ -146,7 +151,7 @@ async def _queue_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Ou
         job_id = await _queue(exchange, admitted, document_id, document.source, sent)
     except IndexFailure as failure:
         return failure
-    return Queued(job_id)
+    return Queued(job_id, isinstance(reason, BudgetSpent))
 
 
 def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Problem:
@@ -172,6 +177,7 @@ def _result(exchange: Exchange, number: int, outcome: Outcome | Queued) -> bytes
         result = {"line": number, **problem.body()}
     elif isinstance(outcome, Queued):
         result = {"line": number, **queued_body(outcome.job_id).model_dump()}
+        result |= {"budget": "spent"} if outcome.is_spent else {}
     else:
         result = written(outcome).model_dump()
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)

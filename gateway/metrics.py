@@ -5,6 +5,7 @@ searches that reached the cache. Those that waited for one fill share one `compu
 """
 
 import os
+from collections.abc import Callable
 from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -38,6 +39,8 @@ class Metrics:
         self._embedding = cache(embedding.labels)
         self._tokens = cache(tokens.labels)
         self._drains = drains
+        # Told of tokens too, once it is there: embedders are made before what keeps their costs.
+        self.on_tokens: Callable[[str, int], None] | None = None
         self._statements = cache(statements.labels)
 
     def request(self, route: str, status: int, tier: str, seconds: float) -> None:
@@ -59,6 +62,8 @@ class Metrics:
 
     def embedding_tokens(self, kind: str, used: int) -> None:
         self._tokens(kind).inc(used)
+        if self.on_tokens is not None:
+            self.on_tokens(kind, used)
 
     def exposition(self) -> bytes:
         """All workers' counts, where the command that started them has set up a folder for it."""

@@ -33,6 +33,7 @@ from gateway.judge import Judge, Ledger
 from gateway.metrics import Metrics
 from gateway.principal import Gate, key_digest, utc_now
 from gateway.settings import Settings
+from gateway.spending import Spending
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from index import database, generation, lexical, migrate
@@ -48,6 +49,7 @@ from index.scope import Scope
 from index.search import Embedder, Searcher
 from index.sources import Sources
 from index.tenants import KeyHolder, Revisions, Tenants
+from index.usage import Usage
 from ingest.write import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
@@ -89,6 +91,8 @@ class Services:
     documents: Documents
     jobs: Jobs
     sources: Sources
+    usage: Usage
+    spending: Spending
     embedders: Sequence[Embedder]
     generation: Generation
     edition: str
@@ -116,7 +120,6 @@ async def open_services(
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
-    timed = [TimedEmbedder(embedder, metrics) for embedder in embedders]
     await migrate.migrate(url, migrate.shipped())
     redis = _redis(settings.redis_url.get_secret_value())
     async with (
@@ -128,11 +131,15 @@ async def open_services(
             observe=metrics.statement,
         ) as connected,
     ):
+        spending = _spending(settings, connected)
+        metrics.on_tokens = spending.tokens
+        timed = [TimedEmbedder(embedder, metrics, spending.check) for embedder in embedders]
         made_with = await generation.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        services = _wire(settings, metrics, connected, redis, timed, made_with)
+        services = _wire(settings, metrics, connected, redis, timed, made_with, spending)
         await _say_what_eviction_does(services.store)
-        yield services
+        async with spending.kept():
+            yield services
         await services.answers.settled()
         await services.auditor.settled()
 
@@ -144,6 +151,7 @@ def _wire(
     redis: Redis,
     embedders: Sequence[Embedder],
     made_with: Generation,
+    spending: Spending,
 ) -> Services:
     tenants, documents = Tenants(connected), Documents(connected)
     revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
@@ -186,6 +194,8 @@ def _wire(
         documents=documents,
         jobs=Jobs(connected),
         sources=Sources(connected),
+        usage=Usage(connected),
+        spending=spending,
         embedders=embedders,
         generation=made_with,
         edition=f"{metadata.version('nearhit')} {made_with.name}",
@@ -198,7 +208,16 @@ def _wire(
         judge=judge,
         ledger=ledger,
         searcher=searcher,
-        writer=Writer(documents, embedders[0], invalidation, *embedders[1:]),
+        writer=Writer(documents, embedders[0], invalidation, *embedders[1:], tally=spending),
+    )
+
+
+def _spending(settings: Settings, connected: Database) -> Spending:
+    return Spending(
+        Usage(connected),
+        utc_now,
+        prices=dict.fromkeys(("query", "batch"), settings.price_embedding),
+        budget=settings.budget_month,
     )
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, SecretStr
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gateway.embedded import default_data_dir
@@ -78,6 +78,15 @@ class Settings(BaseSettings):
         None,
         description="hosts, parted by commas, whose repositories sources of kind `git` may name; "
         "unset: none",
+    )
+
+    price_embedding: NonNegativeFloat = Field(
+        0.0, description="money for a million tokens of the embedding service"
+    )
+    budget_month: NonNegativeFloat | None = Field(
+        None,
+        description="most money that a tenant may use in a month unless it has a limit of its own; "
+        "beyond it what has to be embedded waits",
     )
 
     search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")

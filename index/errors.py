@@ -4,6 +4,7 @@ IndexFailure
 ├── DatabaseUnavailable    PostgreSQL can't answer now
 ├── EmbedderRefused        the model that was asked for can't be used; the message says what to do
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
+│   └── BudgetSpent        the tenant has nothing left to pay for them this month
 ├── GenerationMismatch     the index was made with another embedder or analyser
 ├── JobLost                another worker has the job by now, or nobody needs it any more
 ├── MigrationRefused       the schema is not one that this version can bring up to date
@@ -28,6 +29,13 @@ class EmbedderRefused(IndexFailure):
 
 class EmbeddingUnavailable(IndexFailure):
     """The embedder gave no vectors that can be used; asking again later may help."""
+
+
+class BudgetSpent(EmbeddingUnavailable):
+    """The tenant has nothing left to pay for embeddings this month."""
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(f"{tenant} has used up what it may spend this month")
 
 
 class GenerationMismatch(IndexFailure):

@@ -164,6 +164,10 @@ class Jobs:
             await session.rows("jobs.supersede", job.tenant, [of_document(document_id)])
             return await enqueue(session, job)
 
+    async def hurry(self, tenant: str) -> None:
+        """What was put off is due at once."""
+        await self._database.rows("jobs.hurry", tenant)
+
     async def supersede(self, tenant: str, document_id: str) -> None:
         """Be done with what was queued for the document."""
         await self._database.rows("jobs.supersede", tenant, [of_document(document_id)])

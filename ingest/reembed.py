@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from index.documents import Documents
 from index.spaces import Spaces, Text
 from ingest.chunk import chunks
+from ingest.embed import Embedder, embed_missing
 from ingest.errors import NotReembedded
-from ingest.write import Embedder, Invalidation, embed_missing
+from ingest.write import Invalidation
 
 _PAGE_DOCUMENTS = 50
 _ROUNDS_MAX = 20  # each but the first embeds what was written during the last

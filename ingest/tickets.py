@@ -29,6 +29,7 @@ class Pace:
     lease_s: how long a worker that says nothing is waited for.
     pause_s: before the second attempt, twice as long before each further one, up to pause_s_max;
              shortened at random by up to a half, so that what failed together comes again apart.
+    spent_s: until a job is tried again whose tenant has spent all that it may; no attempt is lost.
     stop_s: how long jobs at work may still take once the worker is to stop.
     """
 
@@ -37,6 +38,7 @@ class Pace:
     lease_s: float = 30.0
     pause_s: float = 5.0
     pause_s_max: float = 300.0
+    spent_s: float = 3_600.0
     stop_s: float = 30.0
 
 

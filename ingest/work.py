@@ -19,7 +19,13 @@ from pgqueuer.domain.types import Channel, QueueExecutionMode
 from pgqueuer.ports import RepositoryPort
 from pgqueuer.qm import QueueManager
 
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable, JobLost, TenantMissing
+from index.errors import (
+    BudgetSpent,
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    JobLost,
+    TenantMissing,
+)
 from index.jobs import CHANNEL, Claimed, Jobs
 from ingest.errors import DocumentContended, DocumentTooLong, JobRefused
 from ingest.tickets import Listening, Pace, Repository
@@ -101,6 +107,8 @@ class Worker:
             result = await handler(claimed)
         except JobLost:
             log.info("job", state="lost", **told)
+        except BudgetSpent as spent:
+            await self.jobs.put_off(run, str(spent), due_s=self.pace.spent_s, counts=False)
         except (JobRefused, DocumentTooLong, TenantMissing) as refused:
             log.warning("job", state="failed", detail=str(refused), **told)
             await self.jobs.fail(run, str(refused))

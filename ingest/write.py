@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from index import lexical, spelling
@@ -21,6 +19,7 @@ from index.documents import Added, Committed, Documents, Stored, Write
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.jobs import Run
 from ingest.draft import Draft, draft_of, is_common
+from ingest.embed import Embedder, embed_missing
 from ingest.errors import DocumentContended, DocumentTooLong
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
@@ -28,14 +27,10 @@ _PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many writers 
 _INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
 
 
-class Embedder(Protocol):
-    """Texts to unit vectors, one row each. Raises `EmbeddingUnavailable`."""
+class Tally(Protocol):
+    """Told of each document how many texts of it were embedded, and how many chunks were not."""
 
-    @property
-    def space(self) -> str: ...
-    @property
-    def batch_texts_max(self) -> int: ...
-    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    def chunks(self, tenant: str, source: str, embedded: int, reused: int, /) -> None: ...
 
 
 class Invalidation(Protocol):
@@ -88,12 +83,14 @@ class Writer:
         embedder: Embedder,
         invalidation: Invalidation,
         *others: Embedder,
+        tally: Tally | None = None,
     ) -> None:
         """embedder: for tenants in no other's space, or in none yet."""
         self._documents = documents
         self._first = embedder.space
         self._embedders = {each.space: each for each in (embedder, *others)}
         self._invalidation = invalidation
+        self._tally = tally
 
     async def put(
         self, tenant: str, document_id: str, revise: Revise, run: Run | None = None
@@ -224,6 +221,9 @@ class Writer:
         changed = [
             (stored[each], new) for each, new in revised.items() if isinstance(new, Document)
         ]
+        for each in stored.values():
+            if each and isinstance(revised[each.document.document_id], Written):
+                self._count(tenant, each.document, 0, len(each.chunk_ids))
         drafts, too_long = await _drafts(changed)
         outcomes: dict[str, Outcome] = {
             each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
@@ -246,20 +246,27 @@ class Writer:
         if committed is None:
             return {}
         revision = await self._invalidated(tenant, committed)
-        return {
-            draft.document.document_id: Written(
+        outcomes = {}
+        for draft, commit, texts_embedded in zip(
+            drafts, commits, _each_embedded(drafts, embedded), strict=True
+        ):
+            if commit is None:
+                continue
+            added, kept = len(draft.added), len(draft.kept)
+            self._count(tenant, draft.document, texts_embedded, added + kept - texts_embedded)
+            outcomes[draft.document.document_id] = Written(
                 draft.document.document_id,
                 revision,
-                added=len(draft.added),
-                kept=len(draft.kept),
+                added=added,
+                kept=kept,
                 removed=len(draft.removed),
                 embedded=texts_embedded,
             )
-            for draft, commit, texts_embedded in zip(
-                drafts, commits, _each_embedded(drafts, embedded), strict=True
-            )
-            if commit is not None
-        }
+        return outcomes
+
+    def _count(self, tenant: str, document: Document, embedded: int, reused: int) -> None:
+        if self._tally is not None:
+            self._tally.chunks(tenant, document.source, embedded, reused)
 
     async def _space(self, tenant: str) -> str:
         """The space to embed in; should the tenant leave it meanwhile, the commit is refused."""
@@ -284,21 +291,6 @@ class Writer:
         revisions = committed.revisions
         await self._invalidation.drain(tenant, revisions)
         return revisions[tenant]
-
-
-async def embed_missing(
-    documents: Documents, embedder: Embedder, tenant: str, wanted: Mapping[bytes, str]
-) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
-    """A vector for each digest, and those embedded now, which are kept whatever comes next."""
-    known = await documents.known_embeddings(tenant, embedder.space, wanted)
-    missing = [digest for digest in wanted if digest not in known]
-    for at in range(0, len(missing), embedder.batch_texts_max):
-        batch = missing[at : at + embedder.batch_texts_max]
-        rows = await embedder.embed_passages([wanted[digest] for digest in batch])
-        new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
-        await documents.keep_embeddings(tenant, embedder.space, new)
-        known |= new
-    return known, missing
 
 
 def _distinct(puts: Sequence[Put]) -> Iterator[dict[str, Revise]]:

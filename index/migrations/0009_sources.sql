@@ -1,4 +1,4 @@
--- Sources that Nearhit reads by itself.
+-- Sources that Nearhit reads by itself, and what reading and asking costs.
 
 -- kind:        how the source is read; null for one whose documents somebody else brings.
 -- settings:    what reading it needs to know; never a key.
@@ -16,3 +16,21 @@ ALTER TABLE sources
     ADD last_error  text,
     ADD counts      jsonb NOT NULL DEFAULT '{}';
 CREATE INDEX sources_due ON sources (next_run_at) WHERE next_run_at IS NOT NULL;
+
+-- What was used of embedders and models, by day (in UTC) and operation.
+-- source:   of the documents that it was for; empty where it was for none.
+-- embedded: texts that went to an embedder; reused: chunks that did without.
+CREATE TABLE usage (
+    tenant    text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    day       date NOT NULL,
+    operation text NOT NULL,
+    source    text NOT NULL DEFAULT '',
+    tokens    bigint NOT NULL DEFAULT 0,
+    money     double precision NOT NULL DEFAULT 0,
+    embedded  bigint NOT NULL DEFAULT 0,
+    reused    bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant, day, operation, source)
+);
+
+-- The most that the tenant may use in a month; null: the setting's.
+ALTER TABLE tenants ADD budget_month double precision CHECK (budget_month >= 0);

@@ -132,6 +132,14 @@ WITH failed AS (
 )
 SELECT was_ours, pg_notify('nearhit_jobs', '') FROM failed;
 
+-- name: hurry
+-- $1 tenant
+WITH hurried AS (
+    UPDATE jobs SET due_at = now() WHERE tenant = $1 AND state = 'waiting' AND due_at > now()
+    RETURNING true
+)
+SELECT pg_notify('nearhit_jobs', '') FROM (SELECT FROM hurried LIMIT 1) AS some_hurried;
+
 -- name: next_s
 -- In how many seconds a job is due or a lease ends, null if there is none of either. What was due
 -- within the last second may have become so after somebody looked, so it counts.

@@ -43,6 +43,7 @@ COMMANDS = (
     ("tenant", "create"),
     ("key",),
     ("key", "create"),
+    ("backfill",),
     ("jobs",),
     ("jobs", "list"),
     ("jobs", "show"),

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from index.database import Database
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.errors import BudgetSpent, DatabaseUnavailable, EmbeddingUnavailable
 from index.jobs import Claimed, Job, Jobs, NewJob
 from index.tenants import Tenants
 from ingest.errors import JobRefused
@@ -152,6 +152,16 @@ async def test_what_is_refused_is_not_tried_again(database: Database, queue: Job
     assert await queue.replay(None, job_id)
     await worker(database, does).drain()
     assert (await until(queue, job_id, "done")).result == {"attempt": 1}
+
+
+async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: Jobs) -> None:
+    does = Recorder([BudgetSpent("acme")] * 3)
+    job_id = await queue.put(a_job(attempts_max=1))
+
+    await worker(database, does, spent_s=0.05).drain()
+
+    assert (await until(queue, job_id, "done")).result == {"attempt": 1}
+    assert len(does.runs) == 4
 
 
 async def test_pauses_double_up_to_a_limit_and_no_two_are_alike(database: Database) -> None:
