@@ -163,6 +163,20 @@ def reembed(
     console.print(f"moved to {to}: {', '.join(moved) or 'nothing, all are there already'}")
 
 
+@app.command()
+def backfill(
+    tenant: Annotated[
+        list[str] | None, typer.Option(help="A tenant; repeat for more. All if absent.")
+    ] = None,
+) -> None:
+    """Queue the embedding of all that has no vector in its tenant's space; a worker does it."""
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import direct
+
+        for name, job_id in asyncio.run(direct.backfill(settings, tenant or [])).items():
+            console.print(f"{job_id} will do it for {name}", markup=False)
+
+
 @audit_commands.callback()
 def audit(
     tenant: Annotated[

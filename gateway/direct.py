@@ -5,6 +5,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+from gateway import backfill as backfilling
 from gateway import embedders
 from gateway.audit import Inspection, Verdict
 from gateway.compute import find
@@ -16,6 +17,7 @@ from gateway.settings import Settings
 from gateway.wire import KeyBody, TenantBody
 from index import database, migrate, scope
 from index.database import Database
+from index.jobs import Jobs
 from index.query import Query
 from index.scope import PUBLIC
 from index.search import Found
@@ -45,6 +47,14 @@ async def connected(settings: Settings) -> AsyncIterator[Database]:
         url, connections_max=1, statement_timeout_s=30.0, observe=lambda _name, _seconds: None
     ) as made:
         yield made
+
+
+async def among(tenants: Tenants, wanted: Sequence[str]) -> list[str]:
+    """These tenants, or all, by name. Raises `NotPossible` if one is not there."""
+    there = (await tenants.all_revisions()).keys() - {PUBLIC}
+    if unknown := set(wanted) - there:
+        raise NotPossible(f"there is no tenant {', '.join(sorted(unknown))}")
+    return sorted(wanted or there)
 
 
 def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
@@ -133,6 +143,16 @@ async def reembed(
     return moved
 
 
+async def backfill(settings: Settings, wanted: Sequence[str]) -> dict[str, str]:
+    """The job of each of these tenants, or of all, that embeds what has no vector."""
+    async with connected(settings) as opened:
+        jobs = Jobs(opened)
+        return {
+            tenant: await jobs.put_once(backfilling.job(tenant, settings.job_attempts))
+            for tenant in await among(Tenants(opened), wanted)
+        }
+
+
 async def audit(
     settings: Settings,
     wanted: Sequence[str],
@@ -144,11 +164,8 @@ async def audit(
     on_entry: told each tenant, key and verdict. Raises `CacheUnavailable`.
     """
     async with services(settings) as opened:
-        there = (await opened.tenants.all_revisions()).keys() - {PUBLIC}
-        if unknown := set(wanted) - there:
-            raise NotPossible(f"there is no tenant {', '.join(sorted(unknown))}")
         inspection = Inspection(opened.store, opened.invalidation, opened.tenants, opened.auditor)
-        for tenant in sorted(wanted or there):
+        for tenant in await among(opened.tenants, wanted):
             async for key, verdict in inspection.of(tenant):
                 on_entry(tenant, key, verdict)
 

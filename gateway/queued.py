@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway import documents, wire
+from gateway.backfill import BACKFILL, Backfill
 from gateway.principal import Admitted, utc_now
 from gateway.problems import Problem
 from gateway.services import Services
@@ -21,6 +22,7 @@ def handlers(services: Services) -> dict[str, Handler]:
         "document": PutDocument(services),
         READ: ReadSource(services),
         REMOVE: RemoveSource(services),
+        BACKFILL: Backfill(services),
     }
 
 

@@ -157,6 +157,12 @@ class Jobs:
         async with self._database.transaction() as session:
             return await enqueue(session, job)
 
+    async def put_once(self, job: NewJob) -> str:
+        """Enqueue the job, unless one of its kind and target waits already."""
+        async with self._database.transaction() as session:
+            await session.rows("jobs.alone")
+            return await enqueue_once(session, job)
+
     async def put_document(self, document_id: str, job: NewJob) -> str:
         """Enqueue a write of the document, instead of what was queued for it."""
         async with self._database.transaction() as session:

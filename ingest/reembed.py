@@ -65,6 +65,10 @@ class Reembedder:
             f"today. Write these documents again: {', '.join(lacking)}"
         )
 
+    async def fill(self, tenant: str, on_progress: Callable[[Progress], None]) -> int:
+        """Embed what has no vector in the embedder's space, and nothing else; returns how much."""
+        return await self._fill(tenant, 1, 0, on_progress)
+
     async def _fill(
         self, tenant: str, number: int, embedded: int, on_progress: Callable[[Progress], None]
     ) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway import embedders, working
+from gateway import backfill, embedders, working
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
@@ -220,6 +220,27 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
         "handbook": 1,
         "wiki": 0,  # the same text as of the handbook
     }
+
+
+async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
+    settings: Settings, stub: StubOpenAI, database_url: str
+) -> None:
+    async with serving(settings) as gateway, opened(settings) as services:
+        ana = await gateway.caller("ana")
+        await ana.put("parts", PARTS)
+        await run_sql(
+            database_url,
+            "DELETE FROM embeddings WHERE digest IN (SELECT digest FROM embeddings LIMIT 3)",
+        )
+        asked = len(stub.asked)
+        first = await services.jobs.put_once(backfill.job("acme", 3))
+        assert await services.jobs.put_once(backfill.job("acme", 3)) == first
+        await working.worker(services).drain()
+        shown = await services.jobs.show("acme", first)
+
+    assert shown is not None
+    assert shown.result == {"documents": 1, "embedded": 3}
+    assert sum(len(each.body["input"]) for each in stub.asked[asked:]) == 3
 
 
 async def test_what_can_not_be_kept_now_is_kept_later(settings: Settings) -> None:
