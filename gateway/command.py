@@ -179,6 +179,7 @@ def backfill(
 
 @audit_commands.callback()
 def audit(
+    context: typer.Context,
     tenant: Annotated[
         list[str] | None, typer.Option(help="A tenant to audit; repeat for more. All if absent.")
     ] = None,
@@ -187,6 +188,8 @@ def audit(
 
     Searches and writers may go on. An answer that differs is dropped. Exits with 1 if any did.
     """
+    if context.invoked_subcommand is not None:
+        return
     with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import auditing, direct
 
@@ -194,6 +197,27 @@ def audit(
             asyncio.run(direct.audit(settings, tenant or [], on_entry=counts.add))
         auditing.show(console, counts)
     raise typer.Exit(1 if counts.others else 0)
+
+
+@audit_commands.command("index")
+def audit_index(
+    tenant: Annotated[
+        list[str] | None, typer.Option(help="A tenant to audit; repeat for more. All if absent.")
+    ] = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+) -> None:
+    """Hold the index against its own texts, its vectors against its embedder, all against sources.
+
+    Searches and writers may go on. Mending pays only for vectors that were never paid for, or are
+    lost. Exits with 1 if a flaw is left.
+    """
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import auditing, direct
+
+        with auditing.flaws(console) as flaws:
+            asyncio.run(direct.audit_index(settings, tenant or [], flaws, repair=repair))
+        auditing.show_flaws(console, flaws)
+    raise typer.Exit(1 if flaws.left else 0)
 
 
 @app.command()

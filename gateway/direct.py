@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from gateway import backfill as backfilling
-from gateway import embedders
+from gateway import embedders, index_audit
 from gateway.audit import Inspection, Verdict
+from gateway.auditing import Flaws
 from gateway.compute import find
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
@@ -168,6 +169,17 @@ async def audit(
         for tenant in await among(opened.tenants, wanted):
             async for key, verdict in inspection.of(tenant):
                 on_entry(tenant, key, verdict)
+
+
+async def audit_index(
+    settings: Settings, wanted: Sequence[str], told: Flaws, *, repair: bool
+) -> None:
+    """Audit the index of these tenants, or of all."""
+    async with services(settings) as opened:
+        for tenant in await among(opened.tenants, wanted):
+            found = index_audit.flaws(opened, tenant, told.looked_at, repair=repair)
+            async for flaw in found:
+                told.add(tenant, flaw)
 
 
 async def work(settings: Settings, every_s: float) -> None:

@@ -5,11 +5,13 @@ from typing import Any
 
 from gateway import documents, wire
 from gateway.backfill import BACKFILL, Backfill
+from gateway.index_audit import AuditIndex
 from gateway.principal import Admitted, utc_now
 from gateway.problems import Problem
 from gateway.services import Services
 from gateway.sources import ReadSource, RemoveSource
 from gateway.wire import DocumentBody
+from index.audits import AUDIT
 from index.jobs import Claimed
 from index.sources import READ, REMOVE
 from ingest.errors import JobRefused
@@ -23,6 +25,7 @@ def handlers(services: Services) -> dict[str, Handler]:
         READ: ReadSource(services),
         REMOVE: RemoveSource(services),
         BACKFILL: Backfill(services),
+        AUDIT: AuditIndex(services),
     }
 
 

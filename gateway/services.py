@@ -37,6 +37,7 @@ from gateway.spending import Spending
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from index import database, generation, lexical, migrate
+from index.audits import Audits
 from index.bands import Bands
 from index.changes import Changes, News
 from index.database import Database
@@ -92,6 +93,7 @@ class Services:
     jobs: Jobs
     sources: Sources
     usage: Usage
+    audits: Audits
     spending: Spending
     embedders: Sequence[Embedder]
     generation: Generation
@@ -195,6 +197,7 @@ def _wire(
         jobs=Jobs(connected),
         sources=Sources(connected),
         usage=Usage(connected),
+        audits=Audits(connected),
         spending=spending,
         embedders=embedders,
         generation=made_with,

@@ -3,12 +3,22 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, SecretStr
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gateway.embedded import default_data_dir
 
 Port = Annotated[int, Field(ge=0, le=65_535)]
+
+
+NEVER = "never"  # a schedule
 
 
 class Settings(BaseSettings):
@@ -122,6 +132,11 @@ class Settings(BaseSettings):
         5.0,
         description="pause before a job's second attempt; it doubles with each, up to 5 minutes",
     )
+    index_audit_schedule: str = Field(
+        "0 4 * * 0",
+        description="when the worker audits indexes, as cron has it, in UTC, or `never`",
+    )
+    index_audit_repair: bool = Field(False, description="whether it mends what it finds")
     jobs_kept_s: PositiveFloat = Field(
         604_800.0, description="how long jobs that are done are shown; failed ones stay"
     )
@@ -157,3 +172,10 @@ class Settings(BaseSettings):
         "info", description="least severe log lines written"
     )
     log_queries: bool = Field(False, description="whether log lines hold the text of queries")
+
+    @field_validator("index_audit_schedule")
+    @classmethod
+    def _schedule(cls, text: str) -> str:
+        from ingest import schedule  # takes long to load, and few set one
+
+        return text if text == NEVER else schedule.checked(text)

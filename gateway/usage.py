@@ -67,6 +67,7 @@ async def get_status(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     await exchange.services.spending.flush()
     sources = await exchange.services.usage.status(admitted.holder.tenant)
+    audited = await exchange.services.audits.last(admitted.holder.tenant)
     waits = [each.oldest_waiting_s for each in sources if each.oldest_waiting_s is not None]
     return answer(
         StatusAnswer(
@@ -77,6 +78,8 @@ async def get_status(exchange: Exchange) -> Response:
             lag_s=round(max((each.lag_s for each in sources), default=0.0), 3),
             embedded=sum(each.embedded for each in sources),
             reused=sum(each.reused for each in sources),
+            audited_at=None if audited is None else audited.last_run_at,
+            flaws={} if audited is None else dict(audited.flaws),
             sources=tuple(_source(each) for each in sources if each.source),
         )
     )

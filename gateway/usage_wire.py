@@ -1,6 +1,6 @@
 """The bodies of requests and answers about what is used and what waits, as they travel."""
 
-from datetime import date
+from datetime import date, datetime
 
 from pydantic import Field
 
@@ -47,4 +47,6 @@ class SourceStatusBody(StatusBody):
 
 
 class StatusAnswer(StatusBody):
+    audited_at: datetime | None = Field(description="when the index was last audited; null: never")
+    flaws: dict[str, int] = Field(description="what that has left, by kind")
     sources: tuple[SourceStatusBody, ...]

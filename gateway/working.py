@@ -10,7 +10,7 @@ import structlog
 
 from gateway.queued import handlers
 from gateway.services import Services
-from gateway.settings import Settings
+from gateway.settings import NEVER, Settings
 from index.errors import IndexFailure
 from index.scope import PUBLIC
 from index.shelves import Shelves
@@ -20,6 +20,7 @@ from ingest.work import Worker
 
 _FORGET_S = 60.0  # between two looks for jobs to forget
 _SCHEDULE_S = 5.0  # between two looks for sources to read
+_AUDIT_S = 60.0  # between two looks for indexes to audit
 
 log = structlog.get_logger()
 
@@ -68,6 +69,7 @@ async def _queue(services: Services, stop: asyncio.Event) -> None:
         kept_s = services.settings.jobs_kept_s
         group.create_task(_again(stop, _FORGET_S, lambda: services.jobs.forget(kept_s)))
         group.create_task(_again(stop, _SCHEDULE_S, lambda: ask_due(services)))
+        group.create_task(_again(stop, _AUDIT_S, lambda: ask_audits(services)))
 
 
 async def ask_due(services: Services) -> None:
@@ -76,6 +78,14 @@ async def ask_due(services: Services) -> None:
         lambda text: schedule.next_run(text, datetime.now(UTC))
     ):
         log.info("source", state="due", tenant=due[0], source=due[1])
+
+
+async def ask_audits(services: Services) -> None:
+    """Queue the audit of each tenant's index whose date has come."""
+    if (text := services.settings.index_audit_schedule) == NEVER:
+        return
+    while tenant := await services.audits.ask_due(schedule.next_run(text, datetime.now(UTC))):
+        log.info("audit", state="due", tenant=tenant)
 
 
 async def _sweep(services: Services) -> None:

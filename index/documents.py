@@ -66,6 +66,7 @@ class Write:
 
     space: of the added chunks' vectors; None if there are none.
     words: what the tenant's vocabulary learns of it; see `spelling.words_of`.
+    strays: further chunks to remove, should the tables hold less or more of them than they ought.
     stored: what it was planned from; None if there is none, or nobody knows: then caches take every
             kept chunk for another one.
     """
@@ -77,6 +78,7 @@ class Write:
     removed: Sequence[int]
     space: str | None = None
     words: Collection[str] = ()
+    strays: Sequence[int] = ()
     stored: Document | None = None
 
 
@@ -146,7 +148,7 @@ class Documents:
 
         None for those whose document, or the tenant's space, has changed since the plan: nothing of
         them is committed.
-        run: of the job that writes them; else they overtake what is queued for the documents.
+        run: of the job that writes them; else what is new overtakes what is queued for it.
         """
         document_ids = [write.document.document_id for write in writes]
         async with self._writing(tenant, document_ids) as (session, before):
@@ -157,7 +159,8 @@ class Documents:
             )
             if not timely:
                 return [None] * len(writes)
-            await jobs.overtake(session, tenant, [one.document.document_id for one in timely], run)
+            newer = [one.document.document_id for one in timely if one.document != one.stored]
+            await jobs.overtake(session, tenant, newer, run)
             changes = await _put(session, tenant, before, timely)
             words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
             await vocabulary.learn(session, tenant, words)
@@ -272,6 +275,8 @@ async def _put(
     removed = [chunk_id for write in writes for chunk_id in write.removed]
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
+    if strays := [chunk_id for write in writes for chunk_id in write.strays]:
+        await session.rows("documents.remove_strays", tenant, strays)
     added = await _add_chunks(session, tenant, keys, writes)
     kept = [chunk for write in writes for chunk in write.kept]
     moved = await _keep_chunks(session, tenant, kept) if kept else frozenset()
@@ -303,7 +308,7 @@ def _change(
         chunks_before=before["chunks"] if before is not None else 0,
         chunks=_chunks(write),
         added=added,
-        removed=write.removed,
+        removed=sorted({*write.removed, *write.strays}),
         touched=[kept.chunk_id for kept in write.kept if not is_alike or kept.lexical is not None],
         moved=[chunk_id for chunk_id in untouched if is_elsewhere or chunk_id in moved],
     )

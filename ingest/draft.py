@@ -24,6 +24,7 @@ class Draft:
 
     added_words: the lexical vector of each added chunk.
     learned: what the tenant's vocabulary learns of it.
+    strays: further chunks to remove, which the plan knows nothing of.
     """
 
     document: Document
@@ -34,6 +35,7 @@ class Draft:
     kept: Sequence[Kept]
     removed: Sequence[int]
     learned: Collection[str]
+    strays: Sequence[int] = ()
 
 
 def draft_of(stored: Stored | None, document: Document) -> Draft:

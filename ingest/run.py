@@ -1,9 +1,10 @@
 """One complete reading of a source into a tenant."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from index.document import Document
 from index.documents import Documents
@@ -11,7 +12,24 @@ from index.jobs import Run
 from ingest.batch import batches
 from ingest.errors import DocumentTooLong
 from ingest.folder import FolderSource, Refused
-from ingest.write import Outcome, Put, Writer, Written
+from ingest.write import Outcome, Put, Written
+
+
+class Writing(Protocol):
+    """As `ingest.write.Writer` does it, or as whoever only compares."""
+
+    async def put_all(
+        self, tenant: str, puts: Sequence[Put], run: Run | None, /
+    ) -> list[Outcome]: ...
+
+    async def remove(
+        self,
+        tenant: str,
+        document_id: str,
+        permit: Callable[[Document | None], object],
+        run: Run | None,
+        /,
+    ) -> Written: ...
 
 
 @dataclass(slots=True)
@@ -40,7 +58,7 @@ async def read_source(
     source: FolderSource,
     tenant: str,
     *,
-    writer: Writer,
+    writer: Writing,
     documents: Documents,
     prune: bool,
     on_item: Callable[[Report], None],

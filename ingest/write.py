@@ -7,7 +7,7 @@ that is still what is stored, the others are planned again.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -161,6 +161,26 @@ class Writer:
             return Written(document_id, revision, removed=len(stored.chunk_ids))
 
         return await self._settled_one(tenant, document_id, attempt)
+
+    async def renew(
+        self, tenant: str, document_id: str, strays: Sequence[int] = (), run: Run | None = None
+    ) -> None:
+        """Write the document as it is, all of its chunks anew; nothing if it is gone.
+
+        strays: chunks of it that not all tables hold, to be removed.
+        """
+
+        async def attempt(stored: Stored | None) -> Written | None:
+            if stored is None:
+                return Written(document_id, 0, changed=False)
+            unknown = replace(stored, digests=(b"",) * len(stored.digests))
+            drafts, too_long = await _drafts([(unknown, stored.document)])
+            for error in too_long.values():
+                raise error
+            drafts = [replace(draft, strays=strays) for draft in drafts]
+            return (await self._commit(tenant, drafts, run)).get(document_id)
+
+        await self._settled_one(tenant, document_id, attempt)
 
     async def _settled_one(
         self,
@@ -359,6 +379,7 @@ def _write(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector])
         removed=draft.removed,
         space=space if draft.added else None,
         words=draft.learned,
+        strays=draft.strays,
         stored=draft.stored,
     )
 

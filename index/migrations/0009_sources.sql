@@ -1,4 +1,4 @@
--- Sources that Nearhit reads by itself, and what reading and asking costs.
+-- Sources that Nearhit reads by itself, what reading and asking costs, and audits of the index.
 
 -- kind:        how the source is read; null for one whose documents somebody else brings.
 -- settings:    what reading it needs to know; never a key.
@@ -34,3 +34,12 @@ CREATE TABLE usage (
 
 -- The most that the tenant may use in a month; null: the setting's.
 ALTER TABLE tenants ADD budget_month double precision CHECK (budget_month >= 0);
+
+-- When each tenant's index is audited next (null: not said yet), and what was left by the last audit:
+-- how many flaws of each kind.
+CREATE TABLE audits (
+    tenant      text PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
+    next_run_at timestamptz,
+    last_run_at timestamptz,
+    flaws       jsonb NOT NULL DEFAULT '{}'
+);

@@ -107,6 +107,17 @@ DELETE FROM chunks
 WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
   AND chunk_id = ANY ($2::bigint[]);
 
+-- name: remove_strays
+-- $1 tenant, $2 chunks, whichever table holds them and wherever they stand.
+WITH untold AS (
+    DELETE FROM chunk_texts USING documents
+    WHERE documents.tenant = $1 AND chunk_texts.document_key = documents.document_key
+      AND chunk_id = ANY ($2::bigint[])
+)
+DELETE FROM chunks USING documents
+WHERE documents.tenant = $1 AND chunks.document_key = documents.document_key
+  AND chunk_id = ANY ($2::bigint[]);
+
 -- name: remove
 DELETE FROM documents WHERE tenant = $1 AND document_id = $2;
 

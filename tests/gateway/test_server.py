@@ -44,6 +44,8 @@ COMMANDS = (
     ("key",),
     ("key", "create"),
     ("backfill",),
+    ("audit",),
+    ("audit", "index"),
     ("jobs",),
     ("jobs", "list"),
     ("jobs", "show"),
