@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from gateway import jobs_command, terminal
+from gateway import jobs_command, status_command, terminal
 from gateway.errors import NotPossible
 from gateway.settings import Settings
 from gateway.terminal import console
@@ -28,6 +28,8 @@ tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 key_commands = typer.Typer(no_args_is_help=True, help="API keys.")
 app.add_typer(audit_commands, name="audit")
 app.add_typer(jobs_command.commands, name="jobs")
+app.command()(status_command.status)
+app.command()(status_command.usage)
 app.add_typer(tenant_commands, name="tenant")
 app.add_typer(key_commands, name="key")
 

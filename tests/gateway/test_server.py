@@ -46,6 +46,8 @@ COMMANDS = (
     ("backfill",),
     ("audit",),
     ("audit", "index"),
+    ("status",),
+    ("usage",),
     ("jobs",),
     ("jobs", "list"),
     ("jobs", "show"),
