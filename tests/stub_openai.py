@@ -55,10 +55,39 @@ class Asked:
 class StubOpenAI:
     """`first` are given once each, in order; `answer` ever after."""
 
-    url: str
+    url: str = ""
     answer: Answer = field(default=lambda texts: embeddings([vector(text) for text in texts]))
     first: deque[Answer] = field(default_factory=deque)
     asked: list[Asked] = field(default_factory=list)
+    _server: asyncio.Server | None = None
+    _open: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    async def start(self) -> None:
+        """Listen; once more on the same port, if it has done so before."""
+        port = int(self.url.rpartition(":")[2].removesuffix("/v1")) if self.url else 0
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+        host, port = self._server.sockets[0].getsockname()
+        self.url = f"http://{host}:{port}/v1"
+
+    def strike(self) -> None:
+        """Nobody listens any more, and whoever waits for an answer gets none."""
+        assert self._server is not None
+        self._server.close()
+        for writer in self._open:
+            writer.transport.abort()
+
+    async def kill(self) -> None:
+        self.strike()
+        assert self._server is not None
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                await self.serve(reader, writer)
+        finally:
+            self._open.discard(writer)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = await _read(reader)
@@ -80,12 +109,12 @@ class StubOpenAI:
 
 @asynccontextmanager
 async def stub_openai() -> AsyncIterator[StubOpenAI]:
-    stub = StubOpenAI(url="")
-    server = await asyncio.start_server(stub.serve, "127.0.0.1", 0)
-    host, port = server.sockets[0].getsockname()
-    stub.url = f"http://{host}:{port}/v1"
-    async with server:
+    stub = StubOpenAI()
+    await stub.start()
+    try:
         yield stub
+    finally:
+        await stub.kill()
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked:
