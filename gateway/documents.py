@@ -25,7 +25,13 @@ from gateway.wire import (
 )
 from index import jobs
 from index.document import Document
-from index.errors import BudgetSpent, DatabaseUnavailable, EmbeddingUnavailable, IndexFailure
+from index.errors import (
+    BudgetSpent,
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    PayloadTooLarge,
+    QueueFull,
+)
 from index.jobs import NewJob
 from ingest.batch import batches
 from ingest.write import Outcome, Put, Revise, Written
@@ -56,7 +62,7 @@ async def put_document(exchange: Exchange) -> Response:
     except EmbeddingUnavailable:  # the worker tries again
         return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
     if not done.changed:  # what was queued before this request is out of date all the same
-        await exchange.services.jobs.supersede(tenant, document_id)
+        await exchange.services.jobs.supersede(tenant, [document_id])
     return answer(written(done))
 
 
@@ -135,23 +141,39 @@ async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outc
     results: list[Outcome | Queued] = [
         next(outcomes) if isinstance(put, Put) else put for put in puts
     ]
-    for place, result in enumerate(results):
-        if isinstance(result, EmbeddingUnavailable):
-            results[place] = await _queue_line(exchange, admitted, lines[place], result)
+    try:
+        await _queue_lines(exchange, admitted, lines, results)
+    except DatabaseUnavailable as away:
+        return [away] * len(lines)
     return results
 
 
-async def _queue_line(
-    exchange: Exchange, admitted: Admitted, line: bytes, reason: EmbeddingUnavailable
-) -> Outcome | Queued:
-    document = _parse_line(exchange, line)
-    told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
-    sent, document_id = orjson.dumps(told), document.document_id
-    try:
-        job_id = await _queue(exchange, admitted, document_id, document.source, sent)
-    except IndexFailure as failure:
-        return failure
-    return Queued(job_id, isinstance(reason, BudgetSpent))
+async def _queue_lines(
+    exchange: Exchange, admitted: Admitted, lines: Sequence[bytes], results: list[Outcome | Queued]
+) -> None:
+    """Queue what the embedder gave no vectors for, unless a later line has written the document."""
+    done = {
+        result.document_id: (place, result.changed)
+        for place, result in enumerate(results)
+        if isinstance(result, Written)
+    }
+    unchanged = [document_id for document_id, (_, changed) in done.items() if not changed]
+    if unchanged:  # what was queued for them before this request is out of date all the same
+        await exchange.services.jobs.supersede(admitted.holder.tenant, unchanged)
+    for place, result in enumerate(results):
+        if not isinstance(result, EmbeddingUnavailable):
+            continue
+        document = _parse_line(exchange, lines[place])
+        if place < done.get(document.document_id, (0, False))[0]:
+            continue
+        told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
+        try:
+            job_id = await _queue(
+                exchange, admitted, document.document_id, document.source, orjson.dumps(told)
+            )
+            results[place] = Queued(job_id, isinstance(result, BudgetSpent))
+        except (PayloadTooLarge, QueueFull) as refused:
+            results[place] = refused
 
 
 def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Problem:

@@ -174,9 +174,9 @@ class Jobs:
         """What was put off is due at once."""
         await self._database.rows("jobs.hurry", tenant)
 
-    async def supersede(self, tenant: str, document_id: str) -> None:
-        """Be done with what was queued for the document."""
-        await self._database.rows("jobs.supersede", tenant, [of_document(document_id)])
+    async def supersede(self, tenant: str, document_ids: Sequence[str]) -> None:
+        """Be done with what was queued for the documents."""
+        await self._database.rows("jobs.supersede", tenant, [*map(of_document, document_ids)])
 
     # What a worker does.
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import orjson
 import pytest
 
 from gateway import working
@@ -236,6 +237,38 @@ class TestAnEmbedderThatIsAway:
             assert failed["error"] == "the test said so"
             assert replayed.json()["state"] == "waiting"
             assert await ana.found("annual leave") == ["leave"]
+
+    async def test_leaves_a_batch_in_its_order(
+        self, settings: Settings, moody: MoodyEmbedder
+    ) -> None:
+        async with running(settings, moody) as gateway, worker(settings, moody) as services:
+            await gateway.tenant("acme")
+            ana = await gateway.caller("ana")
+            await ana.put("same", LEAVE)
+            early = await put_later(ana, "same", "# Queued\n\nBefore the batch.")
+            moody.away = True
+            texts = {
+                "twice": ["# New\n\nNever seen.", LEAVE],
+                "same": [LEAVE],
+                "new": ["# First\n\nNever seen.", "# Second\n\nNever seen."],
+            }
+            lines = [
+                orjson.dumps({"document_id": name, "text": text})
+                for name, versions in texts.items()
+                for text in versions
+            ]
+            answer = await ana.call("POST", "/v1/documents/batch", content=b"\n".join(lines))
+            moody.away = False
+            await work(services)
+
+            results = [orjson.loads(line) for line in answer.content.splitlines()]
+            assert [result.get("status") for result in results] == [503, None, None, None, None]
+            assert ["job_id" in result for result in results] == [False, False, False, True, True]
+            assert (await job(ana, early))["result"] == {"superseded": True}
+            assert (await job(ana, results[3]["job_id"]))["result"] == {"superseded": True}
+            for name, versions in texts.items():
+                shown = (await ana.call("GET", f"/v1/documents/{name}")).json()
+                assert shown["text"] == versions[-1]
 
 
 class TestWhoSeesWhat:
