@@ -1,13 +1,13 @@
 """A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from pgvector import SparseVector
+from pgvector import HalfVector, SparseVector
 
 from index import lexical, spelling
 from index.document import Document
-from index.documents import Kept, Stored
+from index.documents import Added, Kept, Stored, Write
 from index.scope import PUBLIC
 from ingest.chunk import Chunk, chunks
 from ingest.errors import DocumentTooLong
@@ -61,6 +61,24 @@ def draft_of(stored: Stored | None, document: Document) -> Draft:
         ],
         removed=planned.removed,
         learned=_learned(document, new if spread else added),
+    )
+
+
+def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
+    """What is committed of the draft; vectors: of its added chunks' digests, in the space."""
+    return Write(
+        document=draft.document,
+        version=draft.version,
+        added=[
+            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
+            for new, words in zip(draft.added, draft.added_words, strict=True)
+        ],
+        kept=draft.kept,
+        removed=draft.removed,
+        space=space if draft.added else None,
+        words=draft.learned,
+        strays=draft.strays,
+        stored=draft.stored,
     )
 
 

@@ -15,10 +15,10 @@ from pgvector import HalfVector
 
 from index import lexical, spelling
 from index.document import Document
-from index.documents import Added, Committed, Documents, Stored, Write
+from index.documents import Committed, Documents, Stored
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.jobs import Run
-from ingest.draft import Draft, draft_of, is_common
+from ingest.draft import Draft, draft_of, is_common, write_of
 from ingest.embed import Embedder, embed_missing
 from ingest.errors import DocumentContended, DocumentTooLong
 
@@ -260,7 +260,7 @@ class Writer:
         space = await self._space(tenant) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
         commits = await self._documents.apply_all(
-            tenant, [_write(draft, space, vectors) for draft in drafts], run
+            tenant, [write_of(draft, space, vectors) for draft in drafts], run
         )
         committed = next(filter(None, commits), None)
         if committed is None:
@@ -365,23 +365,6 @@ def _draft_all(
         except DocumentTooLong as error:
             too_long[document.document_id] = error
     return drafts, too_long
-
-
-def _write(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
-    return Write(
-        document=draft.document,
-        version=draft.version,
-        added=[
-            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
-            for new, words in zip(draft.added, draft.added_words, strict=True)
-        ],
-        kept=draft.kept,
-        removed=draft.removed,
-        space=space if draft.added else None,
-        words=draft.learned,
-        strays=draft.strays,
-        stored=draft.stored,
-    )
 
 
 def _each_embedded(drafts: Sequence[Draft], embedded: Collection[bytes]) -> Iterator[int]:
