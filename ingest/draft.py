@@ -9,7 +9,8 @@ from index import lexical, spelling
 from index.document import Document
 from index.documents import Kept, Stored
 from index.scope import PUBLIC
-from ingest.chunk import Chunk, chunks
+from ingest.chunk import Chunk
+from ingest.cuts.structure import chunks
 from ingest.errors import DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk

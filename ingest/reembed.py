@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from index.documents import Documents
 from index.spaces import Spaces, Text
-from ingest.chunk import chunks
+from ingest.cuts.structure import chunks
 from ingest.errors import NotReembedded
 from ingest.write import Embedder, Invalidation, embed_missing
 
