@@ -23,6 +23,7 @@ from gateway.wire import (
     RevisionAnswer,
     WrittenAnswer,
 )
+from index import cut
 from index.document import Document
 from index.errors import DatabaseUnavailable
 from ingest.batch import batches
@@ -183,6 +184,7 @@ def _revise(
             metadata=body.metadata,
             owner=stored.owner if stored else admitted.holder.subject,
             readers=stored.readers if stored else (),
+            cut=body.cut or (stored.cut if stored else cut.DEFAULT),
         )
         return _with_access(admitted, document, access)
 
@@ -253,6 +255,7 @@ def _summary(document: Document) -> dict[str, Any]:
         "metadata": dict(document.metadata),
         "owner": document.owner,
         "readers": document.readers,
+        "cut": document.cut,
     }
 
 

@@ -26,6 +26,7 @@ class Stored:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
+    places: where each chunk begins and ends in the text.
     """
 
     document: Document
@@ -33,6 +34,7 @@ class Stored:
     revision: int
     chunk_ids: tuple[int, ...]
     digests: tuple[bytes, ...]
+    places: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +362,7 @@ def _fields(write: Write) -> tuple[Any, ...]:
         document.owner,
         list(document.readers),
         document.text,
+        document.cut,
     )
 
 
@@ -370,6 +373,7 @@ def _stored(row: Row) -> Stored:
         revision=row["revision"],
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
+        places=tuple(zip(row["starts"], row["ends"], strict=True)),
     )
 
 
@@ -385,4 +389,5 @@ def _document(row: Row) -> Document:
         metadata=row["metadata"],
         owner=row["owner"],
         readers=tuple(row["readers"]),
+        cut=row["cut"],
     )

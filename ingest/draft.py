@@ -10,7 +10,7 @@ from index.document import Document
 from index.documents import Kept, Stored
 from index.scope import PUBLIC
 from ingest.chunk import Chunk
-from ingest.cuts.structure import chunks
+from ingest.cuts.named import chunks, restored
 from ingest.errors import DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
@@ -37,9 +37,14 @@ class Draft:
     learned: Collection[str]
 
 
-def draft_of(stored: Stored | None, document: Document) -> Draft:
-    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`."""
-    new = chunks(document.text)
+def draft_of(
+    stored: Stored | None, document: Document, cut: Sequence[Chunk] | None = None
+) -> Draft:
+    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`.
+
+    cut: its chunks, if they are known, for a model has cut them.
+    """
+    new = _chunks(stored, document) if cut is None else cut
     if len(new) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
     planned = _plan(stored, new)
@@ -63,6 +68,15 @@ def draft_of(stored: Stored | None, document: Document) -> Draft:
     )
 
 
+def is_cut_alike(stored: Stored | None, document: Document) -> bool:
+    """Whether the stored document is cut as this one is: the same text the same way."""
+    return (
+        stored is not None
+        and stored.document.text == document.text
+        and stored.document.cut == document.cut
+    )
+
+
 def is_common(document: Document) -> bool:
     """Whether the whole tenant may read it, and so may know its words."""
     return not _COMMON.isdisjoint(document.readers)
@@ -73,6 +87,12 @@ def _learned(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
     if not is_common(document):
         return ()
     return spelling.words_of([document.title, *(chunk.embedded_text for chunk in chunks)])
+
+
+def _chunks(stored: Stored | None, document: Document) -> Sequence[Chunk]:
+    if stored is not None and is_cut_alike(stored, document):
+        return restored(document.text, document.cut, stored.places)
+    return chunks(document.text, document.cut)
 
 
 def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:

@@ -17,7 +17,7 @@ HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
 
 ACCESS = frozenset({"readers", "owner"})
 LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
-FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata"})
+FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata", "cut"})
 OPENING = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
 CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
 DEPTH_MAX = 8  # a document takes 2

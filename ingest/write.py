@@ -19,6 +19,7 @@ from index import lexical, spelling
 from index.document import Document
 from index.documents import Added, Committed, Documents, Stored, Write
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from ingest.cuts import named
 from ingest.draft import Draft, draft_of, is_common
 from ingest.errors import DocumentContended, DocumentTooLong
 
@@ -318,10 +319,16 @@ async def _drafts(
     changed: Sequence[tuple[Stored | None, Document]],
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
     """The drafts, and those documents that are too long for one."""
-    await asyncio.to_thread(lexical.load, {document.language for _, document in changed})
+    await asyncio.to_thread(_load, [document for _, document in changed])
     if sum(len(document.text) for _, document in changed) > _INLINE_CHARACTERS_MAX:
         return await asyncio.to_thread(_draft_all, changed)
     return _draft_all(changed)
+
+
+def _load(documents: Sequence[Document]) -> None:
+    """Read now what the drafts need, which would block the loop for up to a second."""
+    lexical.load({document.language for document in documents})
+    named.load({document.cut for document in documents})
 
 
 def _draft_all(
