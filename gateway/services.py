@@ -25,6 +25,7 @@ from cache.semantic import Semantic
 from cache.store import Store
 from cache.tallies import Tallies
 from cache.vectors import Vectors
+from gateway import chat
 from gateway.audit import Auditor
 from gateway.deadlines import Deadlines
 from gateway.embedders import names
@@ -46,6 +47,7 @@ from index.reverse import Reverse
 from index.scope import Scope
 from index.search import Embedder, Searcher
 from index.tenants import KeyHolder, Revisions, Tenants
+from ingest.cuts.model import ModelCut
 from ingest.write import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
@@ -107,7 +109,7 @@ async def open_services(
     """Everything, connected and migrated; both URLs have to be set. The first embedder is for new
     tenants.
 
-    Raises `DatabaseUnavailable`, `MigrationRefused` and `GenerationMismatch`.
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `GenerationMismatch` and `NotPossible`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
@@ -126,7 +128,8 @@ async def open_services(
     ):
         made_with = await generation.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        services = _wire(settings, metrics, connected, redis, timed, made_with)
+        model_cut = await asyncio.to_thread(chat.model_cut, settings, metrics)
+        services = _wire(settings, metrics, connected, redis, timed, made_with, model_cut)
         await _say_what_eviction_does(services.store)
         yield services
         await services.answers.settled()
@@ -140,6 +143,7 @@ def _wire(
     redis: Redis,
     embedders: Sequence[Embedder],
     made_with: Generation,
+    model_cut: ModelCut | None,
 ) -> Services:
     tenants, documents = Tenants(connected), Documents(connected)
     revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
@@ -192,7 +196,7 @@ def _wire(
         judge=judge,
         ledger=ledger,
         searcher=searcher,
-        writer=Writer(documents, embedders[0], invalidation, *embedders[1:]),
+        writer=Writer(documents, embedders[0], invalidation, *embedders[1:], model_cut=model_cut),
     )
 
 

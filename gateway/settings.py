@@ -69,6 +69,19 @@ class Settings(BaseSettings):
         None, ge=8, description="longest text; unset: what its folder says, up to 512"
     )
     onnx_threads: PositiveInt = Field(2, description="threads of a worker that run the model")
+    chat_model: str | None = Field(
+        None,
+        description="language model of a service that speaks OpenAI's `POST /chat/completions`; "
+        "unset: none, and the cut `model` does what `structure` does",
+    )
+    chat_base_url: str | None = Field(None, description="URL of that service; unset: OpenAI's")
+    chat_api_key: SecretStr | None = Field(None, description="key of that service")
+    chat_deadline_s: PositiveFloat = Field(60.0, description="longest wait for one of its answers")
+    cut_prompt: Path | None = Field(
+        None,
+        description="file of the prompt for the cut `model`, with `{{MAX_SIZE}}` in it; unset: "
+        "Nearhit's own",
+    )
     language: str = Field("en", description="language of documents that name none")
 
     search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")

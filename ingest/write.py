@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import lexical, spelling
+from index import cut, lexical, spelling
 from index.document import Document
 from index.documents import Added, Committed, Documents, Stored, Write
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from ingest.chunk import Chunk
 from ingest.cuts import named
-from ingest.draft import Draft, draft_of, is_common
+from ingest.cuts.model import Known
+from ingest.draft import Draft, draft_of, is_common, is_cut_alike
 from ingest.errors import DocumentContended, DocumentTooLong
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
@@ -40,6 +42,12 @@ class Embedder(Protocol):
 
 class Invalidation(Protocol):
     async def drain(self, tenant: str, revisions: Mapping[str, int], /) -> None: ...
+
+
+class ModelCut(Protocol):
+    """Cuts a text as a model finds best, and all but what is known of it anew. Never fails."""
+
+    async def chunks(self, text: str, known: Known | None, /) -> list[Chunk]: ...
 
 
 Revise = Callable[[Document | None], Document]
@@ -88,12 +96,17 @@ class Writer:
         embedder: Embedder,
         invalidation: Invalidation,
         *others: Embedder,
+        model_cut: ModelCut | None = None,
     ) -> None:
-        """embedder: for tenants in no other's space, or in none yet."""
+        """embedder: for tenants in no other's space, or in none yet.
+
+        model_cut: for documents that ask for it, which are otherwise cut by their structure.
+        """
         self._documents = documents
         self._first = embedder.space
         self._embedders = {each.space: each for each in (embedder, *others)}
         self._invalidation = invalidation
+        self._model_cut = model_cut
 
     async def put(self, tenant: str, document_id: str, revise: Revise) -> Written:
         """`put_all` of one; raises the exception where that returns it."""
@@ -208,11 +221,27 @@ class Writer:
         changed = [
             (stored[each], new) for each, new in revised.items() if isinstance(new, Document)
         ]
-        drafts, too_long = await _drafts(changed)
+        drafts, too_long = await _drafts(changed, await self._cut_by_model(changed))
         outcomes: dict[str, Outcome] = {
             each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
         }
         return outcomes | too_long | await self._commit(tenant, drafts)
+
+    async def _cut_by_model(
+        self, changed: Sequence[tuple[Stored | None, Document]]
+    ) -> Mapping[str, Sequence[Chunk]]:
+        """By document, the chunks of those that a model has to cut."""
+        chunks = {}
+        for stored, document in changed:
+            asked = document.cut == cut.MODEL and not is_cut_alike(stored, document)
+            if asked and self._model_cut is not None:
+                known = (
+                    Known(stored.document.text, stored.places)
+                    if stored is not None and stored.document.cut == cut.MODEL
+                    else None
+                )
+                chunks[document.document_id] = await self._model_cut.chunks(document.text, known)
+        return chunks
 
     async def _commit(self, tenant: str, drafts: Sequence[Draft]) -> dict[str, Written]:
         """Those of the drafts that were written, all in one commit."""
@@ -316,13 +345,13 @@ def _written(outcome: Outcome) -> Written:
 
 
 async def _drafts(
-    changed: Sequence[tuple[Stored | None, Document]],
+    changed: Sequence[tuple[Stored | None, Document]], chunks: Mapping[str, Sequence[Chunk]]
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    """The drafts, and those documents that are too long for one."""
+    """The drafts, and those documents that are too long for one; chunks: that are known already."""
     await asyncio.to_thread(_load, [document for _, document in changed])
     if sum(len(document.text) for _, document in changed) > _INLINE_CHARACTERS_MAX:
-        return await asyncio.to_thread(_draft_all, changed)
-    return _draft_all(changed)
+        return await asyncio.to_thread(_draft_all, changed, chunks)
+    return _draft_all(changed, chunks)
 
 
 def _load(documents: Sequence[Document]) -> None:
@@ -332,12 +361,12 @@ def _load(documents: Sequence[Document]) -> None:
 
 
 def _draft_all(
-    changed: Sequence[tuple[Stored | None, Document]],
+    changed: Sequence[tuple[Stored | None, Document]], chunks: Mapping[str, Sequence[Chunk]]
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
     drafts, too_long = [], {}
     for stored, document in changed:
         try:
-            drafts.append(draft_of(stored, document))
+            drafts.append(draft_of(stored, document, chunks.get(document.document_id)))
         except DocumentTooLong as error:
             too_long[document.document_id] = error
     return drafts, too_long

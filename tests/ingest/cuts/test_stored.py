@@ -8,9 +8,11 @@ from index.database import Database
 from index.documents import Documents
 from index.hashing_embedder import HashingEmbedder
 from index.spaces import Spaces
+from ingest.chunk import Chunk
 from ingest.cuts import characters
+from ingest.cuts.model import Known
 from ingest.reembed import Reembedder
-from ingest.write import Writer
+from ingest.write import Writer, Written
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio
@@ -19,6 +21,32 @@ PARAGRAPHS = [
     f"Harbour {number} has lamps. They burn oil of {number} whales." for number in range(60)
 ]
 TEXT = "\n\n".join(PARAGRAPHS)
+
+
+class Halves:
+    """A model that parts each text in the middle, and remembers what was known of it."""
+
+    def __init__(self) -> None:
+        self.known: list[Known | None] = []
+
+    async def chunks(self, text: str, known: Known | None) -> list[Chunk]:
+        self.known.append(known)
+        return characters.chunks(text, len(text) // 2 + 100, 0)
+
+
+@pytest.fixture
+def halves() -> Halves:
+    return Halves()
+
+
+@pytest.fixture
+def halving(
+    documents: Documents,
+    embedder: RecordingEmbedder,
+    invalidation: RecordingInvalidation,
+    halves: Halves,
+) -> Writer:
+    return Writer(documents, embedder, invalidation, model_cut=halves)
 
 
 async def test_another_cut_makes_other_chunks_of_the_same_text(
@@ -59,12 +87,35 @@ async def test_chunks_that_overlap_are_kept_and_found_by_their_places(
     )
 
 
-async def test_another_embedder_embeds_every_chunk_whoever_has_cut_it(
-    writer: Writer, database: Database, documents: Documents, invalidation: RecordingInvalidation
+async def test_a_model_is_asked_once_for_a_text_and_told_how_the_one_before_is_cut(
+    halving: Writer, halves: Halves
 ) -> None:
-    cuts = ["structure", "characters:500/100", "tokens:64/16", "messages:10/2", "whole"]
+    document = a_document("harbours", TEXT, cut="model")
+    await put(halving, document)
+    await put(halving, replace(document, title="Harbours"))
+
+    await put(halving, replace(document, text=f"{TEXT}\n\nMore."))
+
+    (first, second) = halves.known
+    assert first is None
+    assert second is not None
+    assert (second.text, len(second.places)) == (TEXT, 2)
+
+
+async def test_without_a_model_what_it_would_cut_is_cut_by_structure(writer: Writer) -> None:
+    by_structure = await put(writer, a_document("one", TEXT))
+
+    written = await put(writer, a_document("two", TEXT, cut="model"))
+
+    assert written == Written("two", 2, added=by_structure.added, embedded=0)
+
+
+async def test_another_embedder_embeds_every_chunk_whoever_has_cut_it(
+    halving: Writer, database: Database, documents: Documents, invalidation: RecordingInvalidation
+) -> None:
+    cuts = ["structure", "characters:500/100", "tokens:64/16", "messages:10/2", "whole", "model"]
     for cut in cuts:
-        await put(writer, a_document(cut, TEXT, cut=cut))
+        await put(halving, a_document(cut, TEXT, cut=cut))
     coming = RecordingEmbedder(HashingEmbedder(64))
     reembedder = Reembedder(documents, Spaces(database), coming, invalidation)
 
