@@ -119,24 +119,22 @@ def ingest(
         bool, typer.Option("--prune", help="Remove documents that are no longer in the folder.")
     ] = False,
 ) -> None:
-    """Read a folder of Markdown and plain text into a tenant; only what changed is paid for.
+    """Read a folder of Markdown, text, HTML, PDF and DOCX; only what changed is paid for.
 
     Title, tags, readers, owner and language may stand in each file's front matter. Exits with 1 if
     any file was refused.
     """
     with _errors(), _servers(Settings()) as settings:
         from gateway import direct, ingestion
-        from ingest.folder import FolderSource
+        from ingest.source import Defaults
+        from ingest.sources.folder import FolderSource
 
         if prune and path.is_file():
             raise NotPossible("--prune compares a whole folder with what is stored: name a folder")
-        folder = FolderSource(
-            path,
-            owner=owner,
-            readers=tuple(reader or ("tenant",)),
-            language=language or settings.language,
-            name=source,
+        defaults = Defaults(
+            owner, tuple(reader or ("tenant",)), language=language or settings.language
         )
+        folder = FolderSource(path, defaults, name=source)
         with ingestion.progress(console, folder) as on_item:
             report = asyncio.run(
                 direct.ingest(settings, folder, tenant, prune=prune, on_item=on_item)

@@ -24,9 +24,9 @@ from index.search import Found
 from index.shelves import Shelves
 from index.spaces import Spaces
 from index.tenants import Tenants
-from ingest.folder import FolderSource
 from ingest.reembed import Progress, Reembedder
 from ingest.run import Report, read_source
+from ingest.source import Source
 
 _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
@@ -73,13 +73,13 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
 
 async def ingest(
     settings: Settings,
-    source: FolderSource,
+    source: Source,
     tenant: str,
     *,
     prune: bool,
     on_item: Callable[[Report], None],
 ) -> Report:
-    """Read a folder into a tenant, which is created if there is none."""
+    """Read a source into a tenant, which is created if there is none."""
     body = TenantBody(id=tenant)
     async with services(settings) as opened:
         await opened.tenants.create(body.id, body.id)

@@ -14,9 +14,9 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from ingest.folder import FolderSource
 from ingest.reembed import Progress
 from ingest.run import Report
+from ingest.sources.folder import FolderSource
 
 _REFUSED_SHOWN_MAX = 20
 
@@ -26,7 +26,7 @@ def progress(console: Console, source: FolderSource) -> Iterator[Callable[[Repor
     """A bar on a terminal; nothing where there is none to draw on."""
     bar = _bars(console)
     with bar:
-        task = bar.add_task("ingesting", total=sum(1 for _ in source.documents()), embedded=0)
+        task = bar.add_task("ingesting", total=source.count(), embedded=0)
         yield lambda report: bar.update(
             task, completed=report.documents + len(report.refused), embedded=report.embedded
         )

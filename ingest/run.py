@@ -9,7 +9,7 @@ from index.document import Document
 from index.documents import Documents
 from ingest.batch import batches
 from ingest.errors import DocumentTooLong
-from ingest.folder import FolderSource, Refused
+from ingest.source import Item, Refused, Source
 from ingest.write import Outcome, Put, Writer, Written
 
 
@@ -26,6 +26,20 @@ class Report:
     chunks_removed: int = 0
     embedded: int = 0
 
+    @property
+    def did_something(self) -> bool:
+        return bool(self.documents - self.unchanged or self.removed or self.refused)
+
+    @property
+    def items(self) -> int:
+        return self.documents + len(self.refused)
+
+    @property
+    def reused(self) -> float:
+        """The share of the chunks that nothing had to be embedded for."""
+        chunks = self.chunks_added + self.chunks_kept
+        return 1 - self.embedded / chunks if chunks else 0.0
+
     def count(self, written: Written) -> None:
         self.documents += 1
         self.unchanged += not written.changed
@@ -36,7 +50,7 @@ class Report:
 
 
 async def read_source(
-    source: FolderSource,
+    source: Source,
     tenant: str,
     *,
     writer: Writer,
@@ -49,31 +63,47 @@ async def read_source(
     prune: remove the documents of the source that it no longer has. What it has but can't give is
     kept as it was.
     """
-    report, seen = Report(), set[str]()
-    reading = batches(source.documents(), _characters)
-    while items := await asyncio.to_thread(next, reading, None):
-        found = [item for item in items if isinstance(item, Document)]
-        seen.update(document.document_id for document in found)
-        puts = [Put(document.document_id, _as_read(document)) for document in found]
-        outcomes = iter(await writer.put_all(tenant, puts))
-        for item in items:
-            _count(report, item, outcomes)
-            on_item(report)
+    report, seen = await read_items(source.documents(), tenant, writer=writer, on_item=on_item)
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
-            if document_id not in seen and not _refused(report, source, document_id):
+            if document_id not in seen and not _refused(report, source.name, document_id):
                 await writer.remove(tenant, document_id, lambda stored: stored)
                 report.removed += 1
     return report
 
 
-def _refused(report: Report, source: FolderSource, document_id: str) -> bool:
+async def read_items(
+    items: Iterator[Item],
+    tenant: str,
+    *,
+    writer: Writer,
+    on_item: Callable[[Report], None],
+) -> tuple[Report, set[str]]:
+    """Write every document among the items; what it came to, and their identifiers."""
+    report, seen = Report(), set[str]()
+    reading = batches(items, _characters)
+    while batch := await asyncio.to_thread(next, reading, None):
+        found = [item for item in batch if isinstance(item, Document)]
+        seen.update(document.document_id for document in found)
+        puts = [Put(document.document_id, _as_read(document)) for document in found]
+        outcomes = iter(await writer.put_all(tenant, puts))
+        for item in batch:
+            _count(report, item, outcomes)
+            on_item(report)
+    return report, seen
+
+
+def _refused(report: Report, source: str, document_id: str) -> bool:
     """Whether the document lies where the source could not look: it may still be there."""
-    path = PurePosixPath(document_id.removeprefix(f"{source.name}/"))
-    return any(path.is_relative_to(refused.path) for refused in report.refused)
+    path = PurePosixPath(document_id.removeprefix(f"{source}/"))
+    return any(path.is_relative_to(_holds(refused)) for refused in report.refused)
 
 
-def _count(report: Report, item: Document | Refused, outcomes: Iterator[Outcome]) -> None:
+def _holds(refused: Refused) -> str:
+    return refused.path if refused.holds is None else refused.holds
+
+
+def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     """Count the item, with the next outcome if it is a document; raises what ends the reading."""
     if isinstance(item, Refused):
         report.refused.append(item)
@@ -82,12 +112,13 @@ def _count(report: Report, item: Document | Refused, outcomes: Iterator[Outcome]
         case Written() as written:
             report.count(written)
         case DocumentTooLong() as error:
-            report.refused.append(Refused(item.uri, str(error)))
+            path = item.document_id.removeprefix(f"{item.source}/")
+            report.refused.append(Refused(path, str(error)))
         case error:
             raise error
 
 
-def _characters(item: Document | Refused) -> int:
+def _characters(item: Item) -> int:
     return len(item.text) if isinstance(item, Document) else 0
 
 

@@ -7,8 +7,9 @@ import pytest
 from index.documents import Documents
 from index.errors import EmbeddingUnavailable
 from index.tenants import Tenants
-from ingest.folder import FolderSource
 from ingest.run import Report, read_source
+from ingest.source import Defaults
+from ingest.sources.folder import FolderSource
 from ingest.write import Writer
 from tests.index.samples import AbsentEmbedder, RecordingInvalidation
 
@@ -26,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def source(folder: Path) -> FolderSource:
-    return FolderSource(folder, owner=None, readers=("tenant",), name="notes")
+    return FolderSource(folder, Defaults(readers=("tenant",)), name="notes")
 
 
 async def read(
