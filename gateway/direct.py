@@ -27,6 +27,8 @@ from index.tenants import Tenants
 from ingest.reembed import Progress, Reembedder
 from ingest.run import Report, read_source
 from ingest.source import Source
+from ingest.sources.folder import FolderSource
+from ingest.watch import Watch, changes
 
 _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
@@ -91,6 +93,29 @@ async def ingest(
             prune=prune,
             on_item=on_item,
         )
+
+
+async def watch(
+    settings: Settings,
+    source: FolderSource,
+    tenant: str,
+    *,
+    on_report: Callable[[Report], None],
+    on_failure: Callable[[str], None],
+) -> None:
+    """Keep a tenant, which is created if there is none, in step with a folder until cancelled."""
+    body = TenantBody(id=tenant)
+    async with services(settings) as opened:
+        await opened.tenants.create(body.id, body.id)
+        watch = Watch(
+            source,
+            tenant,
+            writer=opened.writer,
+            documents=opened.documents,
+            on_report=on_report,
+            on_failure=on_failure,
+        )
+        await watch.run(changes(source))
 
 
 async def search(
