@@ -37,7 +37,8 @@ class Near:
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
     """What a vocabulary learns from the texts."""
-    return frozenset(word for text in texts for word in lexical.words(text) if _fits(word))
+    words = set(chain.from_iterable(map(lexical.words, texts)))
+    return frozenset(filter(_fits, words))
 
 
 def doubtful(text: str, languages: Collection[str]) -> list[str]:

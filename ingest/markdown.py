@@ -13,6 +13,7 @@ from markdown_it.token import Token
 from ingest import safe_yaml
 
 FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
+TITLE_WITHIN_CHARACTERS = 4_000  # a later heading is of a part; not measured
 HEADING_CHARACTERS_MAX = 200  # it is embedded with every chunk of its section; not measured
 HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
 
@@ -84,8 +85,9 @@ def refuse_lookalikes(written: Collection[Any]) -> None:
 
 
 def title(text: str) -> str | None:
-    """The first heading of a text that has words, as plain text."""
-    return next((block.heading for block in blocks(text) if block.heading), None)
+    """The first heading of a text that has words, as plain text, if it is near the beginning."""
+    beginning = text[:TITLE_WITHIN_CHARACTERS]
+    return next((block.heading for block in blocks(beginning) if block.heading), None)
 
 
 def blocks(text: str) -> list[Block]:
