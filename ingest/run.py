@@ -1,7 +1,8 @@
 """One complete reading of a source into a tenant."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -81,16 +82,27 @@ async def read_items(
 ) -> tuple[Report, set[str]]:
     """Write every document among the items; what it came to, and their identifiers."""
     report, seen = Report(), set[str]()
-    reading = batches(items, _characters)
-    while batch := await asyncio.to_thread(next, reading, None):
-        found = [item for item in batch if isinstance(item, Document)]
-        seen.update(document.document_id for document in found)
-        puts = [Put(document.document_id, _as_read(document)) for document in found]
-        outcomes = iter(await writer.put_all(tenant, puts))
-        for item in batch:
-            _count(report, item, outcomes)
-            on_item(report)
+    async with aclosing(_ahead(batches(items, _characters))) as reading:
+        async for batch in reading:
+            found = [item for item in batch if isinstance(item, Document)]
+            seen.update(document.document_id for document in found)
+            puts = [Put(document.document_id, _as_read(document)) for document in found]
+            outcomes = iter(await writer.put_all(tenant, puts))
+            for item in batch:
+                _count(report, item, outcomes)
+                on_item(report)
     return report, seen
+
+
+async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], None]:
+    """The batches, of which the next one is read in a thread while one is written."""
+    coming = asyncio.ensure_future(asyncio.to_thread(next, reading, None))
+    try:
+        while batch := await coming:
+            coming = asyncio.ensure_future(asyncio.to_thread(next, reading, None))
+            yield batch
+    finally:
+        coming.cancel()
 
 
 def _refused(report: Report, source: str, document_id: str) -> bool:
