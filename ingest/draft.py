@@ -1,6 +1,6 @@
 """A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgvector import SparseVector
@@ -10,6 +10,7 @@ from index.document import Document
 from index.documents import Kept, Stored
 from index.scope import PUBLIC
 from ingest.chunk import Chunk
+from ingest.cuts import named
 from ingest.cuts.named import chunks, restored
 from ingest.errors import DocumentTooLong
 from ingest.plan import Plan, plan
@@ -66,6 +67,25 @@ def draft_of(
         removed=planned.removed,
         learned=_learned(document, new if spread else added),
     )
+
+
+def draft_all(
+    changed: Iterable[tuple[Stored | None, Document]], cuts: Mapping[str, Sequence[Chunk]]
+) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    """The drafts, and by document those that are too long for one; cuts: those that are known."""
+    drafts, too_long = [], {}
+    for stored, document in changed:
+        try:
+            drafts.append(draft_of(stored, document, cuts.get(document.document_id)))
+        except DocumentTooLong as error:
+            too_long[document.document_id] = error
+    return drafts, too_long
+
+
+def prepare(documents: Collection[Document]) -> None:
+    """Read now what their drafts need: up to a second."""
+    lexical.load({document.language for document in documents})
+    named.load({document.cut for document in documents})
 
 
 def is_cut_alike(stored: Stored | None, document: Document) -> bool:

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import cut, lexical, spelling
+from index import cut, spelling
 from index.document import Document
 from index.documents import Added, Committed, Documents, Stored, Write
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from ingest.chunk import Chunk
-from ingest.cuts import named
 from ingest.cuts.model import Known
-from ingest.draft import Draft, draft_of, is_common, is_cut_alike
+from ingest.draft import Draft, draft_all, is_common, is_cut_alike, prepare
 from ingest.errors import DocumentContended, DocumentTooLong
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
@@ -348,28 +347,10 @@ async def _drafts(
     changed: Sequence[tuple[Stored | None, Document]], chunks: Mapping[str, Sequence[Chunk]]
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
     """The drafts, and those documents that are too long for one; chunks: that are known already."""
-    await asyncio.to_thread(_load, [document for _, document in changed])
+    await asyncio.to_thread(prepare, [document for _, document in changed])
     if sum(len(document.text) for _, document in changed) > _INLINE_CHARACTERS_MAX:
-        return await asyncio.to_thread(_draft_all, changed, chunks)
-    return _draft_all(changed, chunks)
-
-
-def _load(documents: Sequence[Document]) -> None:
-    """Read now what the drafts need, which would block the loop for up to a second."""
-    lexical.load({document.language for document in documents})
-    named.load({document.cut for document in documents})
-
-
-def _draft_all(
-    changed: Sequence[tuple[Stored | None, Document]], chunks: Mapping[str, Sequence[Chunk]]
-) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    drafts, too_long = [], {}
-    for stored, document in changed:
-        try:
-            drafts.append(draft_of(stored, document, chunks.get(document.document_id)))
-        except DocumentTooLong as error:
-            too_long[document.document_id] = error
-    return drafts, too_long
+        return await asyncio.to_thread(draft_all, changed, chunks)
+    return draft_all(changed, chunks)
 
 
 def _write(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
