@@ -10,7 +10,6 @@ import typer
 from rich.markup import escape
 
 from gateway import jobs_command, status_command, terminal
-from gateway.errors import NotPossible
 from gateway.settings import Settings
 from gateway.terminal import console
 
@@ -94,10 +93,27 @@ def worker(
 
 @app.command()
 def ingest(
-    path: Annotated[Path, typer.Argument(exists=True, help="A folder, or one file.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", exists=True, help="Folders and files.")
+    ],
+    *,
     tenant: Tenant = "default",
     source: Annotated[
-        str | None, typer.Option(help="Name of the source; the folder's name if absent.")
+        str | None, typer.Option(help="Name of the source; the folder's or file's name if absent.")
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="What the path is: folder, git, csv, parquet, faqs or conversations. By its "
+            "name if absent."
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="FIELD=NAME: the column of a table that holds a field, where it is not called so: "
+            "id, title, text, uri, language, tags, owner, readers, cut. Repeat for more."
+        ),
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Owner of documents that name none.")] = None,
     reader: Annotated[
@@ -107,37 +123,63 @@ def ingest(
             "for more. The whole tenant if absent."
         ),
     ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Tag of documents that name none; repeat for more.")
+    ] = None,
     language: Annotated[
         str | None, typer.Option(help="Language of documents that name none.")
     ] = None,
+    cut: Annotated[
+        str | None,
+        typer.Option(help="How texts are cut where they don't say: structure, tokens:500/50, …"),
+    ] = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents that are no longer in the folder.")
+        bool, typer.Option("--prune", help="Remove documents that are no longer in the source.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep in step with the folder until stopped.")
     ] = False,
 ) -> None:
-    """Read a folder of Markdown and plain text into a tenant; only what changed is paid for.
+    """Read documents into a tenant; only what changed is paid for.
 
-    Title, tags, readers, owner and language may stand in each file's front matter. Exits with 1 if
-    any file was refused.
+    A folder gives its Markdown, text, HTML, PDF and DOCX files; a table (CSV, TSV, Parquet) a
+    document a row; questions and answers (YAML, JSON) one each; conversations (JSONL) one a line; a
+    repository (--kind git) its files at HEAD, its tags and its changelog.
+
+    Title, tags, readers, owner, language and cut may stand in each file's front matter. What is
+    stopped goes on where it was. Exits with 1 if anything was refused.
     """
     with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct, ingestion
-        from ingest.folder import FolderSource
+        from gateway import paths as named
+        from ingest.source import Defaults
 
-        if prune and path.is_file():
-            raise NotPossible("--prune compares a whole folder with what is stored: name a folder")
-        folder = FolderSource(
-            path,
-            owner=owner,
-            readers=tuple(reader or ("tenant",)),
-            language=language or settings.language,
-            name=source,
+        defaults = Defaults(
+            owner,
+            tuple(reader or ("tenant",)),
+            tuple(tag or ()),
+            language or settings.language,
+            cut,
         )
-        with ingestion.progress(console, folder) as on_item:
-            report = asyncio.run(
-                direct.ingest(settings, folder, tenant, prune=prune, on_item=on_item)
+        sources = named.sources(
+            paths, defaults, name=source, kind=kind, columns=column or [], prune=prune
+        )
+        if watch:
+            folder = named.one_folder(sources)
+            on_report, on_failure = ingestion.watching(console, folder)
+            asyncio.run(
+                direct.watch(settings, folder, tenant, on_report=on_report, on_failure=on_failure)
             )
-        ingestion.show(console, report)
-    raise typer.Exit(1 if report.refused else 0)
+            return
+        refused = 0
+        for each in sources:
+            with ingestion.progress(console, each) as on_item:
+                report = asyncio.run(
+                    direct.ingest(settings, each, tenant, prune=prune, on_item=on_item)
+                )
+            ingestion.show(console, report)
+            refused += len(report.refused)
+    raise typer.Exit(1 if refused else 0)
 
 
 @app.command()

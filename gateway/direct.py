@@ -25,9 +25,11 @@ from index.search import Found
 from index.shelves import Shelves
 from index.spaces import Spaces
 from index.tenants import Tenants
-from ingest.folder import FolderSource
 from ingest.reembed import Progress, Reembedder
 from ingest.run import Report, read_source
+from ingest.source import Source
+from ingest.sources.folder import FolderSource
+from ingest.watch import Watch, changes
 
 _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
@@ -86,13 +88,13 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
 
 async def ingest(
     settings: Settings,
-    source: FolderSource,
+    source: Source,
     tenant: str,
     *,
     prune: bool,
     on_item: Callable[[Report], None],
 ) -> Report:
-    """Read a folder into a tenant, which is created if there is none."""
+    """Read a source into a tenant, which is created if there is none."""
     body = TenantBody(id=tenant)
     async with services(settings) as opened:
         await opened.tenants.create(body.id, body.id)
@@ -104,6 +106,29 @@ async def ingest(
             prune=prune,
             on_item=on_item,
         )
+
+
+async def watch(
+    settings: Settings,
+    source: FolderSource,
+    tenant: str,
+    *,
+    on_report: Callable[[Report], None],
+    on_failure: Callable[[str], None],
+) -> None:
+    """Keep a tenant, which is created if there is none, in step with a folder until cancelled."""
+    body = TenantBody(id=tenant)
+    async with services(settings) as opened:
+        await opened.tenants.create(body.id, body.id)
+        watch = Watch(
+            source,
+            tenant,
+            writer=opened.writer,
+            documents=opened.documents,
+            on_report=on_report,
+            on_failure=on_failure,
+        )
+        await watch.run(changes(source))
 
 
 async def search(

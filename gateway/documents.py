@@ -23,7 +23,7 @@ from gateway.wire import (
     RevisionAnswer,
     WrittenAnswer,
 )
-from index import jobs
+from index import cut, jobs
 from index.document import Document
 from index.errors import (
     BudgetSpent,
@@ -289,6 +289,7 @@ def revision(
             metadata=body.metadata,
             owner=stored.owner if stored else admitted.holder.subject,
             readers=stored.readers if stored else (),
+            cut=body.cut or (stored.cut if stored else cut.DEFAULT),
         )
         return _with_access(admitted, document, access)
 
@@ -359,6 +360,7 @@ def _summary(document: Document) -> dict[str, Any]:
         "metadata": dict(document.metadata),
         "owner": document.owner,
         "readers": document.readers,
+        "cut": document.cut,
     }
 
 

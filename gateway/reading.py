@@ -10,13 +10,14 @@ from urllib.parse import urlsplit
 
 from gateway.settings import Settings
 from gateway.sources_wire import (
-    FolderSettings,
-    FolderSourceBody,
     GitSettings,
     GitSourceBody,
+    PathSettings,
+    PathSourceBody,
 )
 from ingest.errors import JobRefused
-from ingest.folder import FolderSource
+from ingest.source import Defaults, Source
+from ingest.sources.kinds import Kind, open_source
 
 _CLONE_S_MAX = 600.0  # a starting value, not measured
 # Nothing asks a person, follows a host elsewhere, runs what a repository brings, or reads a file of
@@ -29,9 +30,9 @@ _GIT = (
 _GIT_ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"}
 
 
-def unreachable(settings: Settings, body: FolderSourceBody | GitSourceBody) -> str | None:
+def unreachable(settings: Settings, body: PathSourceBody | GitSourceBody) -> str | None:
     """Why this server may not read the source; None if it may."""
-    if isinstance(body, FolderSourceBody):
+    if isinstance(body, PathSourceBody):
         if settings.sources_dir is None:
             return "No folder may be read: NEARHIT_SOURCES_DIR is not set."
         return None
@@ -42,19 +43,21 @@ def unreachable(settings: Settings, body: FolderSourceBody | GitSourceBody) -> s
 
 @asynccontextmanager
 async def opened(
-    settings: Settings, name: str, body: FolderSourceBody | GitSourceBody
-) -> AsyncIterator[FolderSource]:
+    settings: Settings, name: str, body: PathSourceBody | GitSourceBody
+) -> AsyncIterator[Source]:
     """The source, as long as it is read. Raises `JobRefused`."""
     if (reason := unreachable(settings, body)) is not None:
         raise JobRefused(reason)
-    if isinstance(body, FolderSourceBody):
+    if isinstance(body, PathSourceBody):
         assert settings.sources_dir is not None, "else it is unreachable"
-        yield await asyncio.to_thread(_folder, settings, name, settings.sources_dir, body.settings)
+        root = settings.sources_dir
+        yield await asyncio.to_thread(_source, settings, name, root, body.kind, body.settings)
         return
     checkout = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="nearhit-git-")
     try:
         await _clone(body.settings, checkout.name)
-        yield await asyncio.to_thread(_folder, settings, name, Path(checkout.name), body.settings)
+        root = Path(checkout.name)
+        yield await asyncio.to_thread(_source, settings, name, root, "folder", body.settings)
     finally:
         await asyncio.to_thread(checkout.cleanup)
 
@@ -63,23 +66,26 @@ def _hosts(settings: Settings) -> set[str]:
     return {host.strip() for host in (settings.sources_git_hosts or "").split(",")} - {""}
 
 
-def _folder(
-    settings: Settings, name: str, root: Path, wanted: FolderSettings | GitSettings
-) -> FolderSource:
+def _source(
+    settings: Settings, name: str, root: Path, kind: Kind, wanted: PathSettings | GitSettings
+) -> Source:
     base = root.resolve()
-    folder = (base / wanted.path).resolve()  # links on the way may lead anywhere
-    if not folder.is_relative_to(base):
+    path = (base / wanted.path).resolve()  # links on the way may lead anywhere
+    if not path.is_relative_to(base):
         raise JobRefused(f"{wanted.path} leads out of the folder of sources.")
-    if not folder.is_dir():
+    if kind == "folder" and not path.is_dir():
         raise JobRefused(f"There is no folder {wanted.path}.")
-    return FolderSource(
-        folder,
+    if kind != "folder" and not path.is_file():
+        raise JobRefused(f"There is no file {wanted.path}.")
+    defaults = Defaults(
         owner=wanted.owner,
         readers=wanted.readers,
         tags=wanted.tags,
         language=wanted.language or settings.language,
-        name=name,
+        cut=wanted.cut,
     )
+    columns = wanted.columns if isinstance(wanted, PathSettings) else {}
+    return open_source(kind, path, defaults, name=name, columns=columns)
 
 
 async def _clone(wanted: GitSettings, checkout: str) -> None:

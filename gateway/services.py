@@ -25,6 +25,7 @@ from cache.semantic import Semantic
 from cache.store import Store
 from cache.tallies import Tallies
 from cache.vectors import Vectors
+from gateway import chat
 from gateway.audit import Auditor
 from gateway.deadlines import Deadlines
 from gateway.embedders import names
@@ -51,7 +52,7 @@ from index.search import Embedder, Searcher
 from index.sources import Sources
 from index.tenants import KeyHolder, Revisions, Tenants
 from index.usage import Usage
-from ingest.write import Writer
+from ingest.write import ModelCut, Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 _UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
@@ -117,7 +118,7 @@ async def open_services(
     """Everything, connected and migrated; both URLs have to be set. The first embedder is for new
     tenants.
 
-    Raises `DatabaseUnavailable`, `MigrationRefused` and `GenerationMismatch`.
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `GenerationMismatch` and `NotPossible`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
@@ -138,7 +139,8 @@ async def open_services(
         timed = [TimedEmbedder(embedder, metrics, spending.check) for embedder in embedders]
         made_with = await generation.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        services = _wire(settings, metrics, connected, redis, timed, made_with, spending)
+        model_cut = await asyncio.to_thread(chat.model_cut, settings, metrics, spending.check)
+        services = _wire(settings, metrics, connected, redis, timed, made_with, spending, model_cut)
         await _say_what_eviction_does(services.store)
         async with spending.kept():
             yield services
@@ -154,6 +156,7 @@ def _wire(
     embedders: Sequence[Embedder],
     made_with: Generation,
     spending: Spending,
+    model_cut: ModelCut | None,
 ) -> Services:
     tenants, documents = Tenants(connected), Documents(connected)
     revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
@@ -211,7 +214,14 @@ def _wire(
         judge=judge,
         ledger=ledger,
         searcher=searcher,
-        writer=Writer(documents, embedders[0], invalidation, *embedders[1:], tally=spending),
+        writer=Writer(
+            documents,
+            embedders[0],
+            invalidation,
+            *embedders[1:],
+            model_cut=model_cut,
+            tally=spending,
+        ),
     )
 
 
@@ -219,7 +229,12 @@ def _spending(settings: Settings, connected: Database) -> Spending:
     return Spending(
         Usage(connected),
         utc_now,
-        prices=dict.fromkeys(("query", "batch"), settings.price_embedding),
+        prices={
+            "query": settings.price_embedding,
+            "batch": settings.price_embedding,
+            "read": settings.price_chat_read,
+            "written": settings.price_chat_written,
+        },
         budget=settings.budget_month,
     )
 

@@ -79,6 +79,19 @@ class Settings(BaseSettings):
         None, ge=8, description="longest text; unset: what its folder says, up to 512"
     )
     onnx_threads: PositiveInt = Field(2, description="threads of a worker that run the model")
+    chat_model: str | None = Field(
+        None,
+        description="language model of a service that speaks OpenAI's `POST /chat/completions`; "
+        "unset: none, and the cut `model` does what `structure` does",
+    )
+    chat_base_url: str | None = Field(None, description="URL of that service; unset: OpenAI's")
+    chat_api_key: SecretStr | None = Field(None, description="key of that service")
+    chat_deadline_s: PositiveFloat = Field(60.0, description="longest wait for one of its answers")
+    cut_prompt: Path | None = Field(
+        None,
+        description="file of the prompt for the cut `model`, with `{{MAX_SIZE}}` in it; unset: "
+        "Nearhit's own",
+    )
     language: str = Field("en", description="language of documents that name none")
 
     sources_dir: Path | None = Field(
@@ -93,10 +106,16 @@ class Settings(BaseSettings):
     price_embedding: NonNegativeFloat = Field(
         0.0, description="money for a million tokens of the embedding service"
     )
+    price_chat_read: NonNegativeFloat = Field(
+        0.0, description="money for a million tokens that the language model reads"
+    )
+    price_chat_written: NonNegativeFloat = Field(
+        0.0, description="money for a million tokens that the language model writes"
+    )
     budget_month: NonNegativeFloat | None = Field(
         None,
         description="most money that a tenant may use in a month unless it has a limit of its own; "
-        "beyond it what has to be embedded waits",
+        "beyond it what has to be embedded waits, and no language model is asked",
     )
 
     search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")

@@ -10,7 +10,7 @@ import orjson
 from pydantic import AfterValidator, Field, RootModel
 
 from gateway.wire import Body
-from index.document import Language, Line, Owner, Readers, Tags, Uri
+from index.document import Cut, Language, Line, Owner, Readers, Tags, Uri
 from index.sources import Source, SourceState
 from ingest import schedule
 
@@ -51,11 +51,15 @@ class _Documents(Body):
     readers: Readers = ("tenant",)
     tags: Tags = ()
     language: Language | None = None
+    cut: Cut | None = Field(None, description="how texts are cut; as its kind is, if absent")
 
 
-class FolderSettings(_Documents):
+class PathSettings(_Documents):
     path: Annotated[Line, AfterValidator(_inside)] = Field(
-        description="of a folder within NEARHIT_SOURCES_DIR"
+        description="of a folder, or of a file by its kind, within NEARHIT_SOURCES_DIR"
+    )
+    columns: dict[Line, Line] = Field(
+        {}, description="of a table: by field of a document, the column that holds it"
     )
 
 
@@ -76,9 +80,9 @@ class _SourceBody(Body):
     paused: bool = False
 
 
-class FolderSourceBody(_SourceBody):
-    kind: Literal["folder"]
-    settings: FolderSettings
+class PathSourceBody(_SourceBody):
+    kind: Literal["folder", "csv", "parquet", "faqs", "conversations"]
+    settings: PathSettings
 
 
 class GitSourceBody(_SourceBody):
@@ -86,9 +90,7 @@ class GitSourceBody(_SourceBody):
     settings: GitSettings
 
 
-class SourceBody(
-    RootModel[Annotated[FolderSourceBody | GitSourceBody, Field(discriminator="kind")]]
-):
+class SourceBody(RootModel[Annotated[PathSourceBody | GitSourceBody, Field(discriminator="kind")]]):
     """How to read a source, by its kind."""
 
     @classmethod

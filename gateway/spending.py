@@ -19,7 +19,8 @@ from ingest.payer import payer
 FLUSH_S = 2.0
 LOOK_S = 5.0  # between two looks at what a tenant has spent this month
 _TENANTS_MAX = 10_000
-_OPERATIONS = {"query": "search", "batch": "ingest"}  # by the kind of tokens
+# By the kind of tokens: those of an embedder, and those that a language model reads and writes.
+_OPERATIONS = {"query": "search", "batch": "ingest", "read": "cut", "written": "cut"}
 
 log = structlog.get_logger()
 

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
@@ -15,6 +14,7 @@ from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
 from index.jobs import Run
 from index.outbox import Change
+from index.rows import document_of, fields_of
 from index.scope import PUBLIC, Scope
 from index.vocabulary import Learned
 
@@ -27,6 +27,7 @@ class Stored:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
+    places: where each chunk begins and ends in the text.
     """
 
     document: Document
@@ -34,6 +35,7 @@ class Stored:
     revision: int
     chunk_ids: tuple[int, ...]
     digests: tuple[bytes, ...]
+    places: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class Documents:
     async def read(self, scope: Scope, document_id: str) -> Document | None:
         """The document, if the scope's grants admit it."""
         row = await self._database.row("documents.read", scope.tenant, scope.grants, document_id)
-        return None if row is None else _document(row)
+        return None if row is None else document_of(row)
 
     async def page(
         self, scope: Scope, *, after: str, source: str | None, limit: int
@@ -122,7 +124,7 @@ class Documents:
         rows = await self._database.rows(
             "documents.page", scope.tenant, scope.grants, after, source, limit
         )
-        return [_document({**row, "text": ""}) for row in rows]
+        return [document_of({**row, "text": ""}) for row in rows]
 
     async def of_source(self, tenant: str, source: str) -> list[str]:
         rows = await self._database.rows("documents.of_source", tenant, source)
@@ -269,7 +271,7 @@ async def _put(
 ) -> list[Change]:
     """Write the documents and their chunks."""
     rows = await session.rows_each(
-        "documents.put", [(tenant, *_fields(write), _chunks(write)) for write in writes]
+        "documents.put", [(tenant, *fields_of(write.document), _chunks(write)) for write in writes]
     )
     keys = [row["document_key"] for row in rows]
     removed = [chunk_id for write in writes for chunk_id in write.removed]
@@ -358,42 +360,12 @@ async def _keep_chunks(session: Session, tenant: str, kept: Sequence[Kept]) -> f
     return frozenset(row["chunk_id"] for row in moved)
 
 
-def _fields(write: Write) -> tuple[Any, ...]:
-    document = write.document
-    return (
-        document.document_id,
-        document.source,
-        document.title,
-        document.uri,
-        document.language,
-        list(document.tags),
-        dict(document.metadata),
-        document.owner,
-        list(document.readers),
-        document.text,
-    )
-
-
 def _stored(row: Row) -> Stored:
     return Stored(
-        document=_document(row),
+        document=document_of(row),
         version=row["version"],
         revision=row["revision"],
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
-    )
-
-
-def _document(row: Row) -> Document:
-    return Document(
-        document_id=row["document_id"],
-        title=row["title"],
-        text=row["text"],
-        source=row["source"],
-        uri=row["uri"],
-        language=row["language"],
-        tags=tuple(row["tags"]),
-        metadata=row["metadata"],
-        owner=row["owner"],
-        readers=tuple(row["readers"]),
+        places=tuple(zip(row["starts"], row["ends"], strict=True)),
     )

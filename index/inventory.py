@@ -28,6 +28,7 @@ class Held:
     key: int
     document_id: str
     text: str | None
+    cut: str
     counted: int
     chunks: tuple[Piece, ...]
     unlike: int
@@ -54,6 +55,7 @@ class Inventory:
                 row["document_key"],
                 row["document_id"],
                 row["text"],
+                row["cut"],
                 row["counted"],
                 tuple(Piece(*piece) for piece in row["chunks"] or ()),
                 row["unlike"],

@@ -1,10 +1,15 @@
 """What goes wrong in this package.
 
+ChatUnavailable     no language model has answered, or not in full
 DocumentContended   others kept changing the document while we prepared its next version
 DocumentTooLong     the document has more chunks than one may have
 JobRefused          a job will never do
 NotReembedded       a tenant could not be moved to another embedder's space
 """
+
+
+class ChatUnavailable(Exception):
+    """Do without it; the message says what happened."""
 
 
 class DocumentContended(Exception):

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from index.inventory import Held, Inventory, Piece
 from index.jobs import Run
-from ingest.chunk import chunks
+from ingest.cuts import named
 from ingest.errors import DocumentTooLong
 from ingest.write import Writer
 
@@ -86,15 +86,14 @@ class IndexAudit:
 
 
 def _judged(page: Sequence[Held]) -> list[tuple[Held, list[Flaw]]]:
+    named.load({held.cut for held in page})
     return [(held, [*_flaws(held)]) for held in page]
 
 
 def _flaws(held: Held) -> Iterator[Flaw]:
     if held.text is None:
         yield Flaw("text", held.document_id, "its text is lost; write it again")
-    elif held.chunks != tuple(
-        Piece(each.start, each.end, each.digest, each.text) for each in chunks(held.text)
-    ):
+    elif held.chunks != _cut(held.text, held):
         yield Flaw("digest", held.document_id, "its chunks are none that its text is cut into")
     if held.strays:
         yield Flaw("orphan", held.document_id, f"{len(held.strays)} chunks are in one table alone")
@@ -104,6 +103,15 @@ def _flaws(held: Held) -> Iterator[Flaw]:
     if held.counted != len(held.chunks):
         detail = f"{held.counted} chunks are told, {len(held.chunks)} found"
         yield Flaw("count", held.document_id, detail)
+
+
+def _cut(text: str, held: Held) -> tuple[Piece, ...]:
+    """The chunks that the text is cut into today."""
+    places = [(each.start, each.end) for each in held.chunks]
+    return tuple(
+        Piece(each.start, each.end, each.digest, each.text)
+        for each in named.restored(text, held.cut, places)
+    )
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from index.documents import Documents
 from index.spaces import Spaces, Text
-from ingest.chunk import chunks
+from ingest.cuts.named import restored
 from ingest.embed import Embedder, embed_missing
 from ingest.errors import NotReembedded
 from ingest.write import Invalidation
@@ -85,5 +85,7 @@ class Reembedder:
 def _texts(page: list[Text]) -> dict[bytes, str]:
     """What to embed, by digest."""
     return {
-        chunk.digest: chunk.embedded_text for document in page for chunk in chunks(document.text)
+        chunk.digest: chunk.embedded_text
+        for document in page
+        for chunk in restored(document.text, document.cut, document.places)
     }

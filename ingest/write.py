@@ -13,14 +13,17 @@ from typing import Protocol
 
 from pgvector import HalfVector
 
-from index import lexical, spelling
+from index import cut, spelling
 from index.document import Document
 from index.documents import Committed, Documents, Stored
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.jobs import Run
-from ingest.draft import Draft, draft_of, is_common, write_of
+from ingest.chunk import Chunk
+from ingest.cuts.model import Known
+from ingest.draft import Draft, draft_all, is_common, is_cut_alike, prepare, write_of
 from ingest.embed import Embedder, embed_missing
 from ingest.errors import DocumentContended, DocumentTooLong
+from ingest.payer import paid_by
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
 _PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many writers take turns
@@ -35,6 +38,12 @@ class Tally(Protocol):
 
 class Invalidation(Protocol):
     async def drain(self, tenant: str, revisions: Mapping[str, int], /) -> None: ...
+
+
+class ModelCut(Protocol):
+    """Cuts a text as a model finds best, and all but what is known of it anew. Never fails."""
+
+    async def chunks(self, text: str, known: Known | None, /) -> list[Chunk]: ...
 
 
 Revise = Callable[[Document | None], Document]
@@ -83,13 +92,18 @@ class Writer:
         embedder: Embedder,
         invalidation: Invalidation,
         *others: Embedder,
+        model_cut: ModelCut | None = None,
         tally: Tally | None = None,
     ) -> None:
-        """embedder: for tenants in no other's space, or in none yet."""
+        """embedder: for tenants in no other's space, or in none yet.
+
+        model_cut: for documents that ask for it, which are otherwise cut by their structure.
+        """
         self._documents = documents
         self._first = embedder.space
         self._embedders = {each.space: each for each in (embedder, *others)}
         self._invalidation = invalidation
+        self._model_cut = model_cut
         self._tally = tally
 
     async def put(
@@ -174,7 +188,7 @@ class Writer:
             if stored is None:
                 return Written(document_id, 0, changed=False)
             unknown = replace(stored, digests=(b"",) * len(stored.digests))
-            drafts, too_long = await _drafts([(unknown, stored.document)])
+            drafts, too_long = await _drafts([(unknown, stored.document)], {})
             for error in too_long.values():
                 raise error
             drafts = [replace(draft, strays=strays) for draft in drafts]
@@ -244,11 +258,29 @@ class Writer:
         for each in stored.values():
             if each and isinstance(revised[each.document.document_id], Written):
                 self._count(tenant, each.document, 0, len(each.chunk_ids))
-        drafts, too_long = await _drafts(changed)
+        with paid_by(tenant):
+            cut_by_model = await self._cut_by_model(changed)
+        drafts, too_long = await _drafts(changed, cut_by_model)
         outcomes: dict[str, Outcome] = {
             each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
         }
         return outcomes | too_long | await self._commit(tenant, drafts, run)
+
+    async def _cut_by_model(
+        self, changed: Sequence[tuple[Stored | None, Document]]
+    ) -> Mapping[str, Sequence[Chunk]]:
+        """By document, the chunks of those that a model has to cut."""
+        chunks = {}
+        for stored, document in changed:
+            asked = document.cut == cut.MODEL and not is_cut_alike(stored, document)
+            if asked and self._model_cut is not None:
+                known = (
+                    Known(stored.document.text, stored.places)
+                    if stored is not None and stored.document.cut == cut.MODEL
+                    else None
+                )
+                chunks[document.document_id] = await self._model_cut.chunks(document.text, known)
+        return chunks
 
     async def _commit(
         self, tenant: str, drafts: Sequence[Draft], run: Run | None
@@ -346,25 +378,13 @@ def _written(outcome: Outcome) -> Written:
 
 
 async def _drafts(
-    changed: Sequence[tuple[Stored | None, Document]],
+    changed: Sequence[tuple[Stored | None, Document]], chunks: Mapping[str, Sequence[Chunk]]
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    """The drafts, and those documents that are too long for one."""
-    await asyncio.to_thread(lexical.load, {document.language for _, document in changed})
+    """The drafts, and those documents that are too long for one; chunks: that are known already."""
+    await asyncio.to_thread(prepare, [document for _, document in changed])
     if sum(len(document.text) for _, document in changed) > _INLINE_CHARACTERS_MAX:
-        return await asyncio.to_thread(_draft_all, changed)
-    return _draft_all(changed)
-
-
-def _draft_all(
-    changed: Sequence[tuple[Stored | None, Document]],
-) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    drafts, too_long = [], {}
-    for stored, document in changed:
-        try:
-            drafts.append(draft_of(stored, document))
-        except DocumentTooLong as error:
-            too_long[document.document_id] = error
-    return drafts, too_long
+        return await asyncio.to_thread(draft_all, changed, chunks)
+    return draft_all(changed, chunks)
 
 
 def _each_embedded(drafts: Sequence[Draft], embedded: Collection[bytes]) -> Iterator[int]:

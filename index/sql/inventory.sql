@@ -5,7 +5,7 @@
 -- the text. unlike: chunks without a vector, or with another one than their digest's in the tenant's
 -- space. strays: those that only one of the tables holds, or that stand on another's shelf.
 SELECT
-    document_key, document_id, texts.text, documents.chunks AS counted,
+    document_key, document_id, texts.text, cut, documents.chunks AS counted,
     told.chunks, told.unlike, told.untold || stood.strays AS strays
 FROM documents
 JOIN tenants USING (tenant)

@@ -8,7 +8,7 @@ import asyncpg
 
 from gateway import direct
 from gateway.settings import Settings
-from ingest.chunk import chunks
+from ingest.cuts.structure import chunks
 from tests.gateway.gateways import Caller
 
 WAIT_S_MAX = 60.0

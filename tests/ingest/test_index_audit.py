@@ -133,6 +133,17 @@ async def test_a_sound_index_has_no_flaws(database: Database, writer: Writer) ->
     assert await audited(database, writer) == []
 
 
+@pytest.mark.parametrize(
+    "cut", ["characters:200/50", "tokens:50/10", "messages:10", "model", "whole"]
+)
+async def test_however_a_text_is_cut_that_is_no_flaw(
+    database: Database, writer: Writer, cut: str
+) -> None:
+    await put(writer, a_document("cut", PARTS * 5, cut=cut))
+
+    assert await audited(database, writer) == []
+
+
 @pytest.mark.parametrize("name", DAMAGES)
 async def test_each_flaw_is_told_and_mended(
     database: Database,

@@ -1,0 +1,202 @@
+"""A long reading on one core: its chunks a second beside the embedder's own, and its memory."""
+
+import asyncio
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import count, islice
+from pathlib import Path
+from statistics import median
+
+from index.static_embedder import StaticEmbedder
+from loadtests import service
+from loadtests.bench_ingest import judge
+from loadtests.bench_ingest.bench import Bench
+from loadtests.section import Bar, Section, table
+from loadtests.service import Service
+
+_SETS = ("medquad_en", "scifact", "squad_sent_dev")
+_PASSAGES = 8  # of a document, each a section of its own
+_EMBEDDED = 10_000  # passages, before the reading and once more after it
+_SAMPLE_S = 0.5
+_SHARE_MIN, _GROWTH_MAX = 0.6, 1.1
+_WARM, _LATE = (
+    0.2,
+    0.8,
+)  # shares of the time: memory of the last part beside that of the one between
+_HOW = (
+    "`nearhit ingest` of a folder of public passages, eight sections a document, into an empty "
+    "tenant, its start included. The command has one core, and so has the embedder by itself, "
+    "which is given the same chunks before and after; PostgreSQL has what the machine has. Memory "
+    "is the command's resident size."
+)
+_REPORTED = re.compile(r"^(\d+) documents .* (\d+) embedded$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """mebibytes: of memory, sampled at equal distances in time."""
+
+    documents: int
+    chunks: int
+    seconds: float
+    processor_s: float
+    embedder_per_s: float
+    mebibytes: Sequence[float]
+
+    @property
+    def per_s(self) -> float:
+        return self.chunks / self.seconds
+
+    @property
+    def growth(self) -> float:
+        """The memory of the last part of the time, as a share of that of the part before."""
+        return median(self._between(_LATE, 1)) / median(self._between(_WARM, _LATE))
+
+    def at(self, share: float) -> float:
+        return self.mebibytes[round(share * (len(self.mebibytes) - 1))]
+
+    def _between(self, first: float, last: float) -> Sequence[float]:
+        samples = len(self.mebibytes)
+        return self.mebibytes[int(first * samples) : max(int(last * samples), 1)]
+
+
+def measure(bench: Bench) -> Section:
+    with (
+        tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name,
+        service.nearhit() as made,
+        bench.console.status("reading") as status,
+    ):
+        texts = _write(bench, Path(name))
+        before = _embedder_per_s(texts)
+        status.update(f"reading {bench.chunks:,} chunks")
+        documents, chunks, seconds, processor_s, memory = _read(made, Path(name))
+        reading = Reading(
+            documents=documents,
+            chunks=chunks,
+            seconds=seconds,
+            processor_s=processor_s,
+            embedder_per_s=(before + _embedder_per_s(texts)) / 2,
+            mebibytes=memory,
+        )
+    share = reading.per_s / reading.embedder_per_s
+    return Section(
+        title="A long reading",
+        text=f"{_HOW}\n\n{_table(reading)}",
+        figures={**asdict(reading), "mebibytes": [reading.at(at / 20) for at in range(21)]},
+        bars=[
+            Bar("chunks a second, of the embedder's own", share, at_least=_SHARE_MIN),
+            Bar("memory at the end, of that before", reading.growth, at_most=_GROWTH_MAX),
+        ],
+    )
+
+
+def _table(reading: Reading) -> str:
+    rows = [
+        ("documents", f"{reading.documents:,}"),
+        ("chunks, all embedded", f"{reading.chunks:,}"),
+        ("seconds", f"{reading.seconds:,.0f}"),
+        ("of the processor", f"{reading.processor_s:,.0f}"),
+        ("chunks a second", f"{reading.per_s:,.0f}"),
+        ("the embedder's own", f"{reading.embedder_per_s:,.0f}"),
+    ]
+    rows += [
+        (f"memory after {share:.0%} of the time, MiB", f"{reading.at(share):,.0f}")
+        for share in (0.1, 0.25, 0.5, 0.75, 1)
+    ]
+    return table(("", ""), rows)
+
+
+def _write(bench: Bench, folder: Path) -> list[str]:
+    """As many documents as have so many chunks; returns what is embedded of the first of them."""
+    texts: list[str] = []
+    chunks = 0
+    for number, document in enumerate(_documents(bench.data)):
+        found = judge.chunks(document)
+        chunks += len(found)
+        texts += [chunk.embedded_text for chunk in found[: _EMBEDDED - len(texts)]]
+        path = folder / "passages" / f"{number // 500:03}" / f"{number:06}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(document, encoding="utf-8")
+        if chunks >= bench.chunks:
+            return texts
+    raise AssertionError("the documents never end")
+
+
+def _documents(data: Path) -> Iterator[str]:
+    """All passages, again and again: the heading says which time it is, so that none comes back."""
+    for time_ in count(1):
+        passages = _passages(data)
+        while together := list(islice(passages, _PASSAGES)):
+            yield "\n\n".join(f"# {title} ({time_})\n\n{text}" for title, text in together)
+
+
+def _passages(data: Path) -> Iterator[tuple[str, str]]:
+    for name in _SETS:
+        with gzip.open(data / name / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines):
+                passage = json.loads(line)
+                yield passage["title"] or f"{name} {number}", passage["text"]
+
+
+def _embedder_per_s(texts: Sequence[str]) -> float:
+    with _one_core():
+        embedder = StaticEmbedder()
+        size = embedder.batch_texts_max
+        asyncio.run(embedder.embed_passages(texts[:100]))  # the first call loads what it needs
+        started_s = time.perf_counter()
+        for at in range(0, len(texts), size):
+            asyncio.run(embedder.embed_passages(texts[at : at + size]))
+        return len(texts) / (time.perf_counter() - started_s)
+
+
+def _read(made: Service, folder: Path) -> tuple[int, int, float, float, list[float]]:
+    """Documents, chunks, seconds, seconds of the processor, and the memory meanwhile."""
+    log, memory, processor_s = folder / "log", list[float](), 0.0
+    command = [sys.executable, "-m", "gateway", "ingest", str(folder / "passages")]
+    servers = {"NEARHIT_DATABASE_URL": made.database_url, "NEARHIT_REDIS_URL": made.redis_url}
+    started_s = time.perf_counter()
+    with log.open("w") as output, _one_core():
+        process = subprocess.Popen(  # noqa: S603  our own command
+            command, env=os.environ | servers, stdout=output
+        )
+    while process.poll() is None:
+        time.sleep(_SAMPLE_S)
+        processor_s = max(processor_s, service.processor_s(process.pid))
+        memory += _mebibytes(process.pid)
+    seconds = time.perf_counter() - started_s
+    reported = _REPORTED.search(log.read_text())
+    assert reported is not None, log.read_text()
+    return int(reported[1]), int(reported[2]), seconds, processor_s, memory
+
+
+def _mebibytes(pid: int) -> list[float]:
+    """The resident memory of a process; empty once it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+    return [int(found[1]) / 1024] if found else []
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """What runs or is started meanwhile has the first of our cores, where the system can say so."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    ours = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(ours)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, ours)
