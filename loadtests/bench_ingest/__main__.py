@@ -3,7 +3,7 @@
     python -m loadtests.bench_ingest DATA [--only SECTION]…
 
     edits    a handbook's commits replayed: chunks embedded beside those of the touched documents
-    reading  a hundred thousand chunks on one core: chunks a second, and the memory that they take
+    reading  two hundred thousand chunks on one core: chunks a second, and the memory they take
 
 Exits with 1 if a section that was measured misses a bar.
 """
@@ -55,7 +55,7 @@ def _arguments() -> argparse.Namespace:
         "--only", action="append", choices=list(_SECTIONS), default=[], help="may come again"
     )
     parser.add_argument("--commits", type=int, default=0, help="to replay; 0: all")
-    parser.add_argument("--chunks", type=int, default=100_000, help="of the long reading")
+    parser.add_argument("--chunks", type=int, default=200_000, help="of the long reading")
     parser.add_argument(
         "--report",
         type=Path,
