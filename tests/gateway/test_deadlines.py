@@ -19,7 +19,7 @@ async def test_what_takes_too_long_ends_with_a_timeout_soon_after(deadlines: Dea
     with pytest.raises(TimeoutError), deadlines.within(0.05):
         await asyncio.sleep(10)
 
-    assert 0.05 <= time.monotonic() - started_s < 0.05 + 10 * TICK_S
+    assert 0.045 <= time.monotonic() - started_s < 0.05 + 10 * TICK_S
     await asyncio.sleep(0)  # and the task goes on uncancelled
 
 
