@@ -1,5 +1,6 @@
 """What every command has in common: the servers it works on, and how it says what went wrong."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -17,7 +18,9 @@ from gateway.settings import Settings
 from index.errors import IndexFailure
 from ingest.errors import NotReembedded
 
-console = Console(highlight=False)
+_PIPED_COLUMNS = 200  # no cell of a table is cut short where another program reads it
+
+console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ async def test_jobs_are_listed_shown_replayed_and_dropped(
         "WHERE target = 'document:failed'",
     )
 
-    listed = await succeeds(environment | {"COLUMNS": "200"}, "jobs", "list", "--state", "failed")
+    listed = await succeeds(environment, "jobs", "list", "--state", "failed")
     shown = await succeeds(environment, "jobs", "show", failed)
     with_payload = await succeeds(environment, "jobs", "show", failed, "--payload")
     replayed = await succeeds(environment, "jobs", "replay", failed)

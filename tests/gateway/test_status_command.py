@@ -14,8 +14,6 @@ from tests.gateway.test_server import environment_of, refused, succeeds
 
 pytestmark = pytest.mark.anyio
 
-WIDE = {"COLUMNS": "200"}
-
 
 @pytest.fixture(autouse=True)
 def no_blocking_calls() -> None:
@@ -30,8 +28,8 @@ async def test_what_waits_is_shown_by_tenant_and_source(
     await put_later(ana, "one", source="handbook")
     await put_later(other, "two", source="wiki")
 
-    everybody = await succeeds(environment_of(settings) | WIDE, "status")
-    own = await succeeds(environment_of(settings) | WIDE, "status", "--tenant", "acme")
+    everybody = await succeeds(environment_of(settings), "status")
+    own = await succeeds(environment_of(settings), "status", "--tenant", "acme")
     unknown = await refused(environment_of(settings), "status", "--tenant", "nobody")
 
     assert all(name in everybody for name in ("acme", "handbook", "beta", "wiki"))
@@ -47,7 +45,7 @@ async def test_what_was_used_is_shown_by_day(
         services.spending.chunks("acme", "handbook", 7, 3)
     today = str(datetime.now(UTC).date())
 
-    month = await succeeds(environment_of(settings) | WIDE, "usage")
+    month = await succeeds(environment_of(settings), "usage")
     long_ago = await succeeds(
         environment_of(settings), *("usage", "--from", "2020-01-01", "--to", "2020-12-31")
     )
