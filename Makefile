@@ -1,5 +1,5 @@
 # `make` alone runs what CI runs.
-.PHONY: all setup demo run test format lint types layers bench-index bench-cache soak real clean
+.PHONY: all setup demo run test format lint types layers bench-index bench-cache bench-ingest soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -49,6 +49,10 @@ bench-index: .venv/bench
 # `ONLY=speed` and `ONLY=invalidation` need no DATA.
 bench-cache: setup
 	$(BIN)/python -m loadtests.bench_cache $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-ingest DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/ingest.md; ten minutes.
+bench-ingest: setup
+	$(BIN)/python -m loadtests.bench_ingest $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make soak DATA=FOLDER [MINUTES=10] [FAULTS=1]: writes docs/benchmarks/soak.md; fails if any answer
 # was stale, leaked, or not what a fresh search gives.

@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypedDict
 from urllib.parse import unquote_to_bytes
 
@@ -59,7 +59,12 @@ def create_app(settings: Settings, counted: Metrics, *made: Embedder) -> ASGIApp
             # request leaves behind is freed by its counts: cycles are few.
             gc.freeze()
             gc.set_threshold(_ALLOCATIONS, 20, 20)
-            yield {"services": services}
+            async with AsyncExitStack() as meanwhile:
+                if settings.serve_jobs:
+                    from gateway.working import working  # most gateways leave it to `worker`
+
+                    await meanwhile.enter_async_context(working(services))
+                yield {"services": services}
         if log is not None:
             log.flush()
 

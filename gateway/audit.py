@@ -15,7 +15,7 @@ from cache.answers import Answers, Served
 from cache.invalidation import Count, Invalidation
 from cache.protocol import Revisions
 from cache.store import Store
-from gateway.compute import encode
+from gateway.compute import encode, find
 from index.changes import News
 from index.dependence import Dependence
 from index.errors import DatabaseUnavailable, Unreadable
@@ -59,7 +59,7 @@ class Auditor:
         self, seen: Scope, query: Query, key: str, body: bytes, good: Revisions
     ) -> Verdict:
         """An answer that is another one is dropped, and told. Raises `DatabaseUnavailable`."""
-        found = await self._searcher.search(seen, query)
+        found = await find(self._searcher, seen, query)
         if found.degraded or not found.dependence.exact:
             return "approximate"
         if dict(found.as_of) != dict(good):

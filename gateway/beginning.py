@@ -14,7 +14,8 @@ from gateway import direct
 from gateway.principal import KEY_START, key_digest
 from gateway.settings import Settings
 from gateway.wire import KeyBody
-from ingest.folder import FolderSource
+from ingest.source import Defaults
+from ingest.sources.folder import FolderSource
 
 TENANT = "default"
 
@@ -81,7 +82,7 @@ def _line_to_paste(url: str, key: str, path: Path) -> str:
 
 
 def _fill(settings: Settings, console: Console) -> None:
-    source = FolderSource(example_handbook(), owner=None, readers=("tenant",), name="handbook")
+    source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
     report = asyncio.run(
         direct.ingest(settings, source, TENANT, prune=False, on_item=lambda _report: None)
     )

@@ -3,23 +3,15 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
-from pydantic import SecretStr, ValidationError
-from rich.console import Console
 from rich.markup import escape
 
-from cache.errors import CacheUnavailable
-from gateway import embedded
-from gateway.embedded import EmbeddedError
-from gateway.errors import NotPossible
+from gateway import jobs_command, status_command, terminal
 from gateway.settings import Settings
-from index.errors import IndexFailure
-from ingest.errors import NotReembedded
+from gateway.terminal import console
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,6 +26,9 @@ audit_commands = typer.Typer(invoke_without_command=True)
 tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 key_commands = typer.Typer(no_args_is_help=True, help="API keys.")
 app.add_typer(audit_commands, name="audit")
+app.add_typer(jobs_command.commands, name="jobs")
+app.command()(status_command.status)
+app.command()(status_command.usage)
 app.add_typer(tenant_commands, name="tenant")
 app.add_typer(key_commands, name="key")
 
@@ -41,13 +36,11 @@ Tenant = Annotated[str, typer.Option(help="The tenant.")]
 Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).")]
 Groups = Annotated[list[str] | None, typer.Option("--group", help="A group; repeat for more.")]
 
-console = Console(highlight=False)
-
 
 @app.command()
 def demo() -> None:
     """Show it all in half a minute: ask, edit, ask again, revoke, ask again; leaves nothing."""
-    with _errors():
+    with terminal.errors():
         from gateway.demo import run
 
         run(console)
@@ -71,14 +64,14 @@ def serve(
     On its own servers it also makes a tenant and a key to begin with, and prints a curl line.
     """
     named = {"host": host, "port": port, "workers": workers}
-    with _errors():
+    with terminal.errors():
         from gateway import server
 
         settings = Settings().model_copy(
             update={name: value for name, value in named.items() if value is not None}
         )
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until uvicorn takes it over
-        with _servers(settings, own=True) as connected:
+        with terminal.servers(settings, own=True) as connected:
             server.serve(connected, console, embedded=connected is not settings, example=example)
 
 
@@ -86,23 +79,41 @@ def serve(
 def worker(
     every_s: Annotated[float, typer.Option(help="Seconds between two sweeps.", min=0.1)] = 10.0,
 ) -> None:
-    """Finish, every few seconds, what others left unfinished, and tend large tenants' indexes.
+    """Do what is queued, finish what others left unfinished, and tend large tenants' indexes.
 
-    Answers are right without it: it saves readers the work of a writer that did not live to end an
-    invalidation, and gives tenants of more than 20,000 chunks a shelf and indexes of their own.
+    Documents too long to be written at once wait for a worker. Run as many as you like; one that is
+    killed loses nothing, and one that is stopped finishes what it is at, or gives it back.
     """
-    with _errors(), _servers(Settings()) as settings:
-        from gateway import direct
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import direct, logs
 
-        asyncio.run(direct.work_forever(settings, every_s))
+        logs.configure(settings.log_level)
+        asyncio.run(direct.work(settings, every_s))
 
 
 @app.command()
 def ingest(
-    path: Annotated[Path, typer.Argument(exists=True, help="A folder, or one file.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", exists=True, help="Folders and files.")
+    ],
+    *,
     tenant: Tenant = "default",
     source: Annotated[
-        str | None, typer.Option(help="Name of the source; the folder's name if absent.")
+        str | None, typer.Option(help="Name of the source; the folder's or file's name if absent.")
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="What the path is: folder, git, csv, parquet, faqs or conversations. By its "
+            "name if absent."
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="FIELD=NAME: the column of a table that holds a field, where it is not called so: "
+            "id, title, text, uri, language, tags, owner, readers, cut. Repeat for more."
+        ),
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Owner of documents that name none.")] = None,
     reader: Annotated[
@@ -112,37 +123,63 @@ def ingest(
             "for more. The whole tenant if absent."
         ),
     ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Tag of documents that name none; repeat for more.")
+    ] = None,
     language: Annotated[
         str | None, typer.Option(help="Language of documents that name none.")
     ] = None,
+    cut: Annotated[
+        str | None,
+        typer.Option(help="How texts are cut where they don't say: structure, tokens:500/50, …"),
+    ] = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents that are no longer in the folder.")
+        bool, typer.Option("--prune", help="Remove documents that are no longer in the source.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep in step with the folder until stopped.")
     ] = False,
 ) -> None:
-    """Read a folder of Markdown and plain text into a tenant; only what changed is paid for.
+    """Read documents into a tenant; only what changed is paid for.
 
-    Title, tags, readers, owner and language may stand in each file's front matter. Exits with 1 if
-    any file was refused.
+    A folder gives its Markdown, text, HTML, PDF and DOCX files; a table (CSV, TSV, Parquet) a
+    document a row; questions and answers (YAML, JSON) one each; conversations (JSONL) one a line; a
+    repository (--kind git) its files at HEAD, its tags and its changelog.
+
+    Title, tags, readers, owner, language and cut may stand in each file's front matter. What is
+    stopped goes on where it was. Exits with 1 if anything was refused.
     """
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct, ingestion
-        from ingest.folder import FolderSource
+        from gateway import paths as named
+        from ingest.source import Defaults
 
-        if prune and path.is_file():
-            raise NotPossible("--prune compares a whole folder with what is stored: name a folder")
-        folder = FolderSource(
-            path,
-            owner=owner,
-            readers=tuple(reader or ("tenant",)),
-            language=language or settings.language,
-            name=source,
+        defaults = Defaults(
+            owner,
+            tuple(reader or ("tenant",)),
+            tuple(tag or ()),
+            language or settings.language,
+            cut,
         )
-        with ingestion.progress(console, folder) as on_item:
-            report = asyncio.run(
-                direct.ingest(settings, folder, tenant, prune=prune, on_item=on_item)
+        sources = named.sources(
+            paths, defaults, name=source, kind=kind, columns=column or [], prune=prune
+        )
+        if watch:
+            folder = named.one_folder(sources)
+            on_report, on_failure = ingestion.watching(console, folder)
+            asyncio.run(
+                direct.watch(settings, folder, tenant, on_report=on_report, on_failure=on_failure)
             )
-        ingestion.show(console, report)
-    raise typer.Exit(1 if report.refused else 0)
+            return
+        refused = 0
+        for each in sources:
+            with ingestion.progress(console, each) as on_item:
+                report = asyncio.run(
+                    direct.ingest(settings, each, tenant, prune=prune, on_item=on_item)
+                )
+            ingestion.show(console, report)
+            refused += len(report.refused)
+    raise typer.Exit(1 if refused else 0)
 
 
 @app.command()
@@ -161,7 +198,7 @@ def reembed(
     the two. What is interrupted goes on where it stopped. When all have moved, set NEARHIT_EMBEDDER
     to the new one and unset NEARHIT_EMBEDDER_NEXT.
     """
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct, ingestion
 
         coming = settings.model_copy(update={"embedder_next": to})
@@ -170,8 +207,23 @@ def reembed(
     console.print(f"moved to {to}: {', '.join(moved) or 'nothing, all are there already'}")
 
 
+@app.command()
+def backfill(
+    tenant: Annotated[
+        list[str] | None, typer.Option(help="A tenant; repeat for more. All if absent.")
+    ] = None,
+) -> None:
+    """Queue the embedding of all that has no vector in its tenant's space; a worker does it."""
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import direct
+
+        for name, job_id in asyncio.run(direct.backfill(settings, tenant or [])).items():
+            console.print(f"{job_id} will do it for {name}", markup=False)
+
+
 @audit_commands.callback()
 def audit(
+    context: typer.Context,
     tenant: Annotated[
         list[str] | None, typer.Option(help="A tenant to audit; repeat for more. All if absent.")
     ] = None,
@@ -180,13 +232,36 @@ def audit(
 
     Searches and writers may go on. An answer that differs is dropped. Exits with 1 if any did.
     """
-    with _errors(), _servers(Settings()) as settings:
+    if context.invoked_subcommand is not None:
+        return
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import auditing, direct
 
         with auditing.progress(console) as counts:
             asyncio.run(direct.audit(settings, tenant or [], on_entry=counts.add))
         auditing.show(console, counts)
     raise typer.Exit(1 if counts.others else 0)
+
+
+@audit_commands.command("index")
+def audit_index(
+    tenant: Annotated[
+        list[str] | None, typer.Option(help="A tenant to audit; repeat for more. All if absent.")
+    ] = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+) -> None:
+    """Hold the index against its own texts, its vectors against its embedder, all against sources.
+
+    Searches and writers may go on. Mending pays only for vectors that were never paid for, or are
+    lost. Exits with 1 if a flaw is left.
+    """
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import auditing, direct
+
+        with auditing.flaws(console) as flaws:
+            asyncio.run(direct.audit_index(settings, tenant or [], flaws, repair=repair))
+        auditing.show_flaws(console, flaws)
+    raise typer.Exit(1 if flaws.left else 0)
 
 
 @app.command()
@@ -198,7 +273,7 @@ def search(
     top_k: Annotated[int, typer.Option(help="How many hits at most.", min=1, max=100)] = 5,
 ) -> None:
     """Show what a principal would find, straight from the index."""
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct
 
         found = asyncio.run(direct.search(settings, tenant, subject, group or [], query, top_k))
@@ -216,7 +291,7 @@ def create_tenant(
     name: Annotated[str, typer.Option(help="Its name, for people.")] = "",
 ) -> None:
     """Create a tenant."""
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct
 
         asyncio.run(direct.create_tenant(settings, tenant, name))
@@ -233,7 +308,7 @@ def create_key(
     ] = None,
 ) -> None:
     """Create an API key and print it, this once."""
-    with _errors(), _servers(Settings()) as settings:
+    with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct
         from gateway.wire import KeyBody
 
@@ -247,62 +322,3 @@ def create_key(
         )
         key = asyncio.run(direct.create_key(settings, body))
     print(key)
-
-
-@contextmanager
-def _servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
-    """The settings with both URLs set, starting what is not configured."""
-    if settings.database_url and settings.redis_url:
-        yield settings
-        return
-    if settings.database_url or settings.redis_url:
-        given, other = "DATABASE", "REDIS"
-        if settings.redis_url:
-            given, other = other, given
-        raise EmbeddedError(
-            f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both, or neither"
-        )
-    start = embedded.own if own else embedded.attach_or_own
-    with start(settings.data_dir) as servers:
-        yield settings.model_copy(
-            update={
-                "database_url": SecretStr(servers.database_url),
-                "redis_url": SecretStr(servers.redis_url),
-            }
-        )
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """What a person can mend is one line, without a stack trace.
-
-    Commands import what they need within: loading the model takes longer than `--help` should.
-    """
-    try:
-        yield
-    except (
-        CacheUnavailable,
-        EmbeddedError,
-        IndexFailure,
-        NotPossible,
-        NotReembedded,
-    ) as error:
-        _fail(str(error))
-    except ValidationError as error:
-        _fail("; ".join(_mistakes(error)))
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-
-
-def _mistakes(error: ValidationError) -> Iterator[str]:
-    for mistake in error.errors():
-        name = ".".join(map(str, mistake["loc"]))
-        named = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name
-        yield f"{named}: {mistake['msg']}"
-
-
-def _fail(message: str) -> NoReturn:
-    Console(stderr=True, highlight=False).print(
-        f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
-    )
-    raise typer.Exit(1)

@@ -9,14 +9,21 @@ from index.hits import Hit
 from index.query import Query
 from index.scope import Scope
 from index.search import Found, Searcher
+from ingest.payer import paid_by
 
 
 async def compute(searcher: Searcher, seen: Scope, query: Query) -> Computed:
     """Without the embedder it is not whole. Raises `DatabaseUnavailable`."""
-    found = await searcher.search(seen, query)
+    found = await find(searcher, seen, query)
     return Computed(
         encode(found, query), found.as_of, found.dependence.encode(), whole=not found.degraded
     )
+
+
+async def find(searcher: Searcher, seen: Scope, query: Query) -> Found:
+    """What a search finds, at the expense of the tenant that asks. Raises `DatabaseUnavailable`."""
+    with paid_by(seen.tenant):
+        return await searcher.search(seen, query)
 
 
 def encode(found: Found, query: Query) -> bytes:

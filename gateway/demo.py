@@ -28,7 +28,8 @@ from gateway import beginning, direct, embedded, server
 from gateway.errors import NotPossible
 from gateway.principal import KEY_START
 from gateway.settings import Settings
-from ingest.folder import FolderSource
+from ingest.source import Defaults
+from ingest.sources.folder import FolderSource
 
 _TENANT = "ostrelume"
 _START_S_MAX = 60.0
@@ -114,9 +115,8 @@ def _settings(folder: Path, servers: embedded.Servers) -> Settings:
 
 
 def _ingest(console: Console, settings: Settings) -> None:
-    source = FolderSource(
-        beginning.example_handbook(), owner=None, readers=("tenant",), name="handbook"
-    )
+    handbook = beginning.example_handbook()
+    source = FolderSource(handbook, Defaults(readers=("tenant",)), name="handbook")
     started_s = time.perf_counter()
     report = asyncio.run(
         direct.ingest(settings, source, _TENANT, prune=False, on_item=lambda _report: None)

@@ -1,14 +1,15 @@
 """What the command line does without a gateway: straight on the servers, as the operator."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import asdict
 
-import structlog
-
-from gateway import embedders
+from gateway import backfill as backfilling
+from gateway import embedders, index_audit
 from gateway.audit import Inspection, Verdict
+from gateway.auditing import Flaws
+from gateway.compute import find
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.principal import make_key
@@ -17,32 +18,46 @@ from gateway.settings import Settings
 from gateway.wire import KeyBody, TenantBody
 from index import database, migrate, scope
 from index.database import Database
-from index.errors import DatabaseUnavailable
+from index.jobs import Jobs
 from index.query import Query
 from index.scope import PUBLIC
 from index.search import Found
 from index.shelves import Shelves
 from index.spaces import Spaces
 from index.tenants import Tenants
-from ingest.folder import FolderSource
 from ingest.reembed import Progress, Reembedder
 from ingest.run import Report, read_source
+from ingest.source import Source
+from ingest.sources.folder import FolderSource
+from ingest.watch import Watch, changes
 
 _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
-
-log = structlog.get_logger()
 
 
 @asynccontextmanager
 async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
+    async with connected(settings) as database:
+        yield Tenants(database)
+
+
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[Database]:
     """Only what administration needs: no embedder is loaded."""
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     await migrate.migrate(url, migrate.shipped())
     async with database.connect(
         url, connections_max=1, statement_timeout_s=30.0, observe=lambda _name, _seconds: None
-    ) as connected:
-        yield Tenants(connected)
+    ) as made:
+        yield made
+
+
+async def among(tenants: Tenants, wanted: Sequence[str]) -> list[str]:
+    """These tenants, or all, by name. Raises `NotPossible` if one is not there."""
+    there = (await tenants.all_revisions()).keys() - {PUBLIC}
+    if unknown := set(wanted) - there:
+        raise NotPossible(f"there is no tenant {', '.join(sorted(unknown))}")
+    return sorted(wanted or there)
 
 
 def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
@@ -73,13 +88,13 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
 
 async def ingest(
     settings: Settings,
-    source: FolderSource,
+    source: Source,
     tenant: str,
     *,
     prune: bool,
     on_item: Callable[[Report], None],
 ) -> Report:
-    """Read a folder into a tenant, which is created if there is none."""
+    """Read a source into a tenant, which is created if there is none."""
     body = TenantBody(id=tenant)
     async with services(settings) as opened:
         await opened.tenants.create(body.id, body.id)
@@ -93,6 +108,29 @@ async def ingest(
         )
 
 
+async def watch(
+    settings: Settings,
+    source: FolderSource,
+    tenant: str,
+    *,
+    on_report: Callable[[Report], None],
+    on_failure: Callable[[str], None],
+) -> None:
+    """Keep a tenant, which is created if there is none, in step with a folder until cancelled."""
+    body = TenantBody(id=tenant)
+    async with services(settings) as opened:
+        await opened.tenants.create(body.id, body.id)
+        watch = Watch(
+            source,
+            tenant,
+            writer=opened.writer,
+            documents=opened.documents,
+            on_report=on_report,
+            on_failure=on_failure,
+        )
+        await watch.run(changes(source))
+
+
 async def search(
     settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
 ) -> Found:
@@ -102,7 +140,7 @@ async def search(
         if not await opened.tenants.exists(tenant):
             raise NotPossible(f"there is no tenant {tenant}")
         query = Query(text, top_k=top_k)
-        return await opened.searcher.search(seen, query)
+        return await find(opened.searcher, seen, query)
 
 
 async def reembed(
@@ -131,6 +169,16 @@ async def reembed(
     return moved
 
 
+async def backfill(settings: Settings, wanted: Sequence[str]) -> dict[str, str]:
+    """The job of each of these tenants, or of all, that embeds what has no vector."""
+    async with connected(settings) as opened:
+        jobs = Jobs(opened)
+        return {
+            tenant: await jobs.put_once(backfilling.job(tenant, settings.job_attempts))
+            for tenant in await among(Tenants(opened), wanted)
+        }
+
+
 async def audit(
     settings: Settings,
     wanted: Sequence[str],
@@ -142,31 +190,33 @@ async def audit(
     on_entry: told each tenant, key and verdict. Raises `CacheUnavailable`.
     """
     async with services(settings) as opened:
-        there = (await opened.tenants.all_revisions()).keys() - {PUBLIC}
-        if unknown := set(wanted) - there:
-            raise NotPossible(f"there is no tenant {', '.join(sorted(unknown))}")
         inspection = Inspection(opened.store, opened.invalidation, opened.tenants, opened.auditor)
-        for tenant in sorted(wanted or there):
+        for tenant in await among(opened.tenants, wanted):
             async for key, verdict in inspection.of(tenant):
                 on_entry(tenant, key, verdict)
 
 
-async def work_forever(settings: Settings, every_s: float) -> None:
-    """Finish what was left unfinished and tend the shelves, again and again until cancelled."""
+async def audit_index(
+    settings: Settings, wanted: Sequence[str], told: Flaws, *, repair: bool
+) -> None:
+    """Audit the index of these tenants, or of all."""
+    async with services(settings) as opened:
+        for tenant in await among(opened.tenants, wanted):
+            found = index_audit.flaws(opened, tenant, told.looked_at, repair=repair)
+            async for flaw in found:
+                told.add(tenant, flaw)
+
+
+async def work(settings: Settings, every_s: float) -> None:
+    """Work until a signal says to stop; what is at work is then finished, or given back."""
+    from gateway import working  # what it is made of takes half a second to load
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
     async with services(settings) as opened, _patient(settings) as patient:
-        shelves = Shelves(patient)
-        while True:
-            try:
-                revisions = await opened.tenants.all_revisions()
-                everyone = revisions.pop(PUBLIC)
-                for tenant, revision in revisions.items():
-                    at = {tenant: revision, PUBLIC: everyone}
-                    await opened.invalidation.drain(tenant, at)
-                async for done in shelves.tend():
-                    log.info("shelf", **asdict(done))
-            except DatabaseUnavailable as away:
-                log.warning("worker", detail=str(away))
-            await asyncio.sleep(every_s)
+        await working.work(opened, Shelves(patient), stop, every_s)
 
 
 def _patient(settings: Settings) -> AbstractAsyncContextManager[Database]:

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 from starlette.responses import Response, StreamingResponse
 
 from gateway import problems, wire
-from gateway.exchange import Exchange, answer, everything
+from gateway.exchange import Exchange, answer, everything, queued, queued_body
 from gateway.principal import Admitted
 from gateway.problems import Problem
 from gateway.wire import (
@@ -23,21 +23,85 @@ from gateway.wire import (
     RevisionAnswer,
     WrittenAnswer,
 )
+from index import cut, jobs
 from index.document import Document
-from index.errors import DatabaseUnavailable
+from index.errors import (
+    BudgetSpent,
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    PayloadTooLarge,
+    QueueFull,
+)
+from index.jobs import NewJob
 from ingest.batch import batches
 from ingest.write import Outcome, Put, Revise, Written
 
 _PAGE_MAX = 100
 
 
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """What became of a line of a batch that has to wait; for money, if that is spent."""
+
+    job_id: str
+    is_spent: bool
+
+
 async def put_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     document_id = _document_id(exchange)
-    body = await exchange.parse(DocumentBody, exchange.services.settings.document_bytes_max)
-    revise = _revise(admitted, document_id, body, exchange.services.settings.language)
-    written = await exchange.services.writer.put(admitted.holder.tenant, document_id, revise)
-    return answer(_written(written))
+    settings = exchange.services.settings
+    sent = await exchange.read(settings.document_bytes_max)
+    body = wire.parse(DocumentBody, sent)
+    revise = revision(admitted, document_id, body, settings.language)
+    if len(sent) > settings.document_inline_bytes_max or exchange.prefers("respond-async"):
+        return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
+    tenant = admitted.holder.tenant
+    try:
+        done = await exchange.services.writer.put(tenant, document_id, revise)
+    except EmbeddingUnavailable:  # the worker tries again
+        return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
+    if not done.changed:  # what was queued before this request is out of date all the same
+        await exchange.services.jobs.supersede(tenant, [document_id])
+    return answer(written(done))
+
+
+async def _put_later(
+    exchange: Exchange,
+    admitted: Admitted,
+    document_id: str,
+    source: str,
+    sent: bytes,
+    revise: Revise,
+) -> Response:
+    """Queue it, unless it would be refused already; the worker asks again who may do what."""
+    holder = admitted.holder
+    stored = await exchange.services.documents.stored(holder.tenant, document_id)
+    revise(stored.document if stored else None)
+    accepted = queued(await _queue(exchange, admitted, document_id, source, sent))
+    if exchange.prefers("respond-async"):
+        accepted.headers["Preference-Applied"] = "respond-async"
+    if await exchange.services.spending.is_spent(holder.tenant):
+        accepted.headers["Nearhit-Budget"] = "spent"  # so that it will wait
+    return accepted
+
+
+async def _queue(
+    exchange: Exchange, admitted: Admitted, document_id: str, source: str, sent: bytes
+) -> str:
+    """The job that will write it."""
+    holder = admitted.holder
+    job = NewJob(
+        tenant=holder.tenant,
+        kind="document",
+        target=jobs.of_document(document_id),
+        payload=sent,
+        source=source,
+        key_id=holder.key_id,
+        subject=holder.subject,
+        attempts_max=exchange.services.settings.job_attempts,
+    )
+    return await exchange.services.jobs.put_document(document_id, job)
 
 
 async def put_batch(exchange: Exchange) -> Response:
@@ -55,7 +119,7 @@ async def put_batch(exchange: Exchange) -> Response:
 
 async def _put_lines(exchange: Exchange, lines: list[bytes]) -> AsyncIterator[bytes]:
     """A result line for each; once the sender or the database is gone, the rest fails alike."""
-    final: Outcome | None = None
+    final: Outcome | Queued | None = None
     number = 0
     for batch in batches(lines, len):
         outcomes = [final] * len(batch) if final else await _put_together(exchange, batch)
@@ -65,8 +129,8 @@ async def _put_lines(exchange: Exchange, lines: list[bytes]) -> AsyncIterator[by
         final = next(filter(_is_final, outcomes), None)
 
 
-async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outcome]:
-    """Written as whoever the sender is by now."""
+async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outcome | Queued]:
+    """Written as whoever the sender is by now; queued where the embedder gives no vectors."""
     try:
         admitted = await exchange.admit()
     except Exception as error:
@@ -74,7 +138,42 @@ async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outc
     puts = [_put_line(exchange, admitted, line) for line in lines]
     good = [put for put in puts if isinstance(put, Put)]
     outcomes = iter(await exchange.services.writer.put_all(admitted.holder.tenant, good))
-    return [next(outcomes) if isinstance(put, Put) else put for put in puts]
+    results: list[Outcome | Queued] = [
+        next(outcomes) if isinstance(put, Put) else put for put in puts
+    ]
+    try:
+        await _queue_lines(exchange, admitted, lines, results)
+    except DatabaseUnavailable as away:
+        return [away] * len(lines)
+    return results
+
+
+async def _queue_lines(
+    exchange: Exchange, admitted: Admitted, lines: Sequence[bytes], results: list[Outcome | Queued]
+) -> None:
+    """Queue what the embedder gave no vectors for, unless a later line has written the document."""
+    done = {
+        result.document_id: (place, result.changed)
+        for place, result in enumerate(results)
+        if isinstance(result, Written)
+    }
+    unchanged = [document_id for document_id, (_, changed) in done.items() if not changed]
+    if unchanged:  # what was queued for them before this request is out of date all the same
+        await exchange.services.jobs.supersede(admitted.holder.tenant, unchanged)
+    for place, result in enumerate(results):
+        if not isinstance(result, EmbeddingUnavailable):
+            continue
+        document = _parse_line(exchange, lines[place])
+        if place < done.get(document.document_id, (0, False))[0]:
+            continue
+        told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
+        try:
+            job_id = await _queue(
+                exchange, admitted, document.document_id, document.source, orjson.dumps(told)
+            )
+            results[place] = Queued(job_id, isinstance(result, BudgetSpent))
+        except (PayloadTooLarge, QueueFull) as refused:
+            results[place] = refused
 
 
 def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Problem:
@@ -82,23 +181,27 @@ def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Prob
         document = _parse_line(exchange, line)
     except Problem as problem:
         return problem
-    revise = _revise(admitted, document.document_id, document, exchange.services.settings.language)
+    language = exchange.services.settings.language
+    revise = revision(admitted, document.document_id, document, language)
     return Put(document.document_id, revise)
 
 
-def _is_final(outcome: Outcome) -> bool:
+def _is_final(outcome: Outcome | Queued) -> bool:
     """Whether it would happen to each further line too."""
     return isinstance(outcome, DatabaseUnavailable) or (
         isinstance(outcome, Problem) and outcome.status == 401
     )
 
 
-def _result(exchange: Exchange, number: int, outcome: Outcome) -> bytes:
+def _result(exchange: Exchange, number: int, outcome: Outcome | Queued) -> bytes:
     if isinstance(outcome, Exception):
         problem = problems.from_exception(outcome, exchange.trace.request_id)
         result = {"line": number, **problem.body()}
+    elif isinstance(outcome, Queued):
+        result = {"line": number, **queued_body(outcome.job_id).model_dump()}
+        result |= {"budget": "spent"} if outcome.is_spent else {}
     else:
-        result = _written(outcome).model_dump()
+        result = written(outcome).model_dump()
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -142,29 +245,32 @@ async def list_documents(exchange: Exchange) -> Response:
 
 async def delete_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    written = await exchange.services.writer.remove(
+    done = await exchange.services.writer.remove(
         admitted.holder.tenant,
         _document_id(exchange),
         lambda stored: _may_change(admitted, stored),
     )
-    return answer(RevisionAnswer(document_id=written.document_id, revision=written.revision))
+    return answer(RevisionAnswer(document_id=done.document_id, revision=done.revision))
 
 
 async def patch_access(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     body = await exchange.parse(AccessBody, exchange.services.settings.search_bytes_max)
-    written = await exchange.services.writer.put_access(
+    done = await exchange.services.writer.put_access(
         admitted.holder.tenant,
         _document_id(exchange),
         lambda stored: _with_access(admitted, _may_change(admitted, stored), body),
     )
-    return answer(RevisionAnswer(document_id=written.document_id, revision=written.revision))
+    return answer(RevisionAnswer(document_id=done.document_id, revision=done.revision))
 
 
-def _revise(
+def revision(
     admitted: Admitted, document_id: str, body: DocumentBody, default_language: str
 ) -> Revise:
-    """What the body makes of the stored document, whose owner and readers stay unless named."""
+    """What the body makes of the stored document, whose owner and readers stay unless named.
+
+    It raises a `Problem` if the principal may not do so.
+    """
     access = AccessBody.model_validate(
         body.model_dump(include={"owner", "readers"} & body.model_fields_set)
     )
@@ -183,6 +289,7 @@ def _revise(
             metadata=body.metadata,
             owner=stored.owner if stored else admitted.holder.subject,
             readers=stored.readers if stored else (),
+            cut=body.cut or (stored.cut if stored else cut.DEFAULT),
         )
         return _with_access(admitted, document, access)
 
@@ -253,17 +360,18 @@ def _summary(document: Document) -> dict[str, Any]:
         "metadata": dict(document.metadata),
         "owner": document.owner,
         "readers": document.readers,
+        "cut": document.cut,
     }
 
 
-def _written(written: Written) -> WrittenAnswer:
+def written(done: Written) -> WrittenAnswer:
     return WrittenAnswer(
-        document_id=written.document_id,
-        revision=written.revision,
+        document_id=done.document_id,
+        revision=done.revision,
         chunks=ChunksAnswer(
-            added=written.added,
-            kept=written.kept,
-            removed=written.removed,
-            embedded=written.embedded,
+            added=done.added,
+            kept=done.kept,
+            removed=done.removed,
+            embedded=done.embedded,
         ),
     )

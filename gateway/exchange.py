@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from gateway import problems, wire
+from gateway.jobs_wire import QueuedAnswer
 from gateway.principal import Admitted, bearer_digest
 from gateway.services import Services
 from gateway.telemetry import Trace
@@ -30,7 +31,10 @@ _SUFFICIENT = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One row of the API: `body` and `answer` are the models that travel, if any does."""
+    """One row of the API: `body` and `answer` are the models that travel, if any does.
+
+    later: what answers with 202 if it is queued instead.
+    """
 
     method: str
     path: str
@@ -39,6 +43,7 @@ class Call:
     summary: str
     body: type[BaseModel] | None = None
     answer: type[BaseModel] | None = None
+    later: type[BaseModel] | None = None
     status: int = 200
     media_type: str = "application/json"
     parameters: tuple[str, ...] = ()
@@ -98,6 +103,11 @@ class Exchange:
             await self.services.gate.admit(await self.identify())  # a 401 for who holds no key
             raise problems.forbidden("This call needs the operator's key.")
 
+    def prefers(self, preference: str) -> bool:
+        """Whether a `Prefer` header says so: RFC 7240, section 2."""
+        told = ",".join(self.request.headers.getlist("prefer"))
+        return preference in {each.partition(";")[0].strip().lower() for each in told.split(",")}
+
     async def read(self, bytes_max: int) -> bytes:
         """The body, refused as soon as it is known to be too large."""
         received, more = bytearray(), True
@@ -123,3 +133,15 @@ def everything(admitted: Admitted) -> Scope:
 
 def answer(body: BaseModel, status: int = 200) -> Response:
     return Response(body.model_dump_json(), status, media_type="application/json")
+
+
+def queued_body(job_id: str) -> QueuedAnswer:
+    return QueuedAnswer(job_id=job_id, status_url=f"/v1/jobs/{job_id}")
+
+
+def queued(job_id: str) -> Response:
+    """What says that it will be done, and where to see how far it is."""
+    body = queued_body(job_id)
+    accepted = answer(body, 202)
+    accepted.headers["Location"] = body.status_url
+    return accepted

@@ -1,7 +1,9 @@
 """What a person sees of long work on documents: how far it is, and what it came to."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,22 +16,73 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from ingest.folder import FolderSource
 from ingest.reembed import Progress
 from ingest.run import Report
+from ingest.source import Source
+from ingest.sources.folder import FolderSource
 
 _REFUSED_SHOWN_MAX = 20
+_LINE_EVERY_S = 5.0
+
+
+def watching(
+    console: Console, source: FolderSource
+) -> tuple[Callable[[Report], None], Callable[[str], None]]:
+    """A line for each reading that did something, and for each that could not be done."""
+    console.print(f"watching {escape(str(source.folder))}; Ctrl-C ends it", soft_wrap=True)
+
+    def failed(why: str) -> None:
+        console.print(f"[yellow]waiting[/] {escape(why)}", soft_wrap=True)
+
+    return partial(show, console), failed
 
 
 @contextmanager
-def progress(console: Console, source: FolderSource) -> Iterator[Callable[[Report], None]]:
-    """A bar on a terminal; nothing where there is none to draw on."""
-    bar = _bars(console)
-    with bar:
-        task = bar.add_task("ingesting", total=sum(1 for _ in source.documents()), embedded=0)
-        yield lambda report: bar.update(
-            task, completed=report.documents + len(report.refused), embedded=report.embedded
+def progress(
+    console: Console, source: Source, clock_s: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[Report], None]]:
+    """A bar on a terminal; a line now and then where there is none to draw on."""
+    total = source.count() if isinstance(source, FolderSource) else None
+    if not console.is_terminal:
+        yield _Lines(console, source.name, total, clock_s)
+        return
+    with _bars(console) as bars:
+        task = bars.add_task(escape(source.name), total=total, said="")
+        yield lambda report: bars.update(
+            task, completed=report.items, said=_said(report, bars.tasks[0].speed)
         )
+
+
+class _Lines:
+    def __init__(
+        self, console: Console, name: str, total: int | None, clock_s: Callable[[], float]
+    ) -> None:
+        self._console = console
+        self._name = name
+        self._total = total
+        self._clock_s = clock_s
+        self._started_s = self._told_s = clock_s()
+
+    def __call__(self, report: Report) -> None:
+        now_s = self._clock_s()
+        if now_s - self._told_s < _LINE_EVERY_S:
+            return
+        self._told_s = now_s
+        speed = report.items / (now_s - self._started_s)
+        of, left = "", ""
+        if self._total is not None:
+            of = f" of {self._total:,}"
+            left = f", {max(self._total - report.items, 0) / speed:,.0f} s left"
+        self._console.print(
+            f"{self._name}: {report.items:,}{of}, {_said(report, speed)}{left}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _said(report: Report, speed: float | None) -> str:
+    rate = f"{speed:,.1f}/s, " if speed else ""
+    return f"{rate}{report.embedded:,} embedded, {report.reused:.0%} reused"
 
 
 @contextmanager
@@ -38,9 +91,9 @@ def reembedding(console: Console) -> Iterator[Callable[[str, int], Callable[[Pro
     bars = _bars(console)
 
     def on_tenant(tenant: str, documents: int) -> Callable[[Progress], None]:
-        task = bars.add_task(escape(tenant), total=documents, embedded=0)
+        task = bars.add_task(escape(tenant), total=documents, said="")
         return lambda progress: bars.update(
-            task, completed=progress.documents, embedded=progress.embedded
+            task, completed=progress.documents, said=f"{progress.embedded:,} embedded"
         )
 
     with bars:
@@ -52,7 +105,7 @@ def _bars(console: Console) -> Bars:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[embedded]} embedded"),
+        TextColumn("{task.fields[said]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=console,
@@ -68,6 +121,8 @@ def show(console: Console, report: Report) -> None:
         soft_wrap=True,
     )
     for refused in report.refused[:_REFUSED_SHOWN_MAX]:
-        console.print(f"[yellow]refused[/] {escape(refused.path)}: {escape(refused.reason)}")
+        console.print(
+            f"[yellow]refused[/] {escape(refused.path)}: {escape(refused.reason)}", soft_wrap=True
+        )
     if len(report.refused) > _REFUSED_SHOWN_MAX:
         console.print(f"… and {len(report.refused) - _REFUSED_SHOWN_MAX} more refused")

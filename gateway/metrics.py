@@ -5,6 +5,7 @@ searches that reached the cache. Those that waited for one fill share one `compu
 """
 
 import os
+from collections.abc import Callable
 from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -32,13 +33,21 @@ class Metrics:
         tokens = self._counter("embedding_tokens", "Tokens that an embedding service used.", "kind")
         drains = self._histogram("drain_seconds", "Time of one drain, after a change or behind it.")
         statements = self._histogram("statement_seconds", "Time of one statement.", "statement")
+        cuts = self._counter(
+            "model_cuts", "Parts to be cut by a model, by what has cut them.", "by"
+        )
+        chat = self._counter("chat_tokens", "Tokens that a language model used.", "kind")
         self._requests = cache(requests.labels)
         self._answers = cache(answers.labels)
         self._events = cache(events.labels)
         self._embedding = cache(embedding.labels)
         self._tokens = cache(tokens.labels)
         self._drains = drains
+        # Told of tokens too, once it is there: embedders are made before what keeps their costs.
+        self.on_tokens: Callable[[str, int], None] | None = None
         self._statements = cache(statements.labels)
+        self._cuts = cache(cuts.labels)
+        self._chat = cache(chat.labels)
 
     def request(self, route: str, status: int, tier: str, seconds: float) -> None:
         self._requests(route, status, tier).observe(seconds)
@@ -59,6 +68,19 @@ class Metrics:
 
     def embedding_tokens(self, kind: str, used: int) -> None:
         self._tokens(kind).inc(used)
+        if self.on_tokens is not None:
+            self.on_tokens(kind, used)
+
+    def model_cut(self, by: str) -> None:
+        """by: `model`, or `structure` where a model should have, and did not."""
+        self._cuts(by).inc()
+
+    def chat_tokens(self, read: int, written: int) -> None:
+        self._chat("read").inc(read)
+        self._chat("written").inc(written)
+        if self.on_tokens is not None:
+            self.on_tokens("read", read)
+            self.on_tokens("written", written)
 
     def exposition(self) -> bytes:
         """All workers' counts, where the command that started them has set up a folder for it."""

@@ -63,6 +63,7 @@ def _operation(call: Call) -> dict[str, Any]:
         ],
         "responses": {
             str(call.status): _content(call.answer, call.media_type),
+            **({"202": _content(call.later, call.media_type)} if call.later else {}),
             "default": _content(None, "application/problem+json", ref="Problem"),
         },
     }
@@ -91,7 +92,7 @@ def _schemas(calls: Sequence[Call]) -> dict[str, Any]:
     wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = []
     for call in calls:
         wanted += [(call.body, "validation")] if call.body else []
-        wanted += [(call.answer, "serialization")] if call.answer else []
+        wanted += [(answer, "serialization") for answer in (call.answer, call.later) if answer]
     _, schema = models_json_schema(wanted, ref_template=_REF)
     schemas: dict[str, Any] = schema["$defs"]
     return schemas

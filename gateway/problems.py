@@ -1,7 +1,8 @@
 """Everything that goes wrong, as the caller sees it: RFC 9457 problem documents, made here alone.
 
 Problem                 an answer that is not the one asked for, raised anywhere in the gateway
-exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, TenantMissing
+exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, PayloadTooLarge, QueueFull,
+                        TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the request's deadline
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -10,6 +11,7 @@ ClientDisconnect        Starlette's own, for a body that ended early
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 import orjson
 import structlog
@@ -18,7 +20,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable, TenantMissing
+from index.errors import (
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    PayloadTooLarge,
+    QueueFull,
+    TenantMissing,
+)
 from ingest.errors import DocumentContended, DocumentTooLong
 
 _ERRORS_MAX = 20  # of one body's mistakes: enough to mend it, too few to fill a context window
@@ -126,17 +134,14 @@ def from_exception(error: Exception, request_id: str) -> Problem:
     match error:
         case Problem():
             return error
-        case DatabaseUnavailable():
-            return _unavailable("The database can't be reached. Try again in a moment.")
-        case EmbeddingUnavailable():
-            return _unavailable("The embedder gives no vectors now; nothing was stored. Try again.")
+        case DatabaseUnavailable() | EmbeddingUnavailable() | DocumentContended() | QueueFull():
+            return _unavailable(error)
+        case PayloadTooLarge():
+            return too_large(error.bytes_max)
         case TenantMissing():
             return not_found("tenant", "There is no such tenant any more.")
         case DocumentTooLong():
             return invalid_field("text", str(error))
-        case DocumentContended():
-            detail = "Others kept changing this document; nothing was stored. Try again."
-            return _unavailable(detail, kind="contended")
         case TimeoutError():
             detail = "The deadline has passed. Try again, or ask for less."
             return Problem(504, "deadline", "Too late", detail, headers=_RETRY)
@@ -150,7 +155,23 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return Problem(500, "internal", "Something broke", detail)
 
 
-def _unavailable(detail: str, *, kind: str = "unavailable") -> Problem:
+def _unavailable(
+    error: DatabaseUnavailable | EmbeddingUnavailable | DocumentContended | QueueFull,
+) -> Problem:
+    kind = "unavailable"
+    match error:
+        case DatabaseUnavailable():
+            detail = "The database can't be reached. Try again in a moment."
+        case EmbeddingUnavailable():
+            detail = "The embedder gives no vectors now; nothing was stored. Try again."
+        case DocumentContended():
+            kind = "contended"
+            detail = "Others kept changing this document; nothing was stored. Try again."
+        case QueueFull():
+            kind = "queue-full"
+            detail = "Too much of the tenant's work waits already; nothing was queued. Try again."
+        case _:
+            assert_never(error)
     return Problem(503, kind, "Not available now", detail, headers=_RETRY)
 
 

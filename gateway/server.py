@@ -28,6 +28,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
         url = _url(listener)
         if embedded:
             settings = beginning.begin(settings, console, url, example=example)
+            settings = settings.model_copy(update={"serve_jobs": True})  # there is no worker
         elif settings.admin_key is None:
             settings = beginning.with_admin_key(settings, KEY_START + secrets.token_urlsafe(32))
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
@@ -82,6 +83,7 @@ def environment(settings: Settings) -> dict[str, str]:
         "NEARHIT_DATABASE_URL": settings.database_url.get_secret_value(),
         "NEARHIT_REDIS_URL": settings.redis_url.get_secret_value(),
         "NEARHIT_ADMIN_KEY": admin_key(settings),
+        "NEARHIT_SERVE_JOBS": str(settings.serve_jobs),
     }
 
 

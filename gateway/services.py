@@ -25,6 +25,7 @@ from cache.semantic import Semantic
 from cache.store import Store
 from cache.tallies import Tallies
 from cache.vectors import Vectors
+from gateway import chat
 from gateway.audit import Auditor
 from gateway.deadlines import Deadlines
 from gateway.embedders import names
@@ -33,20 +34,25 @@ from gateway.judge import Judge, Ledger
 from gateway.metrics import Metrics
 from gateway.principal import Gate, key_digest, utc_now
 from gateway.settings import Settings
+from gateway.spending import Spending
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from index import database, generation, lexical, migrate
+from index.audits import Audits
 from index.bands import Bands
 from index.changes import Changes, News
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
+from index.jobs import Jobs
 from index.query import Query
 from index.reverse import Reverse
 from index.scope import Scope
 from index.search import Embedder, Searcher
+from index.sources import Sources
 from index.tenants import KeyHolder, Revisions, Tenants
-from ingest.write import Writer
+from index.usage import Usage
+from ingest.write import ModelCut, Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 _UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
@@ -85,6 +91,11 @@ class Services:
     database: Database
     tenants: Tenants
     documents: Documents
+    jobs: Jobs
+    sources: Sources
+    usage: Usage
+    audits: Audits
+    spending: Spending
     embedders: Sequence[Embedder]
     generation: Generation
     edition: str
@@ -107,12 +118,11 @@ async def open_services(
     """Everything, connected and migrated; both URLs have to be set. The first embedder is for new
     tenants.
 
-    Raises `DatabaseUnavailable`, `MigrationRefused` and `GenerationMismatch`.
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `GenerationMismatch` and `NotPossible`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
-    timed = [TimedEmbedder(embedder, metrics) for embedder in embedders]
     await migrate.migrate(url, migrate.shipped())
     redis = _redis(settings.redis_url.get_secret_value())
     async with (
@@ -124,11 +134,16 @@ async def open_services(
             observe=metrics.statement,
         ) as connected,
     ):
+        spending = _spending(settings, connected)
+        metrics.on_tokens = spending.tokens
+        timed = [TimedEmbedder(embedder, metrics, spending.check) for embedder in embedders]
         made_with = await generation.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        services = _wire(settings, metrics, connected, redis, timed, made_with)
+        model_cut = await asyncio.to_thread(chat.model_cut, settings, metrics, spending.check)
+        services = _wire(settings, metrics, connected, redis, timed, made_with, spending, model_cut)
         await _say_what_eviction_does(services.store)
-        yield services
+        async with spending.kept():
+            yield services
         await services.answers.settled()
         await services.auditor.settled()
 
@@ -140,6 +155,8 @@ def _wire(
     redis: Redis,
     embedders: Sequence[Embedder],
     made_with: Generation,
+    spending: Spending,
+    model_cut: ModelCut | None,
 ) -> Services:
     tenants, documents = Tenants(connected), Documents(connected)
     revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
@@ -180,6 +197,11 @@ def _wire(
         database=connected,
         tenants=tenants,
         documents=documents,
+        jobs=Jobs(connected),
+        sources=Sources(connected),
+        usage=Usage(connected),
+        audits=Audits(connected),
+        spending=spending,
         embedders=embedders,
         generation=made_with,
         edition=f"{metadata.version('nearhit')} {made_with.name}",
@@ -192,7 +214,28 @@ def _wire(
         judge=judge,
         ledger=ledger,
         searcher=searcher,
-        writer=Writer(documents, embedders[0], invalidation, *embedders[1:]),
+        writer=Writer(
+            documents,
+            embedders[0],
+            invalidation,
+            *embedders[1:],
+            model_cut=model_cut,
+            tally=spending,
+        ),
+    )
+
+
+def _spending(settings: Settings, connected: Database) -> Spending:
+    return Spending(
+        Usage(connected),
+        utc_now,
+        prices={
+            "query": settings.price_embedding,
+            "batch": settings.price_embedding,
+            "read": settings.price_chat_read,
+            "written": settings.price_chat_written,
+        },
+        budget=settings.budget_month,
     )
 
 

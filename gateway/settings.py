@@ -3,12 +3,22 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, SecretStr
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gateway.embedded import default_data_dir
 
 Port = Annotated[int, Field(ge=0, le=65_535)]
+
+
+NEVER = "never"  # a schedule
 
 
 class Settings(BaseSettings):
@@ -69,12 +79,52 @@ class Settings(BaseSettings):
         None, ge=8, description="longest text; unset: what its folder says, up to 512"
     )
     onnx_threads: PositiveInt = Field(2, description="threads of a worker that run the model")
+    chat_model: str | None = Field(
+        None,
+        description="language model of a service that speaks OpenAI's `POST /chat/completions`; "
+        "unset: none, and the cut `model` does what `structure` does",
+    )
+    chat_base_url: str | None = Field(None, description="URL of that service; unset: OpenAI's")
+    chat_api_key: SecretStr | None = Field(None, description="key of that service")
+    chat_deadline_s: PositiveFloat = Field(60.0, description="longest wait for one of its answers")
+    cut_prompt: Path | None = Field(
+        None,
+        description="file of the prompt for the cut `model`, with `{{MAX_SIZE}}` in it; unset: "
+        "Nearhit's own",
+    )
     language: str = Field("en", description="language of documents that name none")
+
+    sources_dir: Path | None = Field(
+        None, description="folder within which sources of kind `folder` may lie; unset: none may"
+    )
+    sources_git_hosts: str | None = Field(
+        None,
+        description="hosts, parted by commas, whose repositories sources of kind `git` may name; "
+        "unset: none",
+    )
+
+    price_embedding: NonNegativeFloat = Field(
+        0.0, description="money for a million tokens of the embedding service"
+    )
+    price_chat_read: NonNegativeFloat = Field(
+        0.0, description="money for a million tokens that the language model reads"
+    )
+    price_chat_written: NonNegativeFloat = Field(
+        0.0, description="money for a million tokens that the language model writes"
+    )
+    budget_month: NonNegativeFloat | None = Field(
+        None,
+        description="most money that a tenant may use in a month unless it has a limit of its own; "
+        "beyond it what has to be embedded waits, and no language model is asked",
+    )
 
     search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")
     query_characters_max: PositiveInt = Field(2_000, description="longest query")
     top_k_max: PositiveInt = Field(100, description="most hits in an answer")
     document_bytes_max: PositiveInt = Field(4_194_304, description="longest body of a document")
+    document_inline_bytes_max: PositiveInt = Field(
+        262_144, description="longest body of a document that is written at once; others are queued"
+    )
     batch_bytes_max: PositiveInt = Field(33_554_432, description="longest body of a batch")
     batch_documents_max: PositiveInt = Field(1_000, description="most documents in a batch")
     deadline_s: PositiveFloat = Field(10.0, description="longest time for a search")
@@ -85,6 +135,30 @@ class Settings(BaseSettings):
     )
     shutdown_s: PositiveInt = Field(30, description="longest wait for requests in flight at stop")
     database_connections: PositiveInt = Field(8, description="most connections of a worker")
+
+    serve_jobs: bool = Field(
+        False, description="whether `nearhit serve` works off what is queued, as `worker` does"
+    )
+    worker_jobs: PositiveInt = Field(4, description="most jobs that a worker does at once")
+    worker_tenant_jobs: PositiveInt = Field(
+        2, description="most jobs of one tenant that all workers do at once"
+    )
+    job_lease_s: float = Field(
+        30.0, ge=1, description="how long a worker that says nothing keeps its jobs"
+    )
+    job_attempts: PositiveInt = Field(8, description="most attempts at a job; then it has failed")
+    job_pause_s: PositiveFloat = Field(
+        5.0,
+        description="pause before a job's second attempt; it doubles with each, up to 5 minutes",
+    )
+    index_audit_schedule: str = Field(
+        "0 4 * * 0",
+        description="when the worker audits indexes, as cron has it, in UTC, or `never`",
+    )
+    index_audit_repair: bool = Field(False, description="whether it mends what it finds")
+    jobs_kept_s: PositiveFloat = Field(
+        604_800.0, description="how long jobs that are done are shown; failed ones stay"
+    )
 
     cache_prefix: str = Field("nearhit:", description="start of every key in Redis")
     cache_memory_bytes: PositiveInt = Field(
@@ -117,3 +191,10 @@ class Settings(BaseSettings):
         "info", description="least severe log lines written"
     )
     log_queries: bool = Field(False, description="whether log lines hold the text of queries")
+
+    @field_validator("index_audit_schedule")
+    @classmethod
+    def _schedule(cls, text: str) -> str:
+        from ingest import schedule  # takes long to load, and few set one
+
+        return text if text == NEVER else schedule.checked(text)

@@ -1,7 +1,7 @@
 """An embedder whose calls are measured, and whose failures are told to the operator."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -19,9 +19,16 @@ class TimedEmbedder:
     A search goes on without it, so this is where an operator learns why; once for each reason.
     """
 
-    def __init__(self, embedder: Embedder, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        metrics: Metrics,
+        check_budget: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """check_budget: raises `BudgetSpent`; asked before passages: questions cost little."""
         self._embedder = embedder
         self._metrics = metrics
+        self._check_budget = check_budget
         self._log = structlog.get_logger()
         self._away = {"query": "", "batch": ""}
         self.space = embedder.space
@@ -35,6 +42,8 @@ class TimedEmbedder:
             return await self._embedder.embed_query(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self._check_budget is not None:
+            await self._check_budget()
         with self._watched("batch"):
             return await self._embedder.embed_passages(texts)
 

@@ -18,6 +18,7 @@ from pydantic import (
 from gateway import problems
 from gateway.principal import Role
 from index.document import (
+    Cut,
     DocumentId,
     Language,
     Line,
@@ -58,6 +59,7 @@ TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_no
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
 NAME: TypeAdapter[str] = TypeAdapter(Owner)
+SOURCE: TypeAdapter[str] = TypeAdapter(Source)
 LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 
 Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]
@@ -197,7 +199,7 @@ class SearchAnswer(Body):
 
 
 class DocumentBody(Body):
-    """Owner and readers stay as they are when left out; a new document is its writer's alone."""
+    """Owner, readers and cut stay as they are when left out; a new one is its writer's alone."""
 
     title: Title = ""
     text: Text
@@ -208,6 +210,11 @@ class DocumentBody(Body):
     metadata: Metadata = Field(default_factory=dict)
     owner: Owner | None = None
     readers: Readers | None = None
+    cut: Cut | None = Field(
+        None,
+        description="how the text is cut into chunks: structure, characters:1000/200, "
+        "tokens:500/50, messages:10, whole or model; structure if a new document names none",
+    )
 
     @field_validator("text")
     @classmethod
@@ -227,6 +234,7 @@ class DocumentSummary(Body):
     metadata: dict[str, Any]
     owner: str | None
     readers: tuple[str, ...]
+    cut: str
 
 
 class DocumentAnswer(DocumentSummary):

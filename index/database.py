@@ -106,6 +106,21 @@ class Database:
         rows = await self.rows(name, *arguments)
         return rows[0] if rows else None
 
+    @asynccontextmanager
+    async def listening(self, channel: str, hear: Callable[[str], None]) -> AsyncIterator[None]:
+        """`hear` is told each message to the channel, on a connection held for this alone."""
+
+        def heard(*told: object) -> None:
+            hear(str(told[-1]))
+
+        async with self.session() as session:
+            await session.connection.add_listener(channel, heard)
+            try:
+                yield
+            finally:
+                with suppress(asyncpg.InterfaceError, asyncpg.PostgresError, OSError):
+                    await session.connection.remove_listener(channel, heard)
+
     async def standing_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
         """`rows` on a connection held for this alone, one call at a time.
 

@@ -13,6 +13,8 @@ from typing import Annotated, LiteralString
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from index import cut
+
 # Starting values, not measured, where no source stands beside them.
 DOCUMENT_ID_CHARACTERS_MAX = 512  # of 4 bytes: within the 2,704 that a Postgres index row holds
 SOURCE_CHARACTERS_MAX = 128
@@ -104,6 +106,14 @@ def _is_scalar(value: object) -> bool:
             return False
 
 
+def _cut(name: str) -> str:
+    try:
+        cut.parse(name)
+    except ValueError as error:
+        raise PydanticCustomError("cut", "{reason}", {"reason": str(error)}) from None
+    return name
+
+
 _OneLine = _form(LINE, "must be one line of text without control characters")
 
 Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), _OneLine]
@@ -132,6 +142,7 @@ Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METAD
 Owner = Annotated[str, _form(ID, "must be 1 to 128 characters without whitespace")]
 Reader = Annotated[str, _form(READER, "must be user:ID, group:ID, tenant or public")]
 Readers = Annotated[tuple[Reader, ...], Field(max_length=READERS_MAX)]
+Cut = Annotated[str, Field(max_length=cut.CUT_CHARACTERS_MAX), AfterValidator(_cut)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +153,7 @@ class Document:
     text: Markdown, normalised, without front matter.
     language: a tag of RFC 5646.
     owner: the subject that always reads it; None if nobody owns it.
+    cut: how its text is cut into chunks; see `index.cut`.
     """
 
     document_id: DocumentId
@@ -154,3 +166,4 @@ class Document:
     metadata: Metadata
     owner: Owner | None
     readers: Readers
+    cut: Cut = cut.DEFAULT

@@ -5,15 +5,16 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
-from index import outbox, vocabulary
+from index import jobs, outbox, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
+from index.jobs import Run
 from index.outbox import Change
+from index.rows import document_of, fields_of
 from index.scope import PUBLIC, Scope
 from index.vocabulary import Learned
 
@@ -26,6 +27,7 @@ class Stored:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
+    places: where each chunk begins and ends in the text.
     """
 
     document: Document
@@ -33,6 +35,7 @@ class Stored:
     revision: int
     chunk_ids: tuple[int, ...]
     digests: tuple[bytes, ...]
+    places: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Write:
 
     space: of the added chunks' vectors; None if there are none.
     words: what the tenant's vocabulary learns of it; see `spelling.words_of`.
+    strays: further chunks to remove, should the tables hold less or more of them than they ought.
     stored: what it was planned from; None if there is none, or nobody knows: then caches take every
             kept chunk for another one.
     """
@@ -76,6 +80,7 @@ class Write:
     removed: Sequence[int]
     space: str | None = None
     words: Collection[str] = ()
+    strays: Sequence[int] = ()
     stored: Document | None = None
 
 
@@ -110,7 +115,7 @@ class Documents:
     async def read(self, scope: Scope, document_id: str) -> Document | None:
         """The document, if the scope's grants admit it."""
         row = await self._database.row("documents.read", scope.tenant, scope.grants, document_id)
-        return None if row is None else _document(row)
+        return None if row is None else document_of(row)
 
     async def page(
         self, scope: Scope, *, after: str, source: str | None, limit: int
@@ -119,7 +124,7 @@ class Documents:
         rows = await self._database.rows(
             "documents.page", scope.tenant, scope.grants, after, source, limit
         )
-        return [_document({**row, "text": ""}) for row in rows]
+        return [document_of({**row, "text": ""}) for row in rows]
 
     async def of_source(self, tenant: str, source: str) -> list[str]:
         rows = await self._database.rows("documents.of_source", tenant, source)
@@ -138,11 +143,14 @@ class Documents:
         dense = [embeddings[digest] for digest in digests]
         await self._database.rows("documents.keep_embeddings", tenant, space, digests, dense)
 
-    async def apply_all(self, tenant: str, writes: Sequence[Write]) -> list[Committed | None]:
+    async def apply_all(
+        self, tenant: str, writes: Sequence[Write], run: Run | None = None
+    ) -> list[Committed | None]:
         """Commit writes of different documents together.
 
         None for those whose document, or the tenant's space, has changed since the plan: nothing of
         them is committed.
+        run: of the job that writes them; else what is new overtakes what is queued for it.
         """
         document_ids = [write.document.document_id for write in writes]
         async with self._writing(tenant, document_ids) as (session, before):
@@ -153,6 +161,8 @@ class Documents:
             )
             if not timely:
                 return [None] * len(writes)
+            newer = [one.document.document_id for one in timely if one.document != one.stored]
+            await jobs.overtake(session, tenant, newer, run)
             changes = await _put(session, tenant, before, timely)
             words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
             await vocabulary.learn(session, tenant, words)
@@ -191,13 +201,14 @@ class Documents:
             )
             return Committed(await outbox.commit(session, tenant, [change]))
 
-    async def remove(self, tenant: str, stored: Stored) -> Committed | None:
+    async def remove(self, tenant: str, stored: Stored, run: Run | None = None) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since."""
         document_id = stored.document.document_id
         async with self._writing(tenant, [document_id]) as (session, before):
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
+            await jobs.overtake(session, tenant, [document_id], run)
             await session.rows("documents.remove", tenant, document_id)
             change = Change(
                 row["document_key"],
@@ -260,12 +271,14 @@ async def _put(
 ) -> list[Change]:
     """Write the documents and their chunks."""
     rows = await session.rows_each(
-        "documents.put", [(tenant, *_fields(write), _chunks(write)) for write in writes]
+        "documents.put", [(tenant, *fields_of(write.document), _chunks(write)) for write in writes]
     )
     keys = [row["document_key"] for row in rows]
     removed = [chunk_id for write in writes for chunk_id in write.removed]
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
+    if strays := [chunk_id for write in writes for chunk_id in write.strays]:
+        await session.rows("documents.remove_strays", tenant, strays)
     added = await _add_chunks(session, tenant, keys, writes)
     kept = [chunk for write in writes for chunk in write.kept]
     moved = await _keep_chunks(session, tenant, kept) if kept else frozenset()
@@ -297,7 +310,7 @@ def _change(
         chunks_before=before["chunks"] if before is not None else 0,
         chunks=_chunks(write),
         added=added,
-        removed=write.removed,
+        removed=sorted({*write.removed, *write.strays}),
         touched=[kept.chunk_id for kept in write.kept if not is_alike or kept.lexical is not None],
         moved=[chunk_id for chunk_id in untouched if is_elsewhere or chunk_id in moved],
     )
@@ -347,42 +360,12 @@ async def _keep_chunks(session: Session, tenant: str, kept: Sequence[Kept]) -> f
     return frozenset(row["chunk_id"] for row in moved)
 
 
-def _fields(write: Write) -> tuple[Any, ...]:
-    document = write.document
-    return (
-        document.document_id,
-        document.source,
-        document.title,
-        document.uri,
-        document.language,
-        list(document.tags),
-        dict(document.metadata),
-        document.owner,
-        list(document.readers),
-        document.text,
-    )
-
-
 def _stored(row: Row) -> Stored:
     return Stored(
-        document=_document(row),
+        document=document_of(row),
         version=row["version"],
         revision=row["revision"],
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
-    )
-
-
-def _document(row: Row) -> Document:
-    return Document(
-        document_id=row["document_id"],
-        title=row["title"],
-        text=row["text"],
-        source=row["source"],
-        uri=row["uri"],
-        language=row["language"],
-        tags=tuple(row["tags"]),
-        metadata=row["metadata"],
-        owner=row["owner"],
-        readers=tuple(row["readers"]),
+        places=tuple(zip(row["starts"], row["ends"], strict=True)),
     )

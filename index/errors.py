@@ -4,8 +4,12 @@ IndexFailure
 ├── DatabaseUnavailable    PostgreSQL can't answer now
 ├── EmbedderRefused        the model that was asked for can't be used; the message says what to do
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
+│   └── BudgetSpent        the tenant has nothing left to pay for them this month
 ├── GenerationMismatch     the index was made with another embedder or analyser
+├── JobLost                another worker has the job by now, or nobody needs it any more
 ├── MigrationRefused       the schema is not one that this version can bring up to date
+├── PayloadTooLarge        what a job was to be told is longer than it may be
+├── QueueFull              too many jobs of the tenant wait already
 ├── TenantMissing          there is no such tenant
 └── Unreadable             a record of what an answer depends on says nothing
 """
@@ -27,12 +31,41 @@ class EmbeddingUnavailable(IndexFailure):
     """The embedder gave no vectors that can be used; asking again later may help."""
 
 
+class BudgetSpent(EmbeddingUnavailable):
+    """The tenant has nothing left to pay for embeddings this month."""
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(f"{tenant} has used up what it may spend this month")
+
+
 class GenerationMismatch(IndexFailure):
     """The index was made with another embedder or analyser than the one asked for."""
 
 
+class JobLost(IndexFailure):
+    """Another worker has the job by now, or nobody needs it any more; nothing was written."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(f"the job at {place} is not this worker's any more")
+
+
 class MigrationRefused(IndexFailure):
     """The schema is not one that this version can bring up to date."""
+
+
+class PayloadTooLarge(IndexFailure):
+    """Nothing was queued."""
+
+    def __init__(self, bytes_max: int) -> None:
+        super().__init__(f"a job's payload may have at most {bytes_max:,} bytes")
+        self.bytes_max = bytes_max
+
+
+class QueueFull(IndexFailure):
+    """Nothing was queued; asking again later may help."""
+
+    def __init__(self, tenant: str, waiting_max: int) -> None:
+        super().__init__(f"{waiting_max:,} jobs of {tenant} wait already")
 
 
 class TenantMissing(IndexFailure):

@@ -10,11 +10,13 @@ from index.scope import PUBLIC
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A document, as far as its vectors depend on it."""
+    """A document, as far as its vectors depend on it; places are those of its chunks."""
 
     key: int
     document_id: str
     text: str
+    cut: str
+    places: tuple[tuple[int, int], ...]
 
 
 class Spaces:
@@ -31,7 +33,16 @@ class Spaces:
     async def texts(self, tenant: str, *, after: int, limit: int) -> list[Text]:
         """The documents whose keys come after this one, by key."""
         rows = await self._database.rows("spaces.documents", tenant, after, limit)
-        return [Text(row["document_key"], row["document_id"], row["text"]) for row in rows]
+        return [
+            Text(
+                row["document_key"],
+                row["document_id"],
+                row["text"],
+                row["cut"],
+                tuple(zip(row["starts"], row["ends"], strict=True)),
+            )
+            for row in rows
+        ]
 
     async def lacking(self, tenant: str, space: str, *, limit: int) -> list[str]:
         """Documents with a chunk that has no vector in the space."""

@@ -8,7 +8,7 @@ Pure, but for what `lexical` reads on the first use of a language.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from operator import eq
 
 from index import lexical
@@ -37,7 +37,8 @@ class Near:
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
     """What a vocabulary learns from the texts."""
-    return frozenset(word for text in texts for word in lexical.words(text) if _fits(word))
+    words = set(chain.from_iterable(map(lexical.words, texts)))
+    return frozenset(filter(_fits, words))
 
 
 def doubtful(text: str, languages: Collection[str]) -> list[str]:

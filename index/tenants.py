@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from index.database import Database
+from index.database import Database, Row
 from index.scope import PUBLIC
 
 
@@ -93,17 +93,13 @@ class Tenants:
         row = await self._database.row("tenants.key_holder", digest)
         if row is None:
             return None
-        holder = KeyHolder(
-            digest=digest,
-            key_id=row["key_id"],
-            tenant=row["tenant"],
-            subject=row["subject"],
-            groups=tuple(row["groups"]),
-            roles=tuple(row["roles"]),
-            expires_at=row["expires_at"],
-            access_revision=row["access_revision"],
-        )
+        holder = _holder(row)
         return holder, {holder.tenant: row["revision"], PUBLIC: row["public_revision"]}
+
+    async def holder_now(self, tenant: str, key_id: str) -> KeyHolder | None:
+        """Whoever holds the live key of this identifier, expired or not."""
+        row = await self._database.row("tenants.holder_now", tenant, key_id)
+        return None if row is None else _holder(row)
 
     async def add_member(self, tenant: str, group_id: str, subject: str) -> None:
         async with self._database.transaction() as session:
@@ -112,3 +108,16 @@ class Tenants:
 
     async def remove_member(self, tenant: str, group_id: str, subject: str) -> None:
         await self._database.rows("tenants.remove_member", tenant, group_id, subject)
+
+
+def _holder(row: Row) -> KeyHolder:
+    return KeyHolder(
+        digest=row["digest"],
+        key_id=row["key_id"],
+        tenant=row["tenant"],
+        subject=row["subject"],
+        groups=tuple(row["groups"]),
+        roles=tuple(row["roles"]),
+        expires_at=row["expires_at"],
+        access_revision=row["access_revision"],
+    )

@@ -1,15 +1,17 @@
 """A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pgvector import SparseVector
+from pgvector import HalfVector, SparseVector
 
 from index import lexical, spelling
 from index.document import Document
-from index.documents import Kept, Stored
+from index.documents import Added, Kept, Stored, Write
 from index.scope import PUBLIC
-from ingest.chunk import Chunk, chunks
+from ingest.chunk import Chunk
+from ingest.cuts import named
+from ingest.cuts.named import chunks, restored
 from ingest.errors import DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
@@ -24,6 +26,7 @@ class Draft:
 
     added_words: the lexical vector of each added chunk.
     learned: what the tenant's vocabulary learns of it.
+    strays: further chunks to remove, which the plan knows nothing of.
     """
 
     document: Document
@@ -34,11 +37,17 @@ class Draft:
     kept: Sequence[Kept]
     removed: Sequence[int]
     learned: Collection[str]
+    strays: Sequence[int] = ()
 
 
-def draft_of(stored: Stored | None, document: Document) -> Draft:
-    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`."""
-    new = chunks(document.text)
+def draft_of(
+    stored: Stored | None, document: Document, cut: Sequence[Chunk] | None = None
+) -> Draft:
+    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`.
+
+    cut: its chunks, if they are known, for a model has cut them.
+    """
+    new = _chunks(stored, document) if cut is None else cut
     if len(new) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
     planned = _plan(stored, new)
@@ -62,6 +71,52 @@ def draft_of(stored: Stored | None, document: Document) -> Draft:
     )
 
 
+def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
+    """What is committed of the draft; vectors: of its added chunks' digests, in the space."""
+    return Write(
+        document=draft.document,
+        version=draft.version,
+        added=[
+            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
+            for new, words in zip(draft.added, draft.added_words, strict=True)
+        ],
+        kept=draft.kept,
+        removed=draft.removed,
+        space=space if draft.added else None,
+        words=draft.learned,
+        strays=draft.strays,
+        stored=draft.stored,
+    )
+
+
+def draft_all(
+    changed: Iterable[tuple[Stored | None, Document]], cuts: Mapping[str, Sequence[Chunk]]
+) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    """The drafts, and by document those that are too long for one; cuts: those that are known."""
+    drafts, too_long = [], {}
+    for stored, document in changed:
+        try:
+            drafts.append(draft_of(stored, document, cuts.get(document.document_id)))
+        except DocumentTooLong as error:
+            too_long[document.document_id] = error
+    return drafts, too_long
+
+
+def prepare(documents: Collection[Document]) -> None:
+    """Read now what their drafts need: up to a second."""
+    lexical.load({document.language for document in documents})
+    named.load({document.cut for document in documents})
+
+
+def is_cut_alike(stored: Stored | None, document: Document) -> bool:
+    """Whether the stored document is cut as this one is: the same text the same way."""
+    return (
+        stored is not None
+        and stored.document.text == document.text
+        and stored.document.cut == document.cut
+    )
+
+
 def is_common(document: Document) -> bool:
     """Whether the whole tenant may read it, and so may know its words."""
     return not _COMMON.isdisjoint(document.readers)
@@ -72,6 +127,12 @@ def _learned(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
     if not is_common(document):
         return ()
     return spelling.words_of([document.title, *(chunk.embedded_text for chunk in chunks)])
+
+
+def _chunks(stored: Stored | None, document: Document) -> Sequence[Chunk]:
+    if stored is not None and is_cut_alike(stored, document):
+        return restored(document.text, document.cut, stored.places)
+    return chunks(document.text, document.cut)
 
 
 def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:

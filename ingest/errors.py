@@ -1,9 +1,15 @@
 """What goes wrong in this package.
 
+ChatUnavailable     no language model has answered, or not in full
 DocumentContended   others kept changing the document while we prepared its next version
 DocumentTooLong     the document has more chunks than one may have
+JobRefused          a job will never do
 NotReembedded       a tenant could not be moved to another embedder's space
 """
+
+
+class ChatUnavailable(Exception):
+    """Do without it; the message says what happened."""
 
 
 class DocumentContended(Exception):
@@ -16,3 +22,7 @@ class DocumentTooLong(Exception):
 
 class NotReembedded(Exception):
     """The tenant is as it was; the message says what to do."""
+
+
+class JobRefused(Exception):
+    """The job will never do: trying again is of no use. The message quotes no document."""

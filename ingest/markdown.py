@@ -7,20 +7,19 @@ from datetime import date
 from itertools import pairwise
 from typing import Any, Literal
 
-import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ingest import safe_yaml
+
 FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
+TITLE_WITHIN_CHARACTERS = 4_000  # a later heading is of a part; not measured
 HEADING_CHARACTERS_MAX = 200  # it is embedded with every chunk of its section; not measured
 HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
 
 ACCESS = frozenset({"readers", "owner"})
 LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
-FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata"})
-OPENING = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
-CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
-DEPTH_MAX = 8  # a document takes 2
+FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata", "cut"})
 
 FENCE = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
 
@@ -70,7 +69,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     if closing is None:
         raise FrontMatterError("front matter: must be closed by a line of ---")
     written = _mapping(text[opening.end() : closing.start()])
-    _refuse_lookalikes(written)
+    refuse_lookalikes(written)
     fields = {key: written.pop(key) for key in FIELDS & written.keys()}
     metadata = fields.get("metadata", {})
     if not isinstance(metadata, dict):
@@ -78,7 +77,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     return fields | {"metadata": written | metadata}, text[closing.end() :]
 
 
-def _refuse_lookalikes(written: Collection[Any]) -> None:
+def refuse_lookalikes(written: Collection[Any]) -> None:
     """Misspelt readers would be metadata, and the document readable to those of the folder."""
     for key in written:
         if key not in ACCESS and str(key).casefold().strip() in LOOKALIKES:
@@ -86,8 +85,9 @@ def _refuse_lookalikes(written: Collection[Any]) -> None:
 
 
 def title(text: str) -> str | None:
-    """The first heading of a text that has words, as plain text."""
-    return next((block.heading for block in blocks(text) if block.heading), None)
+    """The first heading of a text that has words, as plain text, if it is near the beginning."""
+    beginning = text[:TITLE_WITHIN_CHARACTERS]
+    return next((block.heading for block in blocks(beginning) if block.heading), None)
 
 
 def blocks(text: str) -> list[Block]:
@@ -146,23 +146,10 @@ def _mapping(source: str) -> dict[Any, Any]:
 
 def _yaml(source: str) -> Any:
     try:
-        _refuse_costly(source)
-        return yaml.safe_load(source)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 2 if error.problem_mark else 1
-        raise FrontMatterError(f"front matter, line {line}: {error.problem}") from error
-    except Exception as error:  # PyYAML lets KeyError, AttributeError and others of its own out
-        raise FrontMatterError(f"front matter: not YAML: {error}") from error
-
-
-def _refuse_costly(source: str) -> None:
-    """PyYAML's time doubles with each alias of merged aliases, and is square in the depth."""
-    depth = 0
-    for token in yaml.scan(source):
-        depth += isinstance(token, OPENING) - isinstance(token, CLOSING)
-        if isinstance(token, yaml.AliasToken) or depth > DEPTH_MAX:
-            problem = "aliases and deep nesting are refused"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=token.start_mark)
+        return safe_yaml.load(source)
+    except safe_yaml.NotYaml as error:
+        where = f", line {error.line + 1}" if error.line else ": not YAML"
+        raise FrontMatterError(f"front matter{where}: {error}") from error
 
 
 def _dates_as_text(value: Any) -> Any:

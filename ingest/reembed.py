@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from index.documents import Documents
 from index.spaces import Spaces, Text
-from ingest.chunk import chunks
+from ingest.cuts.named import restored
+from ingest.embed import Embedder, embed_missing
 from ingest.errors import NotReembedded
-from ingest.write import Embedder, Invalidation, embed_missing
+from ingest.write import Invalidation
 
 _PAGE_DOCUMENTS = 50
 _ROUNDS_MAX = 20  # each but the first embeds what was written during the last
@@ -64,6 +65,10 @@ class Reembedder:
             f"today. Write these documents again: {', '.join(lacking)}"
         )
 
+    async def fill(self, tenant: str, on_progress: Callable[[Progress], None]) -> int:
+        """Embed what has no vector in the embedder's space, and nothing else; returns how much."""
+        return await self._fill(tenant, 1, 0, on_progress)
+
     async def _fill(
         self, tenant: str, number: int, embedded: int, on_progress: Callable[[Progress], None]
     ) -> int:
@@ -80,5 +85,7 @@ class Reembedder:
 def _texts(page: list[Text]) -> dict[bytes, str]:
     """What to embed, by digest."""
     return {
-        chunk.digest: chunk.embedded_text for document in page for chunk in chunks(document.text)
+        chunk.digest: chunk.embedded_text
+        for document in page
+        for chunk in restored(document.text, document.cut, document.places)
     }

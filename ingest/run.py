@@ -1,16 +1,36 @@
 """One complete reading of a source into a tenant."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from index.document import Document
 from index.documents import Documents
+from index.jobs import Run
 from ingest.batch import batches
 from ingest.errors import DocumentTooLong
-from ingest.folder import FolderSource, Refused
-from ingest.write import Outcome, Put, Writer, Written
+from ingest.source import Item, Refused, Source
+from ingest.write import Outcome, Put, Written
+
+
+class Writing(Protocol):
+    """As `ingest.write.Writer` does it, or as whoever only compares."""
+
+    async def put_all(
+        self, tenant: str, puts: Sequence[Put], run: Run | None, /
+    ) -> list[Outcome]: ...
+
+    async def remove(
+        self,
+        tenant: str,
+        document_id: str,
+        permit: Callable[[Document | None], object],
+        run: Run | None,
+        /,
+    ) -> Written: ...
 
 
 @dataclass(slots=True)
@@ -26,6 +46,20 @@ class Report:
     chunks_removed: int = 0
     embedded: int = 0
 
+    @property
+    def did_something(self) -> bool:
+        return bool(self.documents - self.unchanged or self.removed or self.refused)
+
+    @property
+    def items(self) -> int:
+        return self.documents + len(self.refused)
+
+    @property
+    def reused(self) -> float:
+        """The share of the chunks that nothing had to be embedded for."""
+        chunks = self.chunks_added + self.chunks_kept
+        return 1 - self.embedded / chunks if chunks else 0.0
+
     def count(self, written: Written) -> None:
         self.documents += 1
         self.unchanged += not written.changed
@@ -36,44 +70,76 @@ class Report:
 
 
 async def read_source(
-    source: FolderSource,
+    source: Source,
     tenant: str,
     *,
-    writer: Writer,
+    writer: Writing,
     documents: Documents,
     prune: bool,
     on_item: Callable[[Report], None],
+    run: Run | None = None,
 ) -> Report:
     """Write every document of the source; `on_item` is told after each one.
 
     prune: remove the documents of the source that it no longer has. What it has but can't give is
     kept as it was.
+    run: of the job that does it; `JobLost` ends the reading.
     """
-    report, seen = Report(), set[str]()
-    reading = batches(source.documents(), _characters)
-    while items := await asyncio.to_thread(next, reading, None):
-        found = [item for item in items if isinstance(item, Document)]
-        seen.update(document.document_id for document in found)
-        puts = [Put(document.document_id, _as_read(document)) for document in found]
-        outcomes = iter(await writer.put_all(tenant, puts))
-        for item in items:
-            _count(report, item, outcomes)
-            on_item(report)
+    report, seen = await read_items(
+        source.documents(), tenant, writer=writer, on_item=on_item, run=run
+    )
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
-            if document_id not in seen and not _refused(report, source, document_id):
-                await writer.remove(tenant, document_id, lambda stored: stored)
+            if document_id not in seen and not _refused(report, source.name, document_id):
+                await writer.remove(tenant, document_id, lambda stored: stored, run)
                 report.removed += 1
     return report
 
 
-def _refused(report: Report, source: FolderSource, document_id: str) -> bool:
+async def read_items(
+    items: Iterator[Item],
+    tenant: str,
+    *,
+    writer: Writing,
+    on_item: Callable[[Report], None],
+    run: Run | None = None,
+) -> tuple[Report, set[str]]:
+    """Write every document among the items; what it came to, and their identifiers."""
+    report, seen = Report(), set[str]()
+    async with aclosing(_ahead(batches(items, _characters))) as reading:
+        async for batch in reading:
+            found = [item for item in batch if isinstance(item, Document)]
+            seen.update(document.document_id for document in found)
+            puts = [Put(document.document_id, _as_read(document)) for document in found]
+            outcomes = iter(await writer.put_all(tenant, puts, run))
+            for item in batch:
+                _count(report, item, outcomes)
+                on_item(report)
+    return report, seen
+
+
+async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], None]:
+    """The batches, of which the next one is read in a thread while one is written."""
+    coming = asyncio.ensure_future(asyncio.to_thread(next, reading, None))
+    try:
+        while batch := await coming:
+            coming = asyncio.ensure_future(asyncio.to_thread(next, reading, None))
+            yield batch
+    finally:
+        coming.cancel()
+
+
+def _refused(report: Report, source: str, document_id: str) -> bool:
     """Whether the document lies where the source could not look: it may still be there."""
-    path = PurePosixPath(document_id.removeprefix(f"{source.name}/"))
-    return any(path.is_relative_to(refused.path) for refused in report.refused)
+    path = PurePosixPath(document_id.removeprefix(f"{source}/"))
+    return any(path.is_relative_to(_holds(refused)) for refused in report.refused)
 
 
-def _count(report: Report, item: Document | Refused, outcomes: Iterator[Outcome]) -> None:
+def _holds(refused: Refused) -> str:
+    return refused.path if refused.holds is None else refused.holds
+
+
+def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     """Count the item, with the next outcome if it is a document; raises what ends the reading."""
     if isinstance(item, Refused):
         report.refused.append(item)
@@ -82,12 +148,13 @@ def _count(report: Report, item: Document | Refused, outcomes: Iterator[Outcome]
         case Written() as written:
             report.count(written)
         case DocumentTooLong() as error:
-            report.refused.append(Refused(item.uri, str(error)))
+            path = item.document_id.removeprefix(f"{item.source}/")
+            report.refused.append(Refused(path, str(error)))
         case error:
             raise error
 
 
-def _characters(item: Document | Refused) -> int:
+def _characters(item: Item) -> int:
     return len(item.text) if isinstance(item, Document) else 0
 
 

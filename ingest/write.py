@@ -7,38 +7,43 @@ that is still what is stored, the others are planned again.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import lexical, spelling
+from index import cut, spelling
 from index.document import Document
-from index.documents import Added, Committed, Documents, Stored, Write
+from index.documents import Committed, Documents, Stored
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
-from ingest.draft import Draft, draft_of, is_common
+from index.jobs import Run
+from ingest.chunk import Chunk
+from ingest.cuts.model import Known
+from ingest.draft import Draft, draft_all, is_common, is_cut_alike, prepare, write_of
+from ingest.embed import Embedder, embed_missing
 from ingest.errors import DocumentContended, DocumentTooLong
+from ingest.payer import paid_by
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
 _PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many writers take turns
 _INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
 
 
-class Embedder(Protocol):
-    """Texts to unit vectors, one row each. Raises `EmbeddingUnavailable`."""
+class Tally(Protocol):
+    """Told of each document how many texts of it were embedded, and how many chunks were not."""
 
-    @property
-    def space(self) -> str: ...
-    @property
-    def batch_texts_max(self) -> int: ...
-    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    def chunks(self, tenant: str, source: str, embedded: int, reused: int, /) -> None: ...
 
 
 class Invalidation(Protocol):
     async def drain(self, tenant: str, revisions: Mapping[str, int], /) -> None: ...
+
+
+class ModelCut(Protocol):
+    """Cuts a text as a model finds best, and all but what is known of it anew. Never fails."""
+
+    async def chunks(self, text: str, known: Known | None, /) -> list[Chunk]: ...
 
 
 Revise = Callable[[Document | None], Document]
@@ -87,19 +92,34 @@ class Writer:
         embedder: Embedder,
         invalidation: Invalidation,
         *others: Embedder,
+        model_cut: ModelCut | None = None,
+        tally: Tally | None = None,
     ) -> None:
-        """embedder: for tenants in no other's space, or in none yet."""
+        """embedder: for tenants in no other's space, or in none yet.
+
+        model_cut: for documents that ask for it, which are otherwise cut by their structure.
+        """
         self._documents = documents
         self._first = embedder.space
         self._embedders = {each.space: each for each in (embedder, *others)}
         self._invalidation = invalidation
+        self._model_cut = model_cut
+        self._tally = tally
 
-    async def put(self, tenant: str, document_id: str, revise: Revise) -> Written:
-        """`put_all` of one; raises the exception where that returns it."""
-        (outcome,) = await self.put_all(tenant, [Put(document_id, revise)])
+    async def put(
+        self, tenant: str, document_id: str, revise: Revise, run: Run | None = None
+    ) -> Written:
+        """`put_all` of one; raises the exception where that returns it.
+
+        run: of the job that asks for it; once it has lost its job, nothing is written, and
+        `JobLost` raised.
+        """
+        (outcome,) = await self.put_all(tenant, [Put(document_id, revise)], run)
         return _written(outcome)
 
-    async def put_all(self, tenant: str, puts: Sequence[Put]) -> list[Outcome]:
+    async def put_all(
+        self, tenant: str, puts: Sequence[Put], run: Run | None = None
+    ) -> list[Outcome]:
         """Store the documents, together where they differ; what became of each, in order.
 
         One that fails stops no other. Of two puts of one document the later one sees the earlier.
@@ -109,7 +129,7 @@ class Writer:
         outcomes: list[Outcome] = []
         for revises in _distinct(puts):
             settled = await self._settled(
-                tenant, list(revises), partial(self._put, tenant, revises)
+                tenant, list(revises), partial(self._put, tenant, revises, run=run)
             )
             outcomes += [settled[document_id] for document_id in revises]
         return outcomes
@@ -137,20 +157,44 @@ class Writer:
         return await self._settled_one(tenant, document_id, attempt)
 
     async def remove(
-        self, tenant: str, document_id: str, permit: Callable[[Document | None], object]
+        self,
+        tenant: str,
+        document_id: str,
+        permit: Callable[[Document | None], object],
+        run: Run | None = None,
     ) -> Written:
         """Remove the document with its chunks; `permit` raises to refuse."""
 
         async def attempt(stored: Stored | None) -> Written | None:
             permit(stored.document if stored else None)
             assert stored is not None, "permit refuses what is not there"
-            committed = await self._documents.remove(tenant, stored)
+            committed = await self._documents.remove(tenant, stored, run)
             if committed is None:
                 return None
             revision = await self._invalidated(tenant, committed)
             return Written(document_id, revision, removed=len(stored.chunk_ids))
 
         return await self._settled_one(tenant, document_id, attempt)
+
+    async def renew(
+        self, tenant: str, document_id: str, strays: Sequence[int] = (), run: Run | None = None
+    ) -> None:
+        """Write the document as it is, all of its chunks anew; nothing if it is gone.
+
+        strays: chunks of it that not all tables hold, to be removed.
+        """
+
+        async def attempt(stored: Stored | None) -> Written | None:
+            if stored is None:
+                return Written(document_id, 0, changed=False)
+            unknown = replace(stored, digests=(b"",) * len(stored.digests))
+            drafts, too_long = await _drafts([(unknown, stored.document)], {})
+            for error in too_long.values():
+                raise error
+            drafts = [replace(draft, strays=strays) for draft in drafts]
+            return (await self._commit(tenant, drafts, run)).get(document_id)
+
+        await self._settled_one(tenant, document_id, attempt)
 
     async def _settled_one(
         self,
@@ -200,20 +244,47 @@ class Writer:
         return outcomes
 
     async def _put(
-        self, tenant: str, revises: Mapping[str, Revise], stored: Mapping[str, Stored | None]
+        self,
+        tenant: str,
+        revises: Mapping[str, Revise],
+        stored: Mapping[str, Stored | None],
+        run: Run | None = None,
     ) -> dict[str, Outcome]:
         """One attempt at all that `stored` names; whom somebody overtook is left out."""
         revised = {each: _revised(revises[each], found) for each, found in stored.items()}
         changed = [
             (stored[each], new) for each, new in revised.items() if isinstance(new, Document)
         ]
-        drafts, too_long = await _drafts(changed)
+        for each in stored.values():
+            if each and isinstance(revised[each.document.document_id], Written):
+                self._count(tenant, each.document, 0, len(each.chunk_ids))
+        with paid_by(tenant):
+            cut_by_model = await self._cut_by_model(changed)
+        drafts, too_long = await _drafts(changed, cut_by_model)
         outcomes: dict[str, Outcome] = {
             each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
         }
-        return outcomes | too_long | await self._commit(tenant, drafts)
+        return outcomes | too_long | await self._commit(tenant, drafts, run)
 
-    async def _commit(self, tenant: str, drafts: Sequence[Draft]) -> dict[str, Written]:
+    async def _cut_by_model(
+        self, changed: Sequence[tuple[Stored | None, Document]]
+    ) -> Mapping[str, Sequence[Chunk]]:
+        """By document, the chunks of those that a model has to cut."""
+        chunks = {}
+        for stored, document in changed:
+            asked = document.cut == cut.MODEL and not is_cut_alike(stored, document)
+            if asked and self._model_cut is not None:
+                known = (
+                    Known(stored.document.text, stored.places)
+                    if stored is not None and stored.document.cut == cut.MODEL
+                    else None
+                )
+                chunks[document.document_id] = await self._model_cut.chunks(document.text, known)
+        return chunks
+
+    async def _commit(
+        self, tenant: str, drafts: Sequence[Draft], run: Run | None
+    ) -> dict[str, Written]:
         """Those of the drafts that were written, all in one commit."""
         if not drafts:
             return {}
@@ -221,26 +292,33 @@ class Writer:
         space = await self._space(tenant) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
         commits = await self._documents.apply_all(
-            tenant, [_write(draft, space, vectors) for draft in drafts]
+            tenant, [write_of(draft, space, vectors) for draft in drafts], run
         )
         committed = next(filter(None, commits), None)
         if committed is None:
             return {}
         revision = await self._invalidated(tenant, committed)
-        return {
-            draft.document.document_id: Written(
+        outcomes = {}
+        for draft, commit, texts_embedded in zip(
+            drafts, commits, _each_embedded(drafts, embedded), strict=True
+        ):
+            if commit is None:
+                continue
+            added, kept = len(draft.added), len(draft.kept)
+            self._count(tenant, draft.document, texts_embedded, added + kept - texts_embedded)
+            outcomes[draft.document.document_id] = Written(
                 draft.document.document_id,
                 revision,
-                added=len(draft.added),
-                kept=len(draft.kept),
+                added=added,
+                kept=kept,
                 removed=len(draft.removed),
                 embedded=texts_embedded,
             )
-            for draft, commit, texts_embedded in zip(
-                drafts, commits, _each_embedded(drafts, embedded), strict=True
-            )
-            if commit is not None
-        }
+        return outcomes
+
+    def _count(self, tenant: str, document: Document, embedded: int, reused: int) -> None:
+        if self._tally is not None:
+            self._tally.chunks(tenant, document.source, embedded, reused)
 
     async def _space(self, tenant: str) -> str:
         """The space to embed in; should the tenant leave it meanwhile, the commit is refused."""
@@ -265,21 +343,6 @@ class Writer:
         revisions = committed.revisions
         await self._invalidation.drain(tenant, revisions)
         return revisions[tenant]
-
-
-async def embed_missing(
-    documents: Documents, embedder: Embedder, tenant: str, wanted: Mapping[bytes, str]
-) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
-    """A vector for each digest, and those embedded now, which are kept whatever comes next."""
-    known = await documents.known_embeddings(tenant, embedder.space, wanted)
-    missing = [digest for digest in wanted if digest not in known]
-    for at in range(0, len(missing), embedder.batch_texts_max):
-        batch = missing[at : at + embedder.batch_texts_max]
-        rows = await embedder.embed_passages([wanted[digest] for digest in batch])
-        new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
-        await documents.keep_embeddings(tenant, embedder.space, new)
-        known |= new
-    return known, missing
 
 
 def _distinct(puts: Sequence[Put]) -> Iterator[dict[str, Revise]]:
@@ -315,41 +378,13 @@ def _written(outcome: Outcome) -> Written:
 
 
 async def _drafts(
-    changed: Sequence[tuple[Stored | None, Document]],
+    changed: Sequence[tuple[Stored | None, Document]], chunks: Mapping[str, Sequence[Chunk]]
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    """The drafts, and those documents that are too long for one."""
-    await asyncio.to_thread(lexical.load, {document.language for _, document in changed})
+    """The drafts, and those documents that are too long for one; chunks: that are known already."""
+    await asyncio.to_thread(prepare, [document for _, document in changed])
     if sum(len(document.text) for _, document in changed) > _INLINE_CHARACTERS_MAX:
-        return await asyncio.to_thread(_draft_all, changed)
-    return _draft_all(changed)
-
-
-def _draft_all(
-    changed: Sequence[tuple[Stored | None, Document]],
-) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    drafts, too_long = [], {}
-    for stored, document in changed:
-        try:
-            drafts.append(draft_of(stored, document))
-        except DocumentTooLong as error:
-            too_long[document.document_id] = error
-    return drafts, too_long
-
-
-def _write(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
-    return Write(
-        document=draft.document,
-        version=draft.version,
-        added=[
-            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
-            for new, words in zip(draft.added, draft.added_words, strict=True)
-        ],
-        kept=draft.kept,
-        removed=draft.removed,
-        space=space if draft.added else None,
-        words=draft.learned,
-        stored=draft.stored,
-    )
+        return await asyncio.to_thread(draft_all, changed, chunks)
+    return draft_all(changed, chunks)
 
 
 def _each_embedded(drafts: Sequence[Draft], embedded: Collection[bytes]) -> Iterator[int]:

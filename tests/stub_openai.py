@@ -1,4 +1,4 @@
-"""An embedding service on a loopback port, that misbehaves as it is told."""
+"""A service of embeddings and of chat on a loopback port, that misbehaves as it is told."""
 
 import asyncio
 import json
@@ -42,6 +42,7 @@ class Mischief(Enum):
 
 
 Answer: TypeAlias = Callable[[Sequence[str]], Reply | Mischief]
+ChatAnswer: TypeAlias = Callable[[str], Reply | Mischief]  # to what the user says
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +54,48 @@ class Asked:
 
 @dataclass(slots=True)
 class StubOpenAI:
-    """`first` are given once each, in order; `answer` ever after."""
+    """`first` are given once each, in order; `answer` ever after; the same of the chat's."""
 
-    url: str
+    url: str = ""
     answer: Answer = field(default=lambda texts: embeddings([vector(text) for text in texts]))
     first: deque[Answer] = field(default_factory=deque)
     asked: list[Asked] = field(default_factory=list)
+    chat_answer: ChatAnswer = field(default=lambda said: chat(said))  # noqa: PLW0108  it is below
+    chat_first: deque[ChatAnswer] = field(default_factory=deque)
+    chats: list[Asked] = field(default_factory=list)
+    _server: asyncio.Server | None = None
+    _open: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    async def start(self) -> None:
+        """Listen; once more on the same port, if it has done so before."""
+        port = int(self.url.rpartition(":")[2].removesuffix("/v1")) if self.url else 0
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+        host, port = self._server.sockets[0].getsockname()
+        self.url = f"http://{host}:{port}/v1"
+
+    def strike(self) -> None:
+        """Nobody listens any more, and whoever waits for an answer gets none."""
+        assert self._server is not None
+        self._server.close()
+        for writer in self._open:
+            writer.transport.abort()
+
+    async def kill(self) -> None:
+        self.strike()
+        assert self._server is not None
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                await self.serve(reader, writer)
+        finally:
+            self._open.discard(writer)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = await _read(reader)
-        self.asked.append(asked)
-        answer = self.first.popleft() if self.first else self.answer
-        match answer(asked.body["input"]):
+        path, asked = await _read(reader)
+        match self._chat(asked) if path.endswith("/chat/completions") else self._embed(asked):
             case Reply() as reply:
                 writer.write(bytes(reply))
             case Mischief.BREAK_OFF:
@@ -77,24 +108,34 @@ class StubOpenAI:
         with suppress(ConnectionError):
             await writer.wait_closed()
 
+    def _embed(self, asked: Asked) -> Reply | Mischief:
+        self.asked.append(asked)
+        answer = self.first.popleft() if self.first else self.answer
+        return answer(asked.body["input"])
+
+    def _chat(self, asked: Asked) -> Reply | Mischief:
+        self.chats.append(asked)
+        answer = self.chat_first.popleft() if self.chat_first else self.chat_answer
+        return answer(asked.body["messages"][-1]["content"])
+
 
 @asynccontextmanager
 async def stub_openai() -> AsyncIterator[StubOpenAI]:
-    stub = StubOpenAI(url="")
-    server = await asyncio.start_server(stub.serve, "127.0.0.1", 0)
-    host, port = server.sockets[0].getsockname()
-    stub.url = f"http://{host}:{port}/v1"
-    async with server:
+    stub = StubOpenAI()
+    await stub.start()
+    try:
         yield stub
+    finally:
+        await stub.kill()
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
+async def _read(reader: asyncio.StreamReader) -> tuple[str, Asked]:
     head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
     headers = {
         name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])
     }
     body = await reader.readexactly(int(headers["content-length"]))
-    return Asked(headers["authorization"], json.loads(body))
+    return head[0].split()[1], Asked(headers["authorization"], json.loads(body))
 
 
 def vector(text: str) -> list[float]:
@@ -112,4 +153,13 @@ def embeddings(vectors: Sequence[Sequence[float]]) -> Reply:
     used = TOKENS * len(vectors)
     usage = {"prompt_tokens": used, "total_tokens": used}
     reply = {"object": "list", "data": data, "model": "stub", "usage": usage}
+    return Reply(json.dumps(reply).encode())
+
+
+def chat(content: str | None, finish_reason: str = "stop") -> Reply:
+    """A well-formed reply of a language model."""
+    message = {"role": "assistant", "content": content}
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+    usage = {"prompt_tokens": TOKENS, "completion_tokens": 1, "total_tokens": TOKENS + 1}
+    reply = {"object": "chat.completion", "model": "stub", "choices": [choice], "usage": usage}
     return Reply(json.dumps(reply).encode())

@@ -12,7 +12,8 @@ from gateway.settings import Settings
 from index.document import Document
 from index.query import Query
 from index.scope import everything
-from ingest.folder import FolderSource, Refused
+from ingest.source import Defaults, Refused
+from ingest.sources.folder import FolderSource
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +23,7 @@ GROUPS = ["engineering", "finance", "leadership", "people-team"]
 
 
 def handbook(root: Path = HANDBOOK) -> FolderSource:
-    return FolderSource(root, owner=None, readers=("tenant",), name="handbook")
+    return FolderSource(root, Defaults(readers=("tenant",)), name="handbook")
 
 
 def test_every_file_of_the_handbook_is_a_document() -> None:

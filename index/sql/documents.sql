@@ -16,8 +16,9 @@ SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'shelf' || c
 -- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text.
 -- Each is looked up by itself: a join or a group would read all that the tenant has, at times.
 SELECT
-    found.document_id, source, title, uri, language, tags, metadata, owner, readers, version,
-    texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision, told.chunk_ids, told.digests
+    found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
+    version, texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
+    told.chunk_ids, told.digests, told.starts, told.ends
 FROM unnest($2::text[]) AS asked (document_id)
 CROSS JOIN LATERAL (
     SELECT * FROM documents WHERE tenant = $1 AND documents.document_id = asked.document_id LIMIT 1
@@ -26,7 +27,9 @@ JOIN texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
         coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id), '{}') AS chunk_ids,
-        coalesce(array_agg(digest ORDER BY start_at, chunk_id), '{}') AS digests
+        coalesce(array_agg(digest ORDER BY start_at, chunk_id), '{}') AS digests,
+        coalesce(array_agg(start_at ORDER BY start_at, chunk_id), '{}') AS starts,
+        coalesce(array_agg(end_at ORDER BY start_at, chunk_id), '{}') AS ends
     FROM chunk_texts WHERE chunk_texts.document_key = found.document_key
 ) AS told;
 
@@ -47,13 +50,14 @@ WITH registered AS (
 ),
 written AS (
     INSERT INTO documents
-        (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, chunks)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12)
+        (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
+         chunks)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13)
     ON CONFLICT (tenant, document_id) DO UPDATE SET
         source = excluded.source, title = excluded.title, uri = excluded.uri,
         language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
-        owner = excluded.owner, readers = excluded.readers, chunks = excluded.chunks,
-        version = nextval('document_versions'), updated_at = now()
+        owner = excluded.owner, readers = excluded.readers, cut = excluded.cut,
+        chunks = excluded.chunks, version = nextval('document_versions'), updated_at = now()
     RETURNING document_key
 ),
 text_written AS (
@@ -107,6 +111,17 @@ DELETE FROM chunks
 WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
   AND chunk_id = ANY ($2::bigint[]);
 
+-- name: remove_strays
+-- $1 tenant, $2 chunks, whichever table holds them and wherever they stand.
+WITH untold AS (
+    DELETE FROM chunk_texts USING documents
+    WHERE documents.tenant = $1 AND chunk_texts.document_key = documents.document_key
+      AND chunk_id = ANY ($2::bigint[])
+)
+DELETE FROM chunks USING documents
+WHERE documents.tenant = $1 AND chunks.document_key = documents.document_key
+  AND chunk_id = ANY ($2::bigint[]);
+
 -- name: remove
 DELETE FROM documents WHERE tenant = $1 AND document_id = $2;
 
@@ -146,13 +161,13 @@ ON CONFLICT DO NOTHING;
 
 -- name: read
 -- $1 tenant, $2 grants, $3 document: one that the caller may read.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, text
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, text
 FROM documents JOIN texts USING (document_key)
 WHERE tenant = $1 AND audience && $2::text[] AND document_id = $3;
 
 -- name: page
 -- $1 tenant, $2 grants, $3 the last document of the page before, $4 source or null, $5 limit
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut
 FROM documents
 WHERE tenant = $1 AND audience && $2::text[] AND document_id > $3 AND ($4::text IS NULL OR source = $4)
 ORDER BY document_id LIMIT $5;

@@ -30,11 +30,10 @@ UPDATE tenants SET access_revision = access_revision + 1 FROM revoked
 WHERE tenants.tenant = revoked.tenant
 RETURNING access_revision;
 
--- name: key_holder
--- $1 the key's digest: who holds it, in which groups, as of which revisions.
+-- fragment: holder
 SELECT
-    keys.key_id, keys.tenant, keys.subject, keys.roles, keys.expires_at, tenants.access_revision,
-    tenants.revision, everyone.revision AS public_revision,
+    keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.expires_at,
+    tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
     ARRAY(
         SELECT unnest(keys.groups)
         UNION
@@ -42,7 +41,14 @@ SELECT
         ORDER BY 1
     ) AS groups
 FROM keys JOIN tenants USING (tenant) JOIN tenants AS everyone ON everyone.tenant = 'public'
-WHERE keys.digest = $1 AND keys.revoked_at IS NULL;
+
+-- name: key_holder
+-- $1 the key's digest: who holds it, in which groups, as of which revisions.
+:holder WHERE keys.digest = $1 AND keys.revoked_at IS NULL;
+
+-- name: holder_now
+-- $1 tenant, $2 key: who holds it, for work that was asked for with it.
+:holder WHERE keys.tenant = $1 AND keys.key_id = $2 AND keys.revoked_at IS NULL;
 
 -- name: create_group
 INSERT INTO groups (tenant, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;

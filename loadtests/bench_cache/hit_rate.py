@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import orjson
 from rich.progress import Progress
 
-from loadtests import service
-from loadtests.bench_cache import coarse, handbook, questions
+from loadtests import handbook, service
+from loadtests.bench_cache import coarse, questions
 from loadtests.bench_cache.bench import PATIENT, Bench
-from loadtests.bench_cache.handbook import Handbook
+from loadtests.handbook import Handbook
 from loadtests.section import Bar, Section, table
 from loadtests.service import Service
 from loadtests.tenant import tenant

@@ -13,13 +13,13 @@ import numpy as np
 import orjson
 from rich.progress import Progress
 
-from loadtests import counters, service
-from loadtests.bench_cache import attribution, handbook, questions
+from loadtests import counters, handbook, service
+from loadtests.bench_cache import attribution, questions
 from loadtests.bench_cache.attribution import Taken
 from loadtests.bench_cache.bench import PATIENT, Bench
-from loadtests.bench_cache.handbook import Edit
 from loadtests.bench_cache.questions import Question
 from loadtests.closed_loop import Answer
+from loadtests.handbook import Edit
 from loadtests.section import Bar, Section, table
 from loadtests.tenant import Tenant, tenant
 

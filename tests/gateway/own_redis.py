@@ -6,7 +6,7 @@ import signal
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,7 @@ class OwnRedis:
 
     async def start(self) -> None:
         """Another process on the same socket, with what was last saved to disk, if anything was."""
+        await self.kill()
         options = {"port": "0", "unixsocket": str(self.socket), "dir": str(self.folder), "save": ""}
         arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
         self._process = await asyncio.create_subprocess_exec(_program(), *arguments, stdout=DEVNULL)
@@ -52,8 +53,14 @@ class OwnRedis:
     async def kill(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
+            with suppress(ProcessLookupError):  # it has been struck
+                process.kill()
             await process.wait()
+
+    def strike(self) -> None:
+        """Kill it, and wait for nothing."""
+        assert self._process is not None
+        self._process.kill()
 
     def hang(self) -> None:
         """Its socket takes all that is sent, and nothing is answered."""

@@ -85,13 +85,14 @@ async def new_key(maker: Caller, **fields: object) -> Key:
 
 # Who may make which call.
 
-OPERATORS_CALLS = {"create_tenant", "create_key", "revoke_key"}
+OPERATORS_CALLS = {"create_tenant", "create_key", "revoke_key", "put_budget"}
 BODIES = {
     "search": {"query": "annual leave"},
     "put_document": {"text": LEAVE},
     "patch_access": {"readers": []},
     "create_tenant": {"id": "mine"},
     "create_key": {"subject": "eve"},
+    "put_budget": {"budget_month": 1.0},
 }
 HARMLESS = {"{document_id:path}": "nobodys", "{key_id}": "key_none", "{group}": "g"}
 

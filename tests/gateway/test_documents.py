@@ -110,6 +110,7 @@ async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
         "metadata": {"team": "sales", "level": 3, "draft": False, "of": None, "also": ["a", 1.5]},
         "owner": "ana",
         "readers": ["group:sales", "tenant"],
+        "cut": "tokens:64/16",
     }
 
     await ana.call("PUT", "/v1/documents/leave", json=written)
@@ -133,6 +134,7 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         "metadata": {},
         "owner": "ana",
         "readers": [],
+        "cut": "structure",
     }
     for other in (people.ben, people.eve, people.admin, people.reader):
         problem(await other.call("GET", "/v1/documents/leave"), 404)
@@ -164,6 +166,19 @@ async def test_null_readers_stay_as_they_are(ana: Caller) -> None:
     await ana.put("leave", "The next version.", readers=None)
 
     assert (await read(ana, "leave"))["readers"] == ["user:ben"]
+
+
+async def test_a_document_stays_cut_as_it_was_unless_another_cut_is_named(ana: Caller) -> None:
+    text = "\n\n".join(f"Message {number}." for number in range(30))
+    await ana.put("talk", text, cut="messages:10")
+
+    by_the_same = await ana.put("talk", f"{text}\n\nOne more.")
+    refused = await ana.call("PUT", "/v1/documents/talk", json={"text": text, "cut": "tokens:1"})
+    whole = await ana.put("talk", text, cut="whole")
+
+    assert by_the_same["chunks"]["kept"] == 3
+    assert "cut" in problem(refused, 422)["detail"]
+    assert whole["chunks"] == {"added": 1, "kept": 0, "removed": 4, "embedded": 1}
 
 
 async def test_a_change_of_access_leaves_the_rest_and_what_it_does_not_name(

@@ -43,6 +43,16 @@ COMMANDS = (
     ("tenant", "create"),
     ("key",),
     ("key", "create"),
+    ("backfill",),
+    ("audit",),
+    ("audit", "index"),
+    ("status",),
+    ("usage",),
+    ("jobs",),
+    ("jobs", "list"),
+    ("jobs", "show"),
+    ("jobs", "replay"),
+    ("jobs", "drop"),
 )
 # What takes long to load, and is needed only by a command that does something.
 HEAVY = {"asyncpg", "numpy", "openai", "redis", "starlette", "uvicorn", "wordfreq", "wordllama"}
@@ -61,6 +71,10 @@ async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIt
 
 @pytest.fixture(scope="module")
 def environment(settings: Settings) -> dict[str, str]:
+    return environment_of(settings)
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
     """What a command needs to know of the test's servers."""
     return server.environment(settings) | {
         "NEARHIT_CACHE_PREFIX": settings.cache_prefix,

@@ -17,7 +17,7 @@ from index.scope import SCOPE_NAMES, ScopeName, resolve
 from index.search import Found, Searcher
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants
-from ingest.chunk import chunks
+from ingest.cuts.structure import chunks
 from ingest.write import Writer
 from tests.index import worlds
 from tests.index.samples import RecordingInvalidation, put, subsets

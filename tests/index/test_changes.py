@@ -12,7 +12,7 @@ from index.documents import Documents
 from index.shelves import Shelves
 from index.strategy import Limits
 from index.tenants import Tenants
-from ingest.chunk import chunks
+from ingest.cuts.structure import chunks
 from ingest.write import Writer
 from tests.index import crowd
 from tests.index.samples import RecordingEmbedder, a_document, put

@@ -20,7 +20,7 @@ from index.query import Filter, Query
 from index.scope import ScopeName, everything, resolve
 from index.search import Found, Searcher
 from index.static_embedder import StaticEmbedder
-from ingest.chunk import chunks
+from ingest.cuts.structure import chunks
 from ingest.write import Writer
 from tests.conftest import fresh_settings
 from tests.index import questions, worlds

@@ -21,7 +21,7 @@ from index.document import Document
 from index.fusion import Candidate, Fused
 from index.query import Filter, Query
 from index.scope import ScopeName
-from ingest.chunk import chunks
+from ingest.cuts.structure import chunks
 
 TENANTS = ("acme", "beta", "gamma")
 SUBJECTS = ("ana", "ben", "eve")

@@ -81,6 +81,7 @@ def test_aliases_that_would_take_forever_are_refused() -> None:
 def test_the_title_is_the_first_heading_with_words() -> None:
     assert title("Intro.\n\n#\n\n## Time *off*\n\n# Leave\n") == "Time off"
     assert title("Intro.\n") is None
+    assert title("Intro.\n\n" * 1_000 + "# Leave\n") is None
 
 
 @given(markup)

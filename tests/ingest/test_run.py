@@ -1,16 +1,29 @@
 """A reading of a source: every document is written or refused, told one by one, in batches."""
 
+import asyncio
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from index.documents import Documents
 from index.errors import EmbeddingUnavailable
+from index.search import Embedder
 from index.tenants import Tenants
-from ingest.folder import FolderSource
+from ingest.batch import DOCUMENTS_MAX
 from ingest.run import Report, read_source
+from ingest.source import Defaults, Item
+from ingest.sources.folder import FolderSource
 from ingest.write import Writer
-from tests.index.samples import AbsentEmbedder, RecordingInvalidation
+from tests.index.samples import (
+    AbsentEmbedder,
+    RecordingEmbedder,
+    RecordingInvalidation,
+    a_document,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def source(folder: Path) -> FolderSource:
-    return FolderSource(folder, owner=None, readers=("tenant",), name="notes")
+    return FolderSource(folder, Defaults(readers=("tenant",)), name="notes")
 
 
 async def read(
@@ -105,3 +118,46 @@ async def test_an_absent_embedder_ends_the_reading(
         await read(folder, Writer(documents, AbsentEmbedder(), invalidation), documents)
 
     assert await documents.of_source("acme", "notes") == []
+
+
+class Told:
+    """A source of 200 notes, and an embedder that waits until the notes after the first batch are
+    being read.
+    """
+
+    name = "notes"
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.space = embedder.space
+        self.batch_texts_max = embedder.batch_texts_max
+        self.read_ahead = False
+        self._read_on = Event()
+        self._embedder = embedder
+
+    def documents(self) -> Iterator[Item]:
+        for number in range(200):
+            if number > DOCUMENTS_MAX:
+                self._read_on.set()
+            yield a_document(f"notes/{number}", f"Of harbour {number}.", source="notes")
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.read_ahead = await asyncio.to_thread(self._read_on.wait, timeout=20)
+        return await self._embedder.embed_passages(texts)
+
+
+async def test_what_comes_next_is_read_while_what_came_before_is_written(
+    documents: Documents, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
+) -> None:
+    told = Told(embedder)
+
+    report = await read_source(
+        told,
+        "acme",
+        writer=Writer(documents, told, invalidation),
+        documents=documents,
+        prune=False,
+        on_item=lambda _report: None,
+    )
+
+    assert report.documents == 200
+    assert told.read_ahead

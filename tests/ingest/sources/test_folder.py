@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 
 from index.document import Document
-from ingest.folder import FolderSource, Refused
+from ingest.source import Defaults, Refused
+from ingest.sources.folder import FolderSource
+from tests.ingest.sources.files import docx, pdf, write, zipped
 
 
 @pytest.fixture
@@ -14,14 +16,9 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def write(path: Path, content: str | bytes = "Some text.\n") -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
 def read(root: Path) -> list[Document | Refused]:
-    source = FolderSource(root, owner="ana", readers=("tenant",), tags=("all",), file_bytes_max=999)
-    return list(source.documents())
+    defaults = Defaults(owner="ana", readers=("tenant",), tags=("all",))
+    return list(FolderSource(root, defaults, file_bytes_max=999).documents())
 
 
 def refusal(root: Path) -> Refused:
@@ -56,7 +53,7 @@ def test_a_file_becomes_a_document_of_the_folder(folder: Path) -> None:
 def test_a_source_can_have_a_name_of_its_own(folder: Path) -> None:
     write(folder / "a.md")
 
-    source = FolderSource(folder, owner=None, readers=(), name="people")
+    source = FolderSource(folder, Defaults(), name="people")
 
     (document,) = source.documents()
     assert isinstance(document, Document)
@@ -65,14 +62,14 @@ def test_a_source_can_have_a_name_of_its_own(folder: Path) -> None:
         "people",
         "people/a.md",
     )
-    assert FolderSource(folder, owner=None, readers=()).name == "handbook"
+    assert FolderSource(folder, Defaults()).name == "handbook"
 
 
 def test_front_matter_wins_over_what_holds_for_the_folder(folder: Path) -> None:
     write(
         folder / "leave.md",
         "---\ntitle: Férias\nlanguage: pt\ntags: [rh]\nowner: rui\nreaders: ['group:rh']\n"
-        "uri: https://example.org/ferias\nlayout: wide\n---\n# Leave\n",
+        "uri: https://example.org/ferias\nlayout: wide\ncut: whole\n---\n# Leave\n",
     )
 
     (document,) = read(folder)
@@ -81,6 +78,7 @@ def test_front_matter_wins_over_what_holds_for_the_folder(folder: Path) -> None:
     assert (document.title, document.language, document.tags) == ("Férias", "pt", ("rh",))
     assert (document.owner, document.readers) == ("rui", ("group:rh",))
     assert (document.uri, document.metadata) == ("https://example.org/ferias", {"layout": "wide"})
+    assert document.cut == "whole"
     assert (document.document_id, document.text) == ("handbook/leave.md", "# Leave\n")
 
 
@@ -102,11 +100,11 @@ def test_the_first_heading_is_the_title_if_front_matter_has_none(folder: Path) -
     assert document.title == "Time off"
 
 
-def test_text_files_are_met_in_the_order_of_their_paths(folder: Path) -> None:
-    for name in ("b/z.md", "b.md", "a.TXT", "b/a.markdown", "c.html", "d.md.bak"):
+def test_files_are_met_in_the_order_of_their_paths(folder: Path) -> None:
+    for name in ("b/z.md", "b.md", "a.TXT", "b/a.markdown", "c.html", "d.md.bak", "e.csv"):
         write(folder / name)
 
-    assert uris(folder) == ["a.TXT", "b/a.markdown", "b/z.md", "b.md"]
+    assert uris(folder) == ["a.TXT", "b/a.markdown", "b/z.md", "b.md", "c.html"]
 
 
 def test_hidden_files_and_folders_are_left_out(folder: Path) -> None:
@@ -167,6 +165,7 @@ def test_a_name_that_is_not_unicode_is_refused_and_can_be_printed(folder: Path) 
         ("---\nreaders:\n---\n", "readers: "),
         ("---\nreaders: [tenant, everyone]\n---\n", "readers.1: must be user:ID, group:ID"),
         ("---\nowner: ana maria\n---\n", "owner: "),
+        ("---\ncut: finely\n---\n", "cut: must be one of structure, characters"),
         ("---\nseo: {deep: 1}\n---\n", "metadata.seo: must be text, a number"),
     ],
 )
@@ -187,3 +186,59 @@ def test_one_refused_file_does_not_stop_the_others(folder: Path) -> None:
     write(folder / "c.md")
 
     assert uris(folder) == ["a.md", "!b.md", "c.md"]
+
+
+def test_html_pdf_and_docx_are_read_too(folder: Path) -> None:
+    write(folder / "a.html", "<title>Travel</title><p>Trains first.")
+    write(folder / "b.pdf", pdf(["Everybody gets 25 days."]))
+    write(folder / "c.docx", docx(["Pay", "On the 25th."]))
+
+    documents = [item for item in whole(folder) if isinstance(item, Document)]
+
+    assert [(each.title, each.text) for each in documents] == [
+        ("Travel", "Trains first.\n"),
+        ("b", "Everybody gets 25 days.\n"),
+        ("Pay", "# Pay\n\nOn the 25th.\n"),
+    ]
+
+
+def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -> None:
+    write(folder / "good.md")
+    write(folder / "no.pdf", "Not a PDF.")
+    write(folder / "bomb.docx", zipped({"word/document.xml": b" " * 300_000_000}))
+    write(folder / "front.md", "---\ntitle: [\n---\n")
+    write(folder.parent / "secret.md")
+    (folder / "outside.md").symlink_to(folder.parent / "secret.md")
+    (folder / "broken.md").symlink_to(folder / "nowhere.md")
+    with write(folder / "large.md", "").open("r+b") as large:
+        large.truncate(200_000_000)
+
+    items = whole(folder)
+
+    assert [item.uri for item in items if isinstance(item, Document)] == ["good.md"]
+    reasons = {item.path: item.reason for item in items if isinstance(item, Refused)}
+    assert sorted(reasons) == [
+        "bomb.docx",
+        "broken.md",
+        "front.md",
+        "large.md",
+        "no.pdf",
+        "outside.md",
+    ]
+    assert reasons["bomb.docx"].startswith("unpacks to 3 files of 300,000,")
+    assert reasons["broken.md"] == "No such file or directory"
+    assert reasons["front.md"].startswith("front matter, line 3: ")
+    assert reasons["large.md"] == "over 2,000,000 bytes"
+    assert reasons["no.pdf"].startswith("is not a PDF that can be read: ")
+    assert reasons["outside.md"] == "links to outside the folder"
+
+
+def test_counting_reads_no_file_and_leaves_out_what_is_hidden(folder: Path) -> None:
+    for name in ("a.md", "b/c.pdf", ".git/d.md", "b/.e.md", "f.bin"):
+        write(folder / name)
+
+    assert FolderSource(folder, Defaults()).count() == 2
+
+
+def whole(root: Path) -> list[Document | Refused]:
+    return list(FolderSource(root, Defaults()).documents())

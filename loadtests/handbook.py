@@ -16,11 +16,15 @@ _TITLE = re.compile(r"^title: *[\"']?(.+?)[\"']?$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """gone: the path of a document to remove. path, text: of one to write; None if none is."""
+    """gone: the path of a document to remove. path, text: of one to write; None if none is.
+
+    commit: the number of the one that it belongs to, from 0.
+    """
 
     gone: str | None
     path: str | None
     text: str = ""
+    commit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Handbook:
 
     @property
     def documents(self) -> list[dict[str, Any]]:
-        return [{"document_id": path, **_document(text)} for path, text in self.texts.items()]
+        return [{"document_id": path, **document(text)} for path, text in self.texts.items()]
 
 
 def read(data: Path) -> Handbook:
@@ -47,10 +51,10 @@ def apply(edit: Edit, tenant: Tenant) -> int:
         tenant.remove(edit.gone)
     if edit.path is None:
         return 0
-    return tenant.put_one(edit.path, **_document(edit.text))["added"]
+    return tenant.put_one(edit.path, **document(edit.text))["added"]
 
 
-def _document(text: str) -> dict[str, Any]:
+def document(text: str) -> dict[str, Any]:
     title = _TITLE.search(text)
     return {
         "text": text,
@@ -61,13 +65,14 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _edit(line: dict[str, Any]) -> Edit:
+    commit = line["commit"]
     match line["op"]:
         case "D":
-            return Edit(gone=line["path"], path=None)
+            return Edit(gone=line["path"], path=None, commit=commit)
         case "R":
-            return Edit(gone=line["from"], path=line["path"], text=line["text"])
+            return Edit(gone=line["from"], path=line["path"], text=line["text"], commit=commit)
         case _:
-            return Edit(gone=None, path=line["path"], text=line["text"])
+            return Edit(gone=None, path=line["path"], text=line["text"], commit=commit)
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:

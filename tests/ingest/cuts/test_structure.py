@@ -1,10 +1,13 @@
+import re
 from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.chunk import WORD_CHARACTERS_MAX, WORDS_MAX, Chunk, chunks
+from ingest.chunk import Chunk
+from ingest.cuts.piece import WORD_CHARACTERS_MAX, sentence_ends
+from ingest.cuts.structure import WORDS_MAX, chunks, headings_at
 
 words = st.text("abcdé", min_size=1, max_size=8)
 sentences = st.lists(words, min_size=1, max_size=12).map(lambda row: " ".join(row).title() + ".")
@@ -93,11 +96,19 @@ def test_headings_stand_only_at_the_beginning_of_a_chunk(text: str, words_max: i
         assert marked == sorted(marked, reverse=True)
 
 
-def test_neighbouring_blocks_share_a_chunk_while_they_fit() -> None:
+def test_a_section_is_left_whole_while_it_fits() -> None:
     text = "One two.\n\n- three\n- four\n\nFive six.\n"
 
     assert texts(text) == [text.strip()]
-    assert texts(text, words_max=6) == ["One two.\n\n- three\n- four", "Five six."]
+
+
+def test_a_long_section_is_cut_before_paragraphs_rather_than_within_them() -> None:
+    paragraphs = [f"Of harbour {number}.\n\n- {'One. ' * 12}\n- Two." for number in range(100)]
+
+    found = texts("\n\n".join(paragraphs))
+
+    assert all(chunk.startswith("Of harbour") for chunk in found)
+    assert 10 < len(found) < 40
 
 
 def test_a_chunk_knows_the_headings_it_stands_under() -> None:
@@ -143,14 +154,23 @@ def test_headings_that_do_not_fit_into_a_chunk_together_stand_apart() -> None:
 
 
 def test_an_overlong_paragraph_is_cut_at_sentence_ends_and_keeps_its_heading() -> None:
-    assert texts("# A\n\nOne two. Three four! Five six.", words_max=6) == [
-        "# A\n\nOne two. Three four!",
-        "Five six.",
-    ]
+    text = "# A\n\n" + " ".join(f"Sentence {number} is here." for number in range(500))
+
+    first, *others = chunks(text)
+
+    assert first.text.startswith("# A\n\nSentence 0")
+    assert len(others) > 5
+    assert all(chunk.headings == ("A",) for chunk in others)
+    assert all(re.match(r"Sentence \d+ is here\.", chunk.text) for chunk in others)
 
 
 def test_an_overlong_sentence_is_cut_between_words() -> None:
-    assert texts("one two three four five", words_max=2) == ["one two", "three four", "five"]
+    text = " ".join(f"word{number}" for number in range(1_000))
+
+    found = texts(text)
+
+    assert len(found) > 3
+    assert " ".join(found) == text
 
 
 @pytest.mark.parametrize(
@@ -166,27 +186,40 @@ def test_an_overlong_sentence_is_cut_between_words() -> None:
     ],
 )
 def test_sentences_end_where_a_reader_would_say_so(sentences: list[str]) -> None:
-    longest = max(len(sentence.split()) for sentence in sentences)
-
-    assert texts(" ".join(sentences), words_max=longest) == sentences
+    assert parts(" ".join(sentences)) == sentences
 
 
 def test_the_number_of_a_list_item_is_not_parted_from_it() -> None:
-    assert texts("1. One.\n2. Two three four. Five.", words_max=4) == [
-        "1. One.",
-        "2. Two three four.",
-        "Five.",
+    assert parts("1. One.\n2. Two three four. Five.") == ["1. One.", "2. Two three four.", "Five."]
+
+
+def test_sentences_end_without_a_space_where_none_is_written() -> None:
+    assert parts("鯨は哺乳類です。「そうですか。」海に住む。") == [
+        "鯨は哺乳類です。",
+        "「そうですか。」",
+        "海に住む。",
     ]
+
+
+def parts(text: str) -> list[str]:
+    bounds = pairwise((0, *sentence_ends(text, 0, len(text)), len(text)))
+    return [text[start:end].strip() for start, end in bounds if start < end]
 
 
 def test_overlong_code_is_cut_at_line_ends_only() -> None:
-    text = "```\nprint(1). Then\nprint(2). Then\nprint(3). Then\n"
+    lines = [f"print({number}). Then" for number in range(500)]
 
-    assert texts(text, words_max=3) == [
-        "```\nprint(1). Then",
-        "print(2). Then",
-        "print(3). Then",
-    ]
+    found = texts("\n".join(["```", *lines, "```"]))
+
+    assert len(found) > 3
+    assert "\n".join(found).split("\n") == ["```", *lines, "```"]
+
+
+@given(documents, limits)
+def test_the_headings_of_a_chunk_are_told_by_its_place(text: str, words_max: int) -> None:
+    found = chunks(text, words_max=words_max)
+
+    assert headings_at(text, [chunk.start for chunk in found]) == [each.headings for each in found]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,83 @@
+"""Queued work over HTTP: an admin sees and mends the tenant's, everybody else sees their own."""
+
+import re
+from typing import cast, get_args
+
+from starlette.responses import Response
+
+from gateway import problems, wire
+from gateway.exchange import Exchange, answer
+from gateway.jobs_wire import JobAnswer, JobsAnswer
+from gateway.principal import Admitted
+from gateway.problems import Problem
+from index.jobs import Job, State
+
+_PAGE_MAX = 100
+_NUMBER = "[0-9]{1,18}"
+
+
+async def list_jobs(exchange: Exchange) -> Response:
+    """`cursor` is what the page before says."""
+    admitted = await exchange.admit()
+    query = exchange.request.query_params
+    state = query.get("state")
+    if state is not None and state not in get_args(State):
+        raise problems.invalid_field("state", f"must be one of {', '.join(get_args(State))}")
+    limit = query.get("limit", str(_PAGE_MAX))
+    if not re.fullmatch(_NUMBER, limit) or not 1 <= int(limit) <= _PAGE_MAX:
+        raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
+    cursor = query.get("cursor")
+    if cursor is not None and not re.fullmatch(_NUMBER, cursor):
+        raise problems.invalid_field("cursor", "must be what the page before says")
+    page = await exchange.services.jobs.page(
+        admitted.holder.tenant,
+        subject=None if _is_admin(admitted) else admitted.holder.subject,
+        state=cast("State | None", state),
+        kind=wire.checked("kind", wire.LINE, query.get("kind", "")) or None,
+        before=None if cursor is None else int(cursor),
+        limit=int(limit) + 1,
+    )
+    shown = page[: int(limit)]
+    return answer(
+        JobsAnswer(
+            jobs=tuple(map(JobAnswer.of, shown)),
+            cursor=str(shown[-1].place) if len(page) > len(shown) else None,
+        )
+    )
+
+
+async def get_job(exchange: Exchange) -> Response:
+    return answer(JobAnswer.of(await _job(exchange, await exchange.admit())))
+
+
+async def replay_job(exchange: Exchange) -> Response:
+    """It waits again, with all its attempts, and runs with the rights of whoever asked for it."""
+    admitted = await exchange.admit()
+    job = await _job(exchange, admitted)
+    if not await exchange.services.jobs.replay(admitted.holder.tenant, job.job_id):
+        raise problems.conflict("job_id", "Only a job that has failed can be replayed.")
+    return answer(JobAnswer.of(await _job(exchange, admitted)))
+
+
+async def drop_job(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    job = await _job(exchange, admitted)
+    if not await exchange.services.jobs.drop(admitted.holder.tenant, job.job_id):
+        raise problems.conflict("job_id", "The job is at work.")
+    return Response(status_code=204)
+
+
+async def _job(exchange: Exchange, admitted: Admitted) -> Job:
+    job_id = wire.checked("job_id", wire.NAME, exchange.request.path_params["job_id"])
+    job = await exchange.services.jobs.show(admitted.holder.tenant, job_id)
+    if job is None or not (_is_admin(admitted) or job.subject == admitted.holder.subject):
+        raise _no_such_job()
+    return job
+
+
+def _is_admin(admitted: Admitted) -> bool:
+    return "admin" in admitted.holder.roles
+
+
+def _no_such_job() -> Problem:
+    return problems.not_found("job_id", "There is no such job, or you may not see it.")

@@ -1,0 +1,59 @@
+"""What the worker does for each kind of job; as whoever asked for it, with the rights of now."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway import documents, wire
+from gateway.backfill import BACKFILL, Backfill
+from gateway.index_audit import AuditIndex
+from gateway.principal import Admitted, utc_now
+from gateway.problems import Problem
+from gateway.services import Services
+from gateway.sources import ReadSource, RemoveSource
+from gateway.wire import DocumentBody
+from index.audits import AUDIT
+from index.jobs import Claimed
+from index.sources import READ, REMOVE
+from ingest.errors import JobRefused
+from ingest.work import Handler
+
+
+def handlers(services: Services) -> dict[str, Handler]:
+    """By kind, what does the work; an older worker leaves kinds that it does not know alone."""
+    return {
+        "document": PutDocument(services),
+        READ: ReadSource(services),
+        REMOVE: RemoveSource(services),
+        BACKFILL: Backfill(services),
+        AUDIT: AuditIndex(services),
+    }
+
+
+class PutDocument:
+    """Twice the same is once: what is stored already, by its digests, makes no revision."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
+        admitted = await _asker(self._services, job)
+        document_id = job.target.removeprefix("document:")
+        try:
+            body = wire.parse(DocumentBody, job.payload)
+            language = self._services.settings.language
+            revise = documents.revision(admitted, document_id, body, language)
+            done = await self._services.writer.put(job.tenant, document_id, revise, job.run)
+        except Problem as problem:
+            raise JobRefused(problem.detail) from None
+        return documents.written(done).model_dump()
+
+
+async def _asker(services: Services, job: Claimed) -> Admitted:
+    """Whoever asked for the job, as of now: a lost key or role takes the job with it."""
+    assert job.key_id is not None, "such jobs are asked for with a key"
+    holder = await services.tenants.holder_now(job.tenant, job.key_id)
+    if holder is None or (holder.expires_at is not None and holder.expires_at <= utc_now()):
+        raise JobRefused("The key that asked for it is revoked or expired.")
+    if {"writer", "admin"}.isdisjoint(holder.roles):
+        raise JobRefused("The key that asked for it may not write.")
+    return Admitted(holder, {})

@@ -1,0 +1,112 @@
+"""`nearhit worker`: queued work, and what keeps the servers tidy, until it is told to stop."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import structlog
+
+from gateway.queued import handlers
+from gateway.services import Services
+from gateway.settings import NEVER, Settings
+from index.errors import IndexFailure
+from index.scope import PUBLIC
+from index.shelves import Shelves
+from ingest import schedule
+from ingest.tickets import Pace
+from ingest.work import Worker
+
+_FORGET_S = 60.0  # between two looks for jobs to forget
+_SCHEDULE_S = 5.0  # between two looks for sources to read
+_AUDIT_S = 60.0  # between two looks for indexes to audit
+
+log = structlog.get_logger()
+
+
+def worker(services: Services) -> Worker:
+    return Worker(
+        services.jobs, services.database.listening, handlers(services), pace(services.settings)
+    )
+
+
+def pace(settings: Settings) -> Pace:
+    return Pace(
+        jobs_max=settings.worker_jobs,
+        tenant_jobs_max=settings.worker_tenant_jobs,
+        lease_s=settings.job_lease_s,
+        pause_s=settings.job_pause_s,
+        stop_s=settings.shutdown_s,
+    )
+
+
+@asynccontextmanager
+async def working(services: Services) -> AsyncIterator[None]:
+    """What is queued is worked off meanwhile; what is at work at the end is finished."""
+    stop = asyncio.Event()
+    at_work = asyncio.create_task(_queue(services, stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await at_work
+
+
+async def work(services: Services, shelves: Shelves, stop: asyncio.Event, every_s: float) -> None:
+    """All that a worker does; `shelves` on a connection of its own, for it takes its time."""
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_queue(services, stop))
+        group.create_task(_again(stop, every_s, lambda: _sweep(services)))
+        tending = group.create_task(_again(stop, every_s, lambda: _tend(shelves)))
+        await stop.wait()
+        tending.cancel()  # building an index may take an hour, and is begun anew
+
+
+async def _queue(services: Services, stop: asyncio.Event) -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(worker(services).run(stop))
+        kept_s = services.settings.jobs_kept_s
+        group.create_task(_again(stop, _FORGET_S, lambda: services.jobs.forget(kept_s)))
+        group.create_task(_again(stop, _SCHEDULE_S, lambda: ask_due(services)))
+        group.create_task(_again(stop, _AUDIT_S, lambda: ask_audits(services)))
+
+
+async def ask_due(services: Services) -> None:
+    """Queue the reading of each source whose date has come."""
+    while due := await services.sources.ask_due(
+        lambda text: schedule.next_run(text, datetime.now(UTC))
+    ):
+        log.info("source", state="due", tenant=due[0], source=due[1])
+
+
+async def ask_audits(services: Services) -> None:
+    """Queue the audit of each tenant's index whose date has come."""
+    if (text := services.settings.index_audit_schedule) == NEVER:
+        return
+    while tenant := await services.audits.ask_due(schedule.next_run(text, datetime.now(UTC))):
+        log.info("audit", state="due", tenant=tenant)
+
+
+async def _sweep(services: Services) -> None:
+    """Finish the invalidations that others left unfinished."""
+    revisions = await services.tenants.all_revisions()
+    everyone = revisions.pop(PUBLIC)
+    for tenant, revision in revisions.items():
+        await services.invalidation.drain(tenant, {tenant: revision, PUBLIC: everyone})
+
+
+async def _tend(shelves: Shelves) -> None:
+    async for done in shelves.tend():
+        log.info("shelf", **asdict(done))
+
+
+async def _again(stop: asyncio.Event, every_s: float, do: Callable[[], Awaitable[None]]) -> None:
+    """Until told to stop; what can't be done now is tried the next time."""
+    while not stop.is_set():
+        try:
+            await do()
+        except IndexFailure as failure:
+            log.warning("worker", detail=str(failure))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), every_s)

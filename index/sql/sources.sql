@@ -1,0 +1,68 @@
+-- Where documents come from. What a source is doing is said by its jobs, whose target is `source:ID`.
+
+-- name: put
+-- $1 tenant, $2 source, $3 kind, $4 settings, $5 schedule, $6 paused, $7 next run
+INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at)
+SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1
+ON CONFLICT (tenant, source) DO UPDATE SET
+    kind = excluded.kind, settings = excluded.settings, schedule = excluded.schedule,
+    paused = excluded.paused, next_run_at = excluded.next_run_at
+RETURNING source;
+
+-- fragment: shown
+tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts,
+CASE
+    WHEN EXISTS (
+        SELECT FROM jobs
+        WHERE jobs.tenant = sources.tenant AND target = 'source:' || sources.source AND state = 'running'
+    ) THEN 'running'
+    WHEN paused THEN 'paused'
+    WHEN last_error IS NOT NULL THEN 'failed'
+    ELSE 'idle'
+END AS state
+
+-- name: all
+-- $1 tenant
+SELECT :shown FROM sources WHERE tenant = $1 ORDER BY source;
+
+-- name: one
+-- $1 tenant, $2 source
+SELECT :shown FROM sources WHERE tenant = $1 AND source = $2;
+
+-- name: lock
+-- $1 tenant, $2 source: nobody registers documents with it, or asks for the same, until the transaction
+-- ends.
+SELECT kind FROM sources WHERE tenant = $1 AND source = $2 FOR UPDATE;
+
+-- name: due
+-- One whose time has come, for whoever asks first.
+SELECT tenant, source, schedule FROM sources
+WHERE next_run_at <= now() AND NOT paused
+ORDER BY next_run_at LIMIT 1 FOR UPDATE SKIP LOCKED;
+
+-- name: schedule
+-- $1 tenant, $2 source, $3 next run
+UPDATE sources SET next_run_at = $3 WHERE tenant = $1 AND source = $2;
+
+-- name: pause
+UPDATE sources SET paused = true, next_run_at = NULL WHERE tenant = $1 AND source = $2;
+
+-- name: forgive
+-- $1 tenant, $2 target: readings that have failed.
+DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.read' AND state = 'failed';
+
+-- name: withdraw
+-- $1 tenant, $2 target: readings that nobody has begun.
+DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.read' AND state = 'waiting';
+
+-- name: read
+-- $1 tenant, $2 source, $3 error or null, $4 counts or null: how a reading ended
+UPDATE sources SET last_run_at = now(), last_error = $3, counts = coalesce($4, counts)
+WHERE tenant = $1 AND source = $2;
+
+-- name: remove
+-- $1 tenant, $2 source: none of its documents may be left, or they would go unnoticed.
+DELETE FROM sources
+WHERE tenant = $1 AND source = $2
+  AND NOT EXISTS (SELECT FROM documents WHERE documents.tenant = $1 AND documents.source = $2)
+RETURNING true;

@@ -1,0 +1,29 @@
+"""When something is to be done again: five fields as cron has them, in UTC."""
+
+from datetime import UTC, datetime
+
+from croniter import CroniterBadCronError, CroniterBadDateError, croniter
+
+_CHARACTERS_MAX = 100
+_FIELDS = 5
+_ANY_DATE = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def next_run(schedule: str, after: datetime) -> datetime:
+    """The first date after this one. Raises `ValueError` if there is none, or no such schedule.
+
+    In five fields there is one a minute at most.
+    """
+    if len(schedule) > _CHARACTERS_MAX or len(schedule.split()) != _FIELDS:
+        raise ValueError("must be five fields, as cron has them: `0 3 * * *`")
+    try:
+        date: datetime = croniter(schedule, after).get_next(datetime)
+    except (CroniterBadCronError, CroniterBadDateError):
+        raise ValueError("is no schedule that cron knows") from None
+    return date
+
+
+def checked(schedule: str) -> str:
+    """The schedule itself. Raises `ValueError` as `next_run` does."""
+    next_run(schedule, _ANY_DATE)
+    return schedule

@@ -1,0 +1,1 @@
+"""Sources: the kinds of things that documents are read from, one a file."""

@@ -1,0 +1,103 @@
+"""The folder source: the files under a folder, as documents."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from index.document import Document
+from ingest import contents
+from ingest.extract import Extractor
+from ingest.source import Defaults, Item, Refused, document, read_bytes, reason
+
+
+class FolderSource:
+    """The documents of a folder, or of one file: Markdown, text, HTML, PDF and DOCX.
+
+    Hidden files and folders are left out. A link that leaves the folder is refused; one to a
+    folder within it is not followed, since its files are met where they are.
+
+    name: the source's; the folder's own unless given.
+    file_bytes_max: of any file; by its kind unless given.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        defaults: Defaults,
+        *,
+        name: str | None = None,
+        file_bytes_max: int | None = None,
+    ) -> None:
+        self._root = root.resolve()
+        self.folder = self._root if self._root.is_dir() else self._root.parent
+        self.name = name or self.folder.name
+        self._file_bytes_max = file_bytes_max
+        self._defaults = defaults
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, not one file."""
+        return self._root == self.folder
+
+    def documents(self) -> Iterator[Item]:
+        """Read the files one by one, in the order of their paths.
+
+        Blocks on the disk, and raises nothing for a file: it is refused, with the reason.
+        """
+        return self.documents_of([self._root])
+
+    def documents_of(self, paths: Iterable[Path]) -> Iterator[Item]:
+        """The same of these files and folders alone, which lie in the folder."""
+        pending = sorted(paths, reverse=True)
+        with Extractor() as extractor:
+            while pending:
+                path = pending.pop()
+                try:
+                    _refuse_outside(path, self.folder)
+                    if not path.is_dir():
+                        yield self._document(path, extractor)
+                    elif not path.is_symlink():
+                        pending += sorted(filter(_is_meant, path.iterdir()), reverse=True)
+                except (OSError, ValueError) as error:
+                    yield Refused(_printable(path.relative_to(self.folder)), reason(error))
+
+    def count(self) -> int:
+        """How many items there are; reads no file."""
+        if not self._root.is_dir():
+            return 1
+        return sum(
+            self.is_meant(Path(folder, name))
+            for folder, _, names in os.walk(self._root)
+            for name in names
+        )
+
+    def is_meant(self, path: Path) -> bool:
+        """Whether it is one of the source's files, going by its name."""
+        return not self.is_hidden(path) and path.suffix.lower() in contents.SUFFIXES
+
+    def is_hidden(self, path: Path) -> bool:
+        """Whether it is hidden, or in what is."""
+        return any(part.startswith(".") for part in path.relative_to(self.folder).parts)
+
+    def _document(self, path: Path, extractor: Extractor) -> Document:
+        uri = path.relative_to(self.folder).as_posix()
+        limit = self._file_bytes_max or contents.size_bytes_max(path.suffix)
+        fields = contents.fields(PurePosixPath(uri), read_bytes(path, limit), extractor)
+        own = {"document_id": f"{self.name}/{uri}", "source": self.name}
+        return document(self._defaults.fields() | {"uri": uri} | fields | own)
+
+
+def _is_meant(path: Path) -> bool:
+    return not path.name.startswith(".") and (
+        path.suffix.lower() in contents.SUFFIXES or path.is_dir()
+    )
+
+
+def _refuse_outside(path: Path, folder: Path) -> None:
+    real = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError for a loop of links
+    if not real.is_relative_to(folder):
+        raise ValueError("links to outside the folder")
+
+
+def _printable(path: Path) -> str:
+    return path.as_posix().encode(errors="backslashreplace").decode()

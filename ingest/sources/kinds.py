@@ -1,0 +1,54 @@
+"""Which source reads what a path leads to."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, get_args
+
+from ingest.source import Defaults, Source
+from ingest.sources import git
+from ingest.sources.conversations import ConversationSource
+from ingest.sources.delimited import DelimitedSource
+from ingest.sources.faqs import FaqSource
+from ingest.sources.folder import FolderSource
+from ingest.sources.git import GitSource
+from ingest.sources.parquet import ParquetSource
+
+Kind = Literal["folder", "git", "csv", "parquet", "faqs", "conversations"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_BY_SUFFIX: Mapping[str, Kind] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".yaml": "faqs",
+    ".yml": "faqs",
+    ".json": "faqs",
+    ".jsonl": "conversations",
+    ".ndjson": "conversations",
+}
+
+
+def kind_of(path: Path) -> Kind:
+    """A file goes by its suffix; a folder is one, even where a repository is checked out in it."""
+    if path.is_dir():
+        return "git" if git.is_bare(path) else "folder"
+    return _BY_SUFFIX.get(path.suffix.lower(), "folder")
+
+
+def open_source(
+    kind: Kind, path: Path, defaults: Defaults, *, name: str | None, columns: Mapping[str, str]
+) -> Source:
+    """columns: by field, of a table; see `ingest.sources.table`."""
+    match kind:
+        case "folder":
+            return FolderSource(path, defaults, name=name)
+        case "git":
+            return GitSource(path, defaults, name=name)
+        case "csv":
+            return DelimitedSource(path, defaults, name=name, columns=columns)
+        case "parquet":
+            return ParquetSource(path, defaults, name=name, columns=columns)
+        case "faqs":
+            return FaqSource(path, defaults, name=name)
+        case "conversations":
+            return ConversationSource(path, defaults, name=name)

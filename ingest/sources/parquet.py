@@ -1,0 +1,64 @@
+"""The Parquet source: a document a row, as of CSV; for `nearhit[parquet]`."""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ingest.source import Defaults, Item, Refused, check_file, reason
+from ingest.sources import table
+from ingest.sources.table import Row
+
+FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured
+ROWS = 256  # of a batch
+GROUP_BYTES_MAX = 2**30  # of a row group, which is unpacked as a whole
+
+
+class ParquetSource:
+    """A Parquet file; columns: by field of a document, the column that holds it."""
+
+    def __init__(
+        self,
+        path: Path,
+        defaults: Defaults,
+        *,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name = name or path.stem
+        self._path = path
+        self._defaults = defaults
+        self._columns = columns or {}
+
+    def documents(self) -> Iterator[Item]:
+        """The rows in their order. Blocks on the disk, and raises nothing for a row or the file."""
+        file = self._path.name
+        if find_spec("pyarrow") is None:
+            said = "needs more than is installed: pip install 'nearhit[parquet]'"
+            yield Refused(file, said, holds="")
+            return
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+
+        try:
+            check_file(self._path, FILE_BYTES_MAX)
+            with ParquetFile(self._path) as opened:
+                _refuse_large_groups(opened.metadata)
+                columns = table.columns_of(opened.schema_arrow.names, self._columns)
+                rows: Iterator[Row] = (
+                    row
+                    for batch in opened.iter_batches(batch_size=ROWS)
+                    for row in batch.to_pylist()
+                )
+                yield from table.items(rows, columns, self.name, file, self._defaults)
+        except ArrowException as error:
+            said = " ".join(str(error).split())[:200]
+            yield Refused(file, f"is not Parquet that can be read: {said}", holds="")
+        except (OSError, ValueError) as error:
+            yield Refused(file, reason(error), holds="")
+
+
+def _refuse_large_groups(metadata: Any) -> None:
+    groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
+    if any(group.total_byte_size > GROUP_BYTES_MAX for group in groups):
+        raise ValueError(f"has a row group of over {GROUP_BYTES_MAX:,} bytes")

@@ -1,0 +1,140 @@
+"""A real handbook's commits replayed: what is embedded, beside what each touched document holds."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from typing import Any
+
+from rich.progress import Progress
+
+from loadtests import handbook, service
+from loadtests.bench_ingest import judge
+from loadtests.bench_ingest.bench import Bench
+from loadtests.handbook import Edit
+from loadtests.section import Bar, Section, table
+from loadtests.service import Service
+from loadtests.tenant import Tenant, tenant
+
+_NAIVE_MAX, _DISTINCT_MAX = 0.25, 1.15
+_COMPARED_EVERY = 100  # commits
+_FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n.*?^---[ \t]*\n", re.DOTALL | re.MULTILINE)
+_HOW = (
+    "The handbook as it was is written first, then its commits one after the other, each document "
+    "with a PUT. *Naive* embeds each chunk of a document that a commit writes. *Distinct* are the "
+    "digests of all chunks that any version of any document has. Every hundredth commit the same "
+    "documents are written to another, empty tenant, and all that is stored of the two is "
+    "compared: fields, texts, places, digests and both vectors of each chunk."
+)
+
+
+@dataclass(slots=True)
+class Cost:
+    """Of the commits alone; `before` is what the handbook took at first.
+
+    naive: chunks of the documents written. compared, unequal: documents.
+    """
+
+    before: int
+    commits: int = 0
+    written: int = 0
+    removed: int = 0
+    naive: int = 0
+    embedded: int = 0
+    compared: int = 0
+    unequal: int = 0
+    digests: set[bytes] = field(default_factory=set)
+
+
+def measure(bench: Bench) -> Section:
+    book = handbook.read(bench.data)
+    edits = [edit for edit in book.edits if not bench.commits or edit.commit < bench.commits]
+    with (
+        service.nearhit() as made,
+        tenant(made, "handbook") as mine,
+        Progress(console=bench.console) as progress,
+    ):
+        cost = _replay(made, mine, book.texts, edits, progress)
+    of_naive = cost.embedded / cost.naive
+    of_distinct = (cost.before + cost.embedded) / len(cost.digests)
+    return Section(
+        title="A history of edits",
+        text=f"{_HOW}\n\n{_table(cost)}",
+        figures={**asdict(cost), "digests": len(cost.digests)},
+        bars=[
+            Bar("chunks embedded, of the naive count", of_naive, at_most=_NAIVE_MAX),
+            Bar("chunks embedded, of the distinct ones", of_distinct, at_most=_DISTINCT_MAX),
+            Bar("documents unlike freshly written ones", cost.unequal, at_most=0),
+        ],
+    )
+
+
+def _table(cost: Cost) -> str:
+    rows = [
+        ("commits", f"{cost.commits:,}"),
+        ("documents written", f"{cost.written:,}"),
+        ("documents removed", f"{cost.removed:,}"),
+        ("chunks of the documents written: naive", f"{cost.naive:,}"),
+        ("chunks embedded", f"{cost.embedded:,}"),
+        ("chunks embedded before the first commit", f"{cost.before:,}"),
+        ("distinct chunks, the first ones included", f"{len(cost.digests):,}"),
+        ("documents compared with fresh ones", f"{cost.compared:,}"),
+    ]
+    return table(("", ""), rows)
+
+
+def _replay(
+    made: Service,
+    mine: Tenant,
+    texts: Mapping[str, str],
+    edits: Sequence[Edit],
+    progress: Progress,
+) -> Cost:
+    now = {path: _document(text) for path, text in texts.items()}
+    cost = Cost(before=_write_all(mine, now))
+    cost.digests |= {chunk.digest for each in now.values() for chunk in judge.chunks(each["text"])}
+    commits = [list(found) for _, found in groupby(edits, key=lambda edit: edit.commit)]
+    for commit in progress.track(commits, description="replaying commits"):
+        cost.commits += 1
+        for edit in commit:
+            _apply(edit, mine, now, cost)
+        if cost.commits % _COMPARED_EVERY == 0 or cost.commits == len(commits):
+            _compare(made, now, cost)
+    return cost
+
+
+def _write_all(mine: Tenant, documents: Mapping[str, dict[str, Any]]) -> int:
+    """How many chunks that embedded."""
+    return sum(mine.put_one(path, **document)["embedded"] for path, document in documents.items())
+
+
+def _apply(edit: Edit, mine: Tenant, now: dict[str, dict[str, Any]], cost: Cost) -> None:
+    if edit.gone is not None:
+        mine.remove(edit.gone)
+        del now[edit.gone]
+        cost.removed += 1
+    if edit.path is not None:
+        now[edit.path] = _document(edit.text)
+        chunks = mine.put_one(edit.path, **now[edit.path])
+        cost.written += 1
+        cost.naive += chunks["added"] + chunks["kept"]
+        cost.embedded += chunks["embedded"]
+        cost.digests |= {chunk.digest for chunk in judge.chunks(now[edit.path]["text"])}
+
+
+def _compare(made: Service, now: Mapping[str, dict[str, Any]], cost: Cost) -> None:
+    name = f"fresh-{cost.commits}"
+    with tenant(made, name) as fresh:
+        _write_all(fresh, now)
+    ours = asyncio.run(judge.content(made.database_url, "handbook"))
+    theirs = asyncio.run(judge.content(made.database_url, name))
+    assert theirs.keys() == now.keys(), "what was written is there"
+    cost.compared += len(theirs)
+    cost.unequal += sum(ours.get(each) != theirs.get(each) for each in ours.keys() | theirs.keys())
+
+
+def _document(text: str) -> dict[str, Any]:
+    """Without its front matter, as a folder's would be read, unless there is nothing else."""
+    body = _FRONT_MATTER.sub("", text)
+    return handbook.document(text) | {"text": body if body.strip() else text}

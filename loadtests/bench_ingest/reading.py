@@ -1,0 +1,210 @@
+"""A long reading on one core: its chunks a second beside the embedder's own, and its memory."""
+
+import asyncio
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import count, islice
+from pathlib import Path
+from statistics import fmean, median
+
+from index.static_embedder import StaticEmbedder
+from loadtests import service
+from loadtests.bench_ingest import judge
+from loadtests.bench_ingest.bench import Bench
+from loadtests.section import Bar, Section, table
+from loadtests.service import Service
+
+_SETS = ("medquad_en", "scifact", "squad_sent_dev")
+_PASSAGES = 8  # of a document, each a section of its own
+_EMBEDDED = 10_000  # passages, before the reading and once more after it
+_SAMPLE_S = 0.5
+_SHARE_MIN, _GROWTH_MAX = 0.6, 1.1
+_HOW = (
+    "`nearhit ingest` of a folder of public passages, eight sections a document, into an empty "
+    "tenant, its start included. The command has one core, and so has the embedder by itself, "
+    "which is given the same chunks before and after; PostgreSQL has what the machine has. What "
+    "else the machine does is in the seconds, and hardly in those of the processor. Memory is the "
+    "command's resident size: caches of words fill during the first half, up to some 90 MiB, and "
+    "nothing else may grow."
+)
+_REPORTED = re.compile(r"^(\d+) documents .* (\d+) embedded$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """mebibytes: of memory, sampled at equal distances in time.
+
+    embedder_per_s, embedder_per_processor_s: passages, by the clock and of the processor's time.
+    """
+
+    documents: int
+    chunks: int
+    seconds: float
+    processor_s: float
+    embedder_per_s: float
+    embedder_per_processor_s: float
+    mebibytes: Sequence[float]
+
+    @property
+    def per_s(self) -> float:
+        return self.chunks / self.seconds
+
+    @property
+    def growth(self) -> float:
+        """The memory of the last tenth of the time, of that of the first tenth of its half."""
+        return median(self._between(0.9, 1)) / median(self._between(0.5, 0.6))
+
+    def at(self, share: float) -> float:
+        return self.mebibytes[round(share * (len(self.mebibytes) - 1))]
+
+    def _between(self, first: float, last: float) -> Sequence[float]:
+        samples = len(self.mebibytes)
+        return self.mebibytes[int(first * samples) : max(int(last * samples), 1)]
+
+
+def measure(bench: Bench) -> Section:
+    with (
+        tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name,
+        service.nearhit() as made,
+        bench.console.status("reading") as status,
+    ):
+        texts = _write(bench, Path(name))
+        before = _embedder(texts)
+        status.update(f"reading {bench.chunks:,} chunks")
+        documents, chunks, seconds, processor_s, memory = _read(made, Path(name))
+        after = _embedder(texts)
+        reading = Reading(
+            documents=documents,
+            chunks=chunks,
+            seconds=seconds,
+            processor_s=processor_s,
+            embedder_per_s=fmean((before[0], after[0])),
+            embedder_per_processor_s=fmean((before[1], after[1])),
+            mebibytes=memory,
+        )
+    share = reading.per_s / reading.embedder_per_s
+    return Section(
+        title="A long reading",
+        text=f"{_HOW}\n\n{_table(reading)}",
+        figures={**asdict(reading), "mebibytes": [reading.at(at / 20) for at in range(21)]},
+        bars=[
+            Bar("chunks a second, of the embedder's own", share, at_least=_SHARE_MIN),
+            Bar("memory at the end, of that at half the time", reading.growth, at_most=_GROWTH_MAX),
+        ],
+    )
+
+
+def _table(reading: Reading) -> str:
+    rows = [
+        ("documents", f"{reading.documents:,}"),
+        ("chunks embedded", f"{reading.chunks:,}"),
+        ("seconds", f"{reading.seconds:,.0f}"),
+        ("seconds of the processor", f"{reading.processor_s:,.0f}"),
+        ("chunks a second", f"{reading.per_s:,.0f}"),
+        ("the embedder's own", f"{reading.embedder_per_s:,.0f}"),
+        ("chunks a second of the processor", f"{reading.chunks / reading.processor_s:,.0f}"),
+        ("the embedder's own", f"{reading.embedder_per_processor_s:,.0f}"),
+    ]
+    rows += [
+        (f"memory after {share:.0%} of the time, MiB", f"{reading.at(share):,.0f}")
+        for share in (0.1, 0.25, 0.5, 0.75, 1)
+    ]
+    return table(("", ""), rows)
+
+
+def _write(bench: Bench, folder: Path) -> list[str]:
+    """As many documents as have so many chunks; returns what is embedded of the first of them."""
+    texts: list[str] = []
+    chunks = 0
+    for number, document in enumerate(_documents(bench.data)):
+        found = judge.chunks(document)
+        chunks += len(found)
+        texts += [chunk.embedded_text for chunk in found[: _EMBEDDED - len(texts)]]
+        path = folder / "passages" / f"{number // 500:03}" / f"{number:06}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(document, encoding="utf-8")
+        if chunks >= bench.chunks:
+            return texts
+    raise AssertionError("the documents never end")
+
+
+def _documents(data: Path) -> Iterator[str]:
+    """All passages, again and again: the heading says which time it is, so that none comes back."""
+    for time_ in count(1):
+        passages = _passages(data)
+        while together := list(islice(passages, _PASSAGES)):
+            yield "\n\n".join(f"# {title} ({time_})\n\n{text}" for title, text in together)
+
+
+def _passages(data: Path) -> Iterator[tuple[str, str]]:
+    for name in _SETS:
+        with gzip.open(data / name / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines):
+                passage = json.loads(line)
+                yield passage["title"] or f"{name} {number}", passage["text"]
+
+
+def _embedder(texts: Sequence[str]) -> tuple[float, float]:
+    """Its passages a second, by the clock and of the processor's time."""
+    with _one_core():
+        embedder = StaticEmbedder()
+        size = embedder.batch_texts_max
+        asyncio.run(embedder.embed_passages(texts[:100]))  # the first call loads what it needs
+        started_s, processor_s = time.perf_counter(), time.process_time()
+        for at in range(0, len(texts), size):
+            asyncio.run(embedder.embed_passages(texts[at : at + size]))
+        ended_s, processor_ended_s = time.perf_counter(), time.process_time()
+        return len(texts) / (ended_s - started_s), len(texts) / (processor_ended_s - processor_s)
+
+
+def _read(made: Service, folder: Path) -> tuple[int, int, float, float, list[float]]:
+    """Documents, chunks, seconds, seconds of the processor, and the memory meanwhile."""
+    log, memory, processor_s = folder / "log", list[float](), 0.0
+    command = [sys.executable, "-m", "gateway", "ingest", str(folder / "passages")]
+    servers = {"NEARHIT_DATABASE_URL": made.database_url, "NEARHIT_REDIS_URL": made.redis_url}
+    started_s = time.perf_counter()
+    with log.open("w") as output, _one_core():
+        process = subprocess.Popen(  # noqa: S603  our own command
+            command, env=os.environ | servers, stdout=output
+        )
+    while process.poll() is None:
+        time.sleep(_SAMPLE_S)
+        processor_s = max(processor_s, service.processor_s(process.pid))
+        memory += _mebibytes(process.pid)
+    seconds = time.perf_counter() - started_s
+    reported = _REPORTED.search(log.read_text())
+    assert reported is not None, log.read_text()
+    return int(reported[1]), int(reported[2]), seconds, processor_s, memory
+
+
+def _mebibytes(pid: int) -> list[float]:
+    """The resident memory of a process; empty once it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+    return [int(found[1]) / 1024] if found else []
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """What runs or is started meanwhile has the first of our cores, where the system can say so."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    ours = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(ours)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, ours)

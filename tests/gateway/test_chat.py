@@ -1,0 +1,105 @@
+"""The language model, as the settings name it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from gateway import chat as chats
+from gateway.errors import NotPossible
+from gateway.metrics import Metrics
+from gateway.settings import Settings
+from index.search import Embedder
+from tests.gateway.gateways import running
+from tests.stub_openai import StubOpenAI, chat, stub_openai
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "Lamps burn oil.\n\nOil is of whales.\n\nWhales live in the sea."
+
+
+@pytest.fixture
+async def stub() -> AsyncIterator[StubOpenAI]:
+    async with stub_openai() as stub:
+        stub.chat_answer = lambda _: chat('{"chunks": [[1, 1], [2, 3]]}')
+        yield stub
+
+
+@pytest.fixture
+def with_chat(settings: Settings, stub: StubOpenAI) -> Settings:
+    named = {"chat_model": "stub", "chat_base_url": stub.url, "chat_api_key": SecretStr("secret")}
+    return settings.model_copy(update=named)
+
+
+async def test_it_cuts_the_documents_that_ask_for_it_and_no_others(
+    with_chat: Settings, stub: StubOpenAI, embedder: Embedder
+) -> None:
+    counted = Metrics()
+    async with running(with_chat, embedder, counted) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana", tenant="acme")
+        by_structure = await ana.put("one", TEXT)
+        by_the_model = await ana.put("two", TEXT, cut="model")
+
+    assert (by_structure["chunks"]["added"], by_the_model["chunks"]["added"]) == (1, 2)
+    assert [asked.authorization for asked in stub.chats] == ["Bearer secret"]
+    assert b'nearhit_model_cuts_total{by="model"} 1.0' in counted.exposition()
+    assert b'nearhit_chat_tokens_total{kind="read"} 3.0' in counted.exposition()
+
+
+async def test_a_prompt_of_ones_own_is_what_it_is_told(
+    with_chat: Settings, stub: StubOpenAI, embedder: Embedder, tmp_path: Path
+) -> None:
+    (tmp_path / "prompt.txt").write_text("Cut it into {{MAX_SIZE}} words.")
+    own = with_chat.model_copy(update={"cut_prompt": tmp_path / "prompt.txt"})
+
+    async with running(own, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana", tenant="acme")
+        await ana.put("one", TEXT, cut="model")
+
+    (asked,) = stub.chats
+    assert asked.body["messages"][0]["content"] == "Cut it into 200 words."
+
+
+async def can_pay() -> None:
+    """Whatever it costs."""
+
+
+async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
+    with_chat: Settings, stub: StubOpenAI, embedder: Embedder
+) -> None:
+    limited = with_chat.model_copy(update={"price_chat_read": 1_000_000.0, "budget_month": 5.0})
+    async with running(limited, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana", tenant="acme")
+        admin = await gateway.caller("ada", tenant="acme", roles=["admin"])
+        by_the_model = await ana.put("one", TEXT, cut="model")
+        days = (await admin.call("GET", "/v1/usage")).json()["days"]
+        later = [
+            await ana.call(
+                "PUT",
+                f"/v1/documents/{animal}",
+                json={"text": TEXT.replace("hale", animal), "cut": "model"},
+            )
+            for animal in ("seal", "shark")
+        ]
+
+    assert by_the_model["chunks"]["added"] == 2
+    assert [each["money"] for each in days if each["operation"] == "cut"] == [3.0]
+    assert [each.headers["nearhit-budget"] for each in later] == ["spent", "spent"]
+    assert len(stub.chats) == 2  # the first of these found money left
+
+
+@pytest.mark.parametrize("prompt", [b"Cut it.", b"\xff", None], ids=["no size", "no text", "none"])
+async def test_a_prompt_that_can_not_be_used_is_told_at_start(
+    tmp_path: Path, prompt: bytes | None
+) -> None:
+    if prompt is not None:
+        (tmp_path / "prompt.txt").write_bytes(prompt)
+    own = Settings(chat_model="stub", cut_prompt=tmp_path / "prompt.txt")
+
+    with pytest.raises(NotPossible, match="NEARHIT_CUT_PROMPT: "):
+        await asyncio.to_thread(chats.model_cut, own, Metrics(), can_pay)

@@ -1,0 +1,248 @@
+"""The index held against its own texts: each flaw is told and mended, and soundness is no flaw."""
+
+import asyncio
+from collections import Counter
+
+import asyncpg
+import pytest
+
+from index.database import Database
+from index.documents import Documents
+from index.generation import claim
+from index.inventory import Inventory
+from index.jobs import Jobs, NewJob, of_document
+from index.query import Query
+from index.scope import everything
+from index.search import Searcher
+from ingest.index_audit import Flaw, IndexAudit
+from ingest.write import Writer
+from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
+
+pytestmark = pytest.mark.anyio
+
+ANA = everything("acme", "ana", [])
+PARTS = "\n\n".join(f"# Part {number}\n\nWhat part {number} says." for number in range(4))
+# The second chunk of the document `parts`; what is done to it, and which flaws that makes.
+VICTIM = """
+    CREATE TEMP TABLE victim AS
+    SELECT chunk_id, document_key, digest FROM chunk_texts JOIN documents USING (document_key)
+    WHERE tenant = 'acme' AND document_id = 'parts' ORDER BY chunk_id OFFSET 1 LIMIT 1
+"""
+DAMAGES = {
+    "a vector is lost": (
+        "DELETE FROM chunks WHERE chunk_id = (SELECT chunk_id FROM victim)",
+        {"orphan"},
+    ),
+    "a text is lost": (
+        "DELETE FROM chunk_texts WHERE chunk_id = (SELECT chunk_id FROM victim)",
+        {"orphan", "digest", "count"},
+    ),
+    "a vector is another's": (
+        """
+        UPDATE chunks SET dense = embeddings.dense FROM embeddings, victim
+        WHERE embeddings.digest <> victim.digest AND chunks.chunk_id = victim.chunk_id
+        """,
+        {"vector"},
+    ),
+    "a vector is of another space": (
+        "UPDATE chunks SET dense = '[1,2,3]' WHERE chunk_id = (SELECT chunk_id FROM victim)",
+        {"vector"},
+    ),
+    "what was embedded is forgotten": (
+        "DELETE FROM embeddings WHERE digest = (SELECT digest FROM victim)",
+        {"vector"},
+    ),
+    "a digest is none of its text": (
+        """
+        UPDATE chunk_texts SET digest = '\\x00' WHERE chunk_id = (SELECT chunk_id FROM victim)
+        """,
+        {"digest", "vector"},
+    ),
+    "a chunk stands elsewhere in the text": (
+        """
+        UPDATE chunk_texts SET start_at = start_at + 1
+        WHERE chunk_id = (SELECT chunk_id FROM victim)
+        """,
+        {"digest"},
+    ),
+    "a chunk is there twice": (
+        """
+        INSERT INTO chunks (shelf, tenant, document_key, dense, lexical)
+        SELECT shelf, tenant, document_key, dense, lexical FROM chunks
+        WHERE chunk_id = (SELECT chunk_id FROM victim)
+        """,
+        {"orphan"},
+    ),
+    "the text is another's": (
+        """
+        UPDATE texts SET text = text || ' More.'
+        WHERE document_key = (SELECT document_key FROM victim)
+        """,
+        {"digest"},
+    ),
+    "its chunks are counted wrongly": (
+        "UPDATE documents SET chunks = 3 WHERE document_id = 'parts' AND tenant = 'acme'",
+        {"count"},
+    ),
+    "the tenant's chunks are counted wrongly": (
+        "UPDATE tenants SET chunks = chunks + 1, public_chunks = 7 WHERE tenant = 'acme'",
+        {"count"},
+    ),
+    "public chunks are counted wrongly": (
+        "UPDATE tenants SET chunks = chunks + 1 WHERE tenant = 'public'",
+        {"count"},
+    ),
+    "an old space is left": (
+        "INSERT INTO embeddings SELECT tenant, 'old', digest, dense FROM embeddings",
+        {"space"},
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+async def full(
+    database: Database,
+    writer: Writer,
+    embedder: RecordingEmbedder,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    await claim(database, embedder)
+    await put(writer, a_document("parts", PARTS))
+    await put(writer, a_document("leave", readers=["public"]))
+    await put(writer, a_document("gas", "Ours burns gas."), tenant="beta")
+    await connection.execute(VICTIM)
+
+
+@pytest.fixture
+def jobs(database: Database) -> Jobs:
+    return Jobs(database)
+
+
+async def audited(database: Database, writer: Writer, *, repair: bool = False) -> list[Flaw]:
+    audit = IndexAudit(Inventory(database), writer, ["coming"], repair)
+    return [flaw async for flaw in audit.flaws("acme", lambda _: None)]
+
+
+async def shown(searcher: Searcher) -> list[tuple[str, str, float]]:
+    """What a search shows, but for the identifiers of chunks."""
+    found = await searcher.search(ANA, Query("what part 1 of the leave says", top_k=10))
+    return [(hit.document_id, hit.text, hit.score) for hit in found.hits]
+
+
+async def test_a_sound_index_has_no_flaws(database: Database, writer: Writer) -> None:
+    assert await audited(database, writer) == []
+
+
+@pytest.mark.parametrize(
+    "cut", ["characters:200/50", "tokens:50/10", "messages:10", "model", "whole"]
+)
+async def test_however_a_text_is_cut_that_is_no_flaw(
+    database: Database, writer: Writer, cut: str
+) -> None:
+    await put(writer, a_document("cut", PARTS * 5, cut=cut))
+
+    assert await audited(database, writer) == []
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+async def test_each_flaw_is_told_and_mended(
+    database: Database,
+    writer: Writer,
+    searcher: Searcher,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+    name: str,
+) -> None:
+    statement, kinds = DAMAGES[name]
+    before = await shown(searcher)
+    await connection.execute(statement)
+
+    told = await audited(database, writer)
+    mended = await audited(database, writer, repair=True)
+
+    assert {flaw.kind for flaw in told} == kinds
+    assert not any(flaw.is_mended for flaw in told)
+    assert {flaw.kind for flaw in mended} == kinds
+    assert all(flaw.is_mended for flaw in mended)
+    assert await audited(database, writer) == []
+    assert {flaw.where for flaw in told} <= {"parts", "", "old"}
+    if name != "the text is another's":
+        assert await shown(searcher) == before
+
+
+async def test_what_is_lost_is_not_mended(
+    database: Database, writer: Writer, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await connection.execute(
+        "DELETE FROM texts WHERE document_key = (SELECT document_key FROM victim)"
+    )
+
+    (flaw,) = await audited(database, writer, repair=True)
+
+    assert (flaw.kind, flaw.where, flaw.is_mended) == ("text", "parts", False)
+
+
+async def test_mending_is_a_change_that_caches_hear_of_and_costs_nothing(
+    database: Database,
+    writer: Writer,
+    documents: Documents,
+    embedder: RecordingEmbedder,
+    invalidation: RecordingInvalidation,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    before = await documents.stored("acme", "parts")
+    assert before is not None
+    await connection.execute(DAMAGES["a chunk is there twice"][0])
+    embedder.texts.clear()
+
+    await audited(database, writer, repair=True)
+
+    after = await documents.stored("acme", "parts")
+    assert after is not None
+    tenant, revisions = invalidation.drained[-1]
+    change = await connection.fetchrow(
+        "SELECT * FROM changes WHERE tenant = 'acme' ORDER BY revision DESC"
+    )
+    assert change is not None
+    assert embedder.texts == []
+    assert (tenant, revisions["acme"]) == ("acme", before.revision + 1)
+    assert set(before.chunk_ids) < set(change["removed"])
+    assert len(change["removed"]) == len(before.chunk_ids) + 1
+    assert tuple(change["added"]) == after.chunk_ids
+
+
+async def test_mending_overtakes_nothing_that_is_queued(
+    database: Database,
+    writer: Writer,
+    jobs: Jobs,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    job = NewJob(tenant="acme", kind="document", target=of_document("parts"), payload=b"{}")
+    job_id = await jobs.put_document("parts", job)
+    await connection.execute(DAMAGES["a vector is lost"][0])
+
+    assert await audited(database, writer, repair=True)
+
+    queued = await jobs.show("acme", job_id)
+    assert queued is not None
+    assert queued.state == "waiting"
+
+
+async def test_who_writes_meanwhile_is_taken_for_no_flaw(
+    database: Database, writer: Writer
+) -> None:
+    done = asyncio.Event()
+
+    async def write() -> None:
+        for number in range(60):
+            await put(writer, a_document(f"d{number % 7}", PARTS + f" Version {number}."))
+        done.set()
+
+    async def audit() -> Counter[str]:
+        found: Counter[str] = Counter()
+        while not done.is_set():
+            found.update(flaw.kind for flaw in await audited(database, writer))
+        return found
+
+    _, found = await asyncio.gather(write(), audit())
+
+    assert found == {}
