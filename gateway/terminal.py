@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+import structlog
 import typer
 from pydantic import SecretStr, ValidationError
 from rich.console import Console
@@ -19,6 +20,9 @@ from index.errors import IndexFailure
 from ingest.errors import NotReembedded
 
 _PIPED_COLUMNS = 200  # no cell of a table is cut short where another program reads it
+
+# What is logged by the way is no part of what a command says.
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
 

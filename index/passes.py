@@ -25,6 +25,9 @@ from index.vocabulary import Spelling, Vocabulary
 
 _KNOWN_MAX = 10_000  # sets of partitions that are remembered
 _TURNS_MAX = 20  # each but the first takes a commit of certain kinds during the last
+# Times the candidates of a leg that a graph is asked for, so that what is best by both scores is
+# among them: of the first ten of 200,000 chunks, ten of each text, 0.98 were with 1, all with 4.
+_REACH = 4
 _ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pass alone
 
 
@@ -240,7 +243,7 @@ class Passes:
 
     async def _nearest(self, turn: _Turn, one: Pass) -> _Made | None:
         """None if the graph led to fewer chunks than were asked for: there may be more."""
-        candidates = turn.question.query.candidates
+        candidates = _REACH * turn.question.query.candidates
         terms = strategy.rarest_terms(turn.words.chances, one.visible, candidates)
         made = await self._among(turn, one, terms)
         found = made.leg("lexical")
@@ -248,14 +251,15 @@ class Passes:
         sufficient = strategy.sufficient_terms(turn.words.weights, floor)
         if not set(sufficient) <= set(terms):
             made = await self._among(turn, one, sufficient)
-        return made if len(made.leg("dense")) == candidates else None
+        enough = turn.question.query.candidates
+        return made if len(made.leg("dense")) >= enough else None
 
     async def _among(self, turn: _Turn, one: Pass, terms: Sequence[int]) -> _Made:
         assert turn.asked.width is not None, "only an embedded query has a nearest chunk"
         rows = await self._database.rows(
             "search.nearest",
             *_arguments(turn, one, [term + 1 for term in terms]),
-            turn.question.query.candidates,
+            _REACH * turn.question.query.candidates,
             shelf=one.shelf,
             width=turn.asked.width,
         )

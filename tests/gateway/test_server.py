@@ -22,6 +22,7 @@ from typer.testing import CliRunner, Result
 from gateway import server
 from gateway.command import app
 from gateway.embedded import Servers
+from gateway.logs import FLUSH_S
 from gateway.settings import Settings
 from index.search import Embedder
 from tests.conftest import fresh_settings
@@ -296,6 +297,7 @@ print(*sorted({HEAVY} & sys.modules.keys()))
 
 async def command(environment: Mapping[str, str], *arguments: str) -> Result:
     """What the command says and does, in a thread of its own, for it starts a loop of its own."""
+    await asyncio.sleep(2 * FLUSH_S)  # or a gateway of this process says its lines in between
     runner = CliRunner()
     unset = {name: None for name in os.environ if name.startswith("NEARHIT_")}
     return await asyncio.to_thread(
