@@ -16,7 +16,7 @@ SEMANTIC = ("off",)
 OPTIONS: tuple[tuple[str, Any], ...] = (
     *(("top_k", wanted) for wanted in (1, 3, 10)),
     *(("alpha", share) for share in (0.3, 1.0)),
-    ("fusion", "rrf"),
+    *(("fusion", fusion) for fusion in ("relative", "rrf")),
     *(("min_score", least) for least in (0.2, 0.8)),
     *(("document_hits_max", most) for most in (1, 2)),
     *[("expand", True)] * 3,

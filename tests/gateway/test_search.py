@@ -80,6 +80,7 @@ async def test_requests_that_mean_the_same_share_an_answer(gateway: Gateway, ana
     [
         {"top_k": 3},
         {"alpha": 0.9},
+        {"fusion": "relative"},
         {"fusion": "rrf"},
         {"scopes": ["private"]},
         {"min_score": 0.5},

@@ -136,9 +136,9 @@ class Story:
             text=" ".join(self._asked() for _ in range(random.choice([1, 1, 2, 4]))),
             alpha=random.choice([None, 0.0, 0.0, 0.25, 0.5, 1.0, 1.0]),
             top_k=random.choice([1, 3, 5, 20]),
-            fusion=random.choice(["relative", "relative", "rrf"]),
+            fusion=random.choice(["absolute", "absolute", "absolute", "relative", "rrf"]),
             filter=self._filter() if self.chance(0.4) else Filter(),
-            min_score=random.choice([None, None, None, 0.3, 0.8]),
+            min_score=random.choice([None, None, None, 0.1, 0.3, 0.8]),
             explain=self.chance(0.2),
             # Few with `expand`: what a text takes in is then seldom a candidate itself.
             candidates=random.choice([1, 2, 3] if expand else [1, 3, 8, 20, 50]),
