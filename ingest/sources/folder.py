@@ -47,7 +47,10 @@ class FolderSource:
         return self.documents_of([self._root])
 
     def documents_of(self, paths: Iterable[Path]) -> Iterator[Item]:
-        """The same of these files and folders alone, which lie in the folder."""
+        """The same of these files and folders alone, which lie in the folder.
+
+        One that is gone by the time it is read is left out, as if it had gone before.
+        """
         pending = sorted(paths, reverse=True)
         with Extractor() as extractor:
             while pending:
@@ -59,7 +62,8 @@ class FolderSource:
                     elif not path.is_symlink():
                         pending += sorted(filter(_is_meant, path.iterdir()), reverse=True)
                 except (OSError, ValueError) as error:
-                    yield Refused(_printable(path.relative_to(self.folder)), reason(error))
+                    if not self._went(path):
+                        yield Refused(_printable(path.relative_to(self.folder)), reason(error))
 
     def count(self) -> int:
         """How many items there are; reads no file."""
@@ -78,6 +82,10 @@ class FolderSource:
     def is_hidden(self, path: Path) -> bool:
         """Whether it is hidden, or in what is."""
         return any(part.startswith(".") for part in path.relative_to(self.folder).parts)
+
+    def _went(self, path: Path) -> bool:
+        """Whether it is gone, and not because the folder as a whole is."""
+        return path != self._root and self.folder.is_dir() and not os.path.lexists(path)
 
     def _document(self, path: Path, extractor: Extractor) -> Document:
         uri = path.relative_to(self.folder).as_posix()

@@ -1,4 +1,6 @@
 import os
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -28,7 +30,11 @@ def refusal(root: Path) -> Refused:
 
 
 def uris(root: Path) -> list[str]:
-    return [item.uri if isinstance(item, Document) else f"!{item.path}" for item in read(root)]
+    return told(read(root))
+
+
+def told(items: Iterable[Document | Refused]) -> list[str]:
+    return [item.uri if isinstance(item, Document) else f"!{item.path}" for item in items]
 
 
 def test_a_file_becomes_a_document_of_the_folder(folder: Path) -> None:
@@ -145,6 +151,28 @@ def test_what_is_no_file_is_refused_without_waiting_for_it(folder: Path) -> None
 
 def test_a_folder_that_is_not_there_is_refused(folder: Path) -> None:
     assert refusal(folder / "nowhere") == Refused("nowhere", "No such file or directory")
+
+
+def test_a_file_that_goes_before_it_is_read_is_left_out(folder: Path) -> None:
+    for name in "abc":
+        write(folder / f"{name}.md")
+    reading = FolderSource(folder, Defaults()).documents()
+
+    first = next(reading)
+    (folder / "b.md").unlink()
+
+    assert told([first, *reading]) == ["a.md", "c.md"]
+
+
+def test_files_that_go_with_their_folder_are_refused(folder: Path) -> None:
+    for name in "abc":
+        write(folder / f"{name}.md")
+    reading = FolderSource(folder, Defaults()).documents()
+
+    next(reading)
+    shutil.rmtree(folder)
+
+    assert told(reading) == ["!b.md", "!c.md"]
 
 
 def test_a_name_that_is_not_unicode_is_refused_and_can_be_printed(folder: Path) -> None:
