@@ -4,6 +4,8 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.util import find_spec
+from urllib.parse import urlsplit
 
 from gateway import backfill as backfilling
 from gateway import embedders, index_audit
@@ -208,15 +210,31 @@ async def audit_index(
 
 
 async def work(settings: Settings, every_s: float) -> None:
-    """Work until a signal says to stop; what is at work is then finished, or given back."""
+    """Work until a signal says to stop; what is at work is then finished, or given back.
+
+    Raises `NotPossible`.
+    """
     from gateway import working  # what it is made of takes half a second to load
 
+    if settings.rabbitmq_url is not None:
+        _check_rabbitmq(settings, settings.rabbitmq_url.get_secret_value())
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with services(settings) as opened, _patient(settings) as patient:
         await working.work(opened, Shelves(patient), stop, every_s)
+
+
+def _check_rabbitmq(settings: Settings, url: str) -> None:
+    if find_spec("aio_pika") is None:
+        raise NotPossible(
+            "NEARHIT_RABBITMQ_URL needs more than is installed: pip install 'nearhit[rabbitmq]'"
+        )
+    if urlsplit(url).scheme not in ("amqp", "amqps"):
+        raise NotPossible("NEARHIT_RABBITMQ_URL must begin with amqp:// or amqps://")
+    if not settings.rabbitmq_tenants():
+        raise NotPossible("NEARHIT_RABBITMQ_QUEUES must say which queues: QUEUE=TENANT")
 
 
 def _patient(settings: Settings) -> AbstractAsyncContextManager[Database]:

@@ -44,6 +44,7 @@ from index.changes import Changes, News
 from index.database import Database
 from index.documents import Documents
 from index.generation import Generation
+from index.heard import Hearsay
 from index.jobs import Jobs
 from index.query import Query
 from index.reverse import Reverse
@@ -92,6 +93,7 @@ class Services:
     tenants: Tenants
     documents: Documents
     jobs: Jobs
+    hearsay: Hearsay
     sources: Sources
     usage: Usage
     audits: Audits
@@ -198,6 +200,7 @@ def _wire(
         tenants=tenants,
         documents=documents,
         jobs=Jobs(connected),
+        hearsay=Hearsay(connected),
         sources=Sources(connected),
         usage=Usage(connected),
         audits=Audits(connected),

@@ -103,6 +103,18 @@ class Settings(BaseSettings):
         "unset: none",
     )
 
+    rabbitmq_url: SecretStr | None = Field(
+        None, description="RabbitMQ whose events `nearhit worker` does; unset: none"
+    )
+    rabbitmq_queues: str | None = Field(
+        None,
+        description="its queues of events, parted by commas, each with the tenant that it belongs "
+        "to: `QUEUE=TENANT`",
+    )
+    rabbitmq_prefetch: PositiveInt = Field(
+        16, le=65_535, description="most events of a queue that a worker does at once"
+    )
+
     price_embedding: NonNegativeFloat = Field(
         0.0, description="money for a million tokens of the embedding service"
     )
@@ -192,9 +204,32 @@ class Settings(BaseSettings):
     )
     log_queries: bool = Field(False, description="whether log lines hold the text of queries")
 
+    def rabbitmq_tenants(self) -> dict[str, str]:
+        """By queue, the tenant that it belongs to."""
+        return _tenants_by_queue(self.rabbitmq_queues or "")
+
+    @field_validator("rabbitmq_queues")
+    @classmethod
+    def _queues(cls, text: str | None) -> str | None:
+        _tenants_by_queue(text or "")
+        return text
+
     @field_validator("index_audit_schedule")
     @classmethod
     def _schedule(cls, text: str) -> str:
         from ingest import schedule  # takes long to load, and few set one
 
         return text if text == NEVER else schedule.checked(text)
+
+
+def _tenants_by_queue(text: str) -> dict[str, str]:
+    """Raises `ValueError`: a queue that two tenants shared would be nobody's."""
+    tenants: dict[str, str] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        queue, is_there, tenant = (each.strip() for each in part.rpartition("="))
+        if not (queue and is_there and tenant):
+            raise ValueError(f"must be QUEUE=TENANT, parted by commas; {part} is not")
+        if queue in tenants:
+            raise ValueError(f"must name each queue once; {queue} comes again")
+        tenants[queue] = tenant
+    return tenants

@@ -58,6 +58,10 @@ async def work(services: Services, shelves: Shelves, stop: asyncio.Event, every_
     async with asyncio.TaskGroup() as group:
         group.create_task(_queue(services, stop))
         group.create_task(_again(stop, every_s, lambda: _sweep(services)))
+        if services.settings.rabbitmq_url is not None:
+            from gateway import rabbit  # needs an extra, which `direct` has looked for
+
+            group.create_task(rabbit.consumer(services).run(stop))
         tending = group.create_task(_again(stop, every_s, lambda: _tend(shelves)))
         await stop.wait()
         tending.cancel()  # building an index may take an hour, and is begun anew

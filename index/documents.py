@@ -8,11 +8,11 @@ from itertools import chain, islice
 
 from pgvector import HalfVector, SparseVector
 
-from index import jobs, outbox, vocabulary
+from index import heard, outbox, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
-from index.jobs import Run
+from index.heard import By, Hearing
 from index.outbox import Change
 from index.rows import document_of, fields_of
 from index.scope import PUBLIC, Scope
@@ -144,13 +144,14 @@ class Documents:
         await self._database.rows("documents.keep_embeddings", tenant, space, digests, dense)
 
     async def apply_all(
-        self, tenant: str, writes: Sequence[Write], run: Run | None = None
+        self, tenant: str, writes: Sequence[Write], by: By | None = None
     ) -> list[Committed | None]:
         """Commit writes of different documents together.
 
         None for those whose document, or the tenant's space, has changed since the plan: nothing of
         them is committed.
-        run: of the job that writes them; else what is new overtakes what is queued for it.
+        by: the job's run or the event that writes them, which must not have been overtaken; what is
+        new overtakes what is queued for it, unless that is the job.
         """
         document_ids = [write.document.document_id for write in writes]
         async with self._writing(tenant, document_ids) as (session, before):
@@ -162,7 +163,7 @@ class Documents:
             if not timely:
                 return [None] * len(writes)
             newer = [one.document.document_id for one in timely if one.document != one.stored]
-            await jobs.overtake(session, tenant, newer, run)
+            await heard.overtake(session, tenant, newer, by)
             changes = await _put(session, tenant, before, timely)
             words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
             await vocabulary.learn(session, tenant, words)
@@ -178,16 +179,20 @@ class Documents:
         owner: str | None,
         readers: Sequence[str],
         words: Collection[str] = (),
+        by: Hearing | None = None,
     ) -> Committed | None:
         """Change who may read the document, or nothing and None if it has changed since.
 
         words: what the tenant's vocabulary learns by it.
+        by: the event that says so; what is queued for the document still comes.
         """
         document_id = stored.document.document_id
         async with self._writing(tenant, [document_id]) as (session, before):
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
+            if by is not None:
+                await heard.keep(session, tenant, by)
             await session.rows("documents.put_access", tenant, document_id, owner, list(readers))
             await vocabulary.learn(session, tenant, words)
             change = Change(
@@ -201,14 +206,14 @@ class Documents:
             )
             return Committed(await outbox.commit(session, tenant, [change]))
 
-    async def remove(self, tenant: str, stored: Stored, run: Run | None = None) -> Committed | None:
+    async def remove(self, tenant: str, stored: Stored, by: By | None = None) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since."""
         document_id = stored.document.document_id
         async with self._writing(tenant, [document_id]) as (session, before):
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            await jobs.overtake(session, tenant, [document_id], run)
+            await heard.overtake(session, tenant, [document_id], by)
             await session.rows("documents.remove", tenant, document_id)
             change = Change(
                 row["document_key"],

@@ -6,6 +6,7 @@ IndexFailure
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
 │   └── BudgetSpent        the tenant has nothing left to pay for them this month
 ├── GenerationMismatch     the index was made with another embedder or analyser
+├── HeardMeanwhile         another event of the document has come first
 ├── JobLost                another worker has the job by now, or nobody needs it any more
 ├── MigrationRefused       the schema is not one that this version can bring up to date
 ├── PayloadTooLarge        what a job was to be told is longer than it may be
@@ -40,6 +41,13 @@ class BudgetSpent(EmbeddingUnavailable):
 
 class GenerationMismatch(IndexFailure):
     """The index was made with another embedder or analyser than the one asked for."""
+
+
+class HeardMeanwhile(IndexFailure):
+    """Another event of the document has come first; nothing was written."""
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(f"another event of {document_id} has been heard meanwhile")
 
 
 class JobLost(IndexFailure):

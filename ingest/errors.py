@@ -3,6 +3,7 @@
 ChatUnavailable     no language model has answered, or not in full
 DocumentContended   others kept changing the document while we prepared its next version
 DocumentTooLong     the document has more chunks than one may have
+EventRefused        an event says nothing that can be done
 JobRefused          a job will never do
 NotReembedded       a tenant could not be moved to another embedder's space
 """
@@ -18,6 +19,10 @@ class DocumentContended(Exception):
 
 class DocumentTooLong(Exception):
     """Nothing was stored; the message says how long is too long."""
+
+
+class EventRefused(Exception):
+    """Hearing it again is of no use. The message quotes no document."""
 
 
 class NotReembedded(Exception):

@@ -4,6 +4,7 @@ Nothing outside this file and `ingest/work.py` knows pgqueuer.
 """
 
 import asyncio
+import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
@@ -40,6 +41,11 @@ class Pace:
     pause_s_max: float = 300.0
     spent_s: float = 3_600.0
     stop_s: float = 30.0
+
+    def pause_after_s(self, attempts: int) -> float:
+        """How long to wait after as many attempts."""
+        longest_s = min(self.pause_s * 2.0 ** (attempts - 1), self.pause_s_max)
+        return longest_s * random.uniform(0.5, 1.0)  # noqa: S311  no secret
 
 
 @dataclass(slots=True)

@@ -5,7 +5,6 @@ told to stop. What is claimed and what an end means is ours; see docs/decisions/
 """
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -58,11 +57,6 @@ class Worker:
     async def drain(self) -> None:
         """Do all jobs that wait, those that come meanwhile and those to be retried too."""
         await self._work(asyncio.Event(), QueueExecutionMode.drain)
-
-    def pause_s(self, attempts: int) -> float:
-        """How long to wait after as many attempts."""
-        longest_s = min(self.pace.pause_s * 2.0 ** (attempts - 1), self.pace.pause_s_max)
-        return longest_s * random.uniform(0.5, 1.0)  # noqa: S311  no secret
 
     async def _work(self, stop: asyncio.Event, mode: QueueExecutionMode) -> None:
         repository = Repository(self.jobs, self.pace, self.listening, list(self.handlers), stop)
@@ -125,7 +119,7 @@ class Worker:
         if attempts >= claimed.attempts_max:
             await self.jobs.fail(claimed.run, reason)
         else:
-            await self.jobs.put_off(claimed.run, reason, due_s=self.pause_s(attempts))
+            await self.jobs.put_off(claimed.run, reason, due_s=self.pace.pause_after_s(attempts))
 
 
 def _reason(error: Exception) -> str:

@@ -17,7 +17,7 @@ from index import cut, spelling
 from index.document import Document
 from index.documents import Committed, Documents, Stored
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
-from index.jobs import Run
+from index.heard import By, Hearing
 from ingest.chunk import Chunk
 from ingest.cuts.model import Known
 from ingest.draft import Draft, draft_all, is_common, is_cut_alike, prepare, write_of
@@ -107,18 +107,18 @@ class Writer:
         self._tally = tally
 
     async def put(
-        self, tenant: str, document_id: str, revise: Revise, run: Run | None = None
+        self, tenant: str, document_id: str, revise: Revise, by: By | None = None
     ) -> Written:
         """`put_all` of one; raises the exception where that returns it.
 
-        run: of the job that asks for it; once it has lost its job, nothing is written, and
-        `JobLost` raised.
+        by: the job's run or the event that asks for it; once overtaken, it writes nothing, and
+        `JobLost` or `HeardMeanwhile` is raised.
         """
-        (outcome,) = await self.put_all(tenant, [Put(document_id, revise)], run)
+        (outcome,) = await self.put_all(tenant, [Put(document_id, revise)], by)
         return _written(outcome)
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], run: Run | None = None
+        self, tenant: str, puts: Sequence[Put], by: By | None = None
     ) -> list[Outcome]:
         """Store the documents, together where they differ; what became of each, in order.
 
@@ -129,12 +129,14 @@ class Writer:
         outcomes: list[Outcome] = []
         for revises in _distinct(puts):
             settled = await self._settled(
-                tenant, list(revises), partial(self._put, tenant, revises, run=run)
+                tenant, list(revises), partial(self._put, tenant, revises, by=by)
             )
             outcomes += [settled[document_id] for document_id in revises]
         return outcomes
 
-    async def put_access(self, tenant: str, document_id: str, revise: Revise) -> Written:
+    async def put_access(
+        self, tenant: str, document_id: str, revise: Revise, by: Hearing | None = None
+    ) -> Written:
         """Change owner and readers to what `revise` says; embeds nothing, moves no vector."""
 
         async def attempt(stored: Stored | None) -> Written | None:
@@ -146,8 +148,9 @@ class Writer:
             if is_common(document) and not is_common(stored.document):
                 texts = [document.title, document.text]
                 words = await asyncio.to_thread(spelling.words_of, texts)
+            owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
-                tenant, stored, owner=document.owner, readers=document.readers, words=words
+                tenant, stored, owner=owner, readers=readers, words=words, by=by
             )
             if committed is None:
                 return None
@@ -161,14 +164,14 @@ class Writer:
         tenant: str,
         document_id: str,
         permit: Callable[[Document | None], object],
-        run: Run | None = None,
+        by: By | None = None,
     ) -> Written:
         """Remove the document with its chunks; `permit` raises to refuse."""
 
         async def attempt(stored: Stored | None) -> Written | None:
             permit(stored.document if stored else None)
             assert stored is not None, "permit refuses what is not there"
-            committed = await self._documents.remove(tenant, stored, run)
+            committed = await self._documents.remove(tenant, stored, by)
             if committed is None:
                 return None
             revision = await self._invalidated(tenant, committed)
@@ -177,7 +180,7 @@ class Writer:
         return await self._settled_one(tenant, document_id, attempt)
 
     async def renew(
-        self, tenant: str, document_id: str, strays: Sequence[int] = (), run: Run | None = None
+        self, tenant: str, document_id: str, strays: Sequence[int] = (), by: By | None = None
     ) -> None:
         """Write the document as it is, all of its chunks anew; nothing if it is gone.
 
@@ -192,7 +195,7 @@ class Writer:
             for error in too_long.values():
                 raise error
             drafts = [replace(draft, strays=strays) for draft in drafts]
-            return (await self._commit(tenant, drafts, run)).get(document_id)
+            return (await self._commit(tenant, drafts, by)).get(document_id)
 
         await self._settled_one(tenant, document_id, attempt)
 
@@ -248,7 +251,7 @@ class Writer:
         tenant: str,
         revises: Mapping[str, Revise],
         stored: Mapping[str, Stored | None],
-        run: Run | None = None,
+        by: By | None = None,
     ) -> dict[str, Outcome]:
         """One attempt at all that `stored` names; whom somebody overtook is left out."""
         revised = {each: _revised(revises[each], found) for each, found in stored.items()}
@@ -264,7 +267,7 @@ class Writer:
         outcomes: dict[str, Outcome] = {
             each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
         }
-        return outcomes | too_long | await self._commit(tenant, drafts, run)
+        return outcomes | too_long | await self._commit(tenant, drafts, by)
 
     async def _cut_by_model(
         self, changed: Sequence[tuple[Stored | None, Document]]
@@ -283,7 +286,7 @@ class Writer:
         return chunks
 
     async def _commit(
-        self, tenant: str, drafts: Sequence[Draft], run: Run | None
+        self, tenant: str, drafts: Sequence[Draft], by: By | None
     ) -> dict[str, Written]:
         """Those of the drafts that were written, all in one commit."""
         if not drafts:
@@ -292,7 +295,7 @@ class Writer:
         space = await self._space(tenant) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
         commits = await self._documents.apply_all(
-            tenant, [write_of(draft, space, vectors) for draft in drafts], run
+            tenant, [write_of(draft, space, vectors) for draft in drafts], by
         )
         committed = next(filter(None, commits), None)
         if committed is None:

@@ -164,10 +164,10 @@ async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: 
     assert len(does.runs) == 4
 
 
-async def test_pauses_double_up_to_a_limit_and_no_two_are_alike(database: Database) -> None:
-    slow = worker(database, Recorder(), pause_s=5.0, pause_s_max=300.0)
+async def test_pauses_double_up_to_a_limit_and_no_two_are_alike() -> None:
+    slow = Pace(pause_s=5.0, pause_s_max=300.0)
 
-    pauses = [[slow.pause_s(attempts) for _ in range(50)] for attempts in (1, 2, 5, 40)]
+    pauses = [[slow.pause_after_s(attempts) for _ in range(50)] for attempts in (1, 2, 5, 40)]
 
     for each, longest_s in zip(pauses, (5.0, 10.0, 80.0, 300.0), strict=True):
         assert all(longest_s / 2 <= pause_s <= longest_s for pause_s in each)

@@ -16,7 +16,7 @@ from index.database import Database, connect
 from index.document import Document
 from index.documents import Committed, Documents, Stored, Write
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
-from index.jobs import Run
+from index.heard import By
 from index.query import Query
 from index.scope import everything
 from index.search import Embedder, Searcher
@@ -436,12 +436,12 @@ class Overtaken(Documents):
         self._overtake: Callable[[], Awaitable[object]] | None = overtake
 
     async def apply_all(
-        self, tenant: str, writes: Sequence[Write], run: Run | None = None
+        self, tenant: str, writes: Sequence[Write], by: By | None = None
     ) -> list[Committed | None]:
         overtake, self._overtake = self._overtake, None
         if overtake is not None:
             await overtake()
-        return await super().apply_all(tenant, writes, run)
+        return await super().apply_all(tenant, writes, by)
 
 
 def with_line(line: str) -> Callable[[Document | None], Document]:
