@@ -11,22 +11,15 @@ from starlette.responses import Response
 
 from gateway import problems, wire
 from gateway.jobs_wire import QueuedAnswer
-from gateway.principal import Admitted, bearer_digest
+from gateway.principal import SUFFICIENT, Admitted, Role, bearer, digest_of
 from gateway.services import Services
 from gateway.telemetry import Trace
 from index import scope
+from index.principals import Principal
 from index.scope import Scope
-from index.tenants import KeyHolder
 
-Needs: TypeAlias = Literal["anyone", "reader", "writer", "admin", "operator"]
+Needs: TypeAlias = Literal["anyone", Role, "operator"]
 Model = TypeVar("Model", bound=BaseModel)
-
-# A role can do what those before it can; the operator administers and reads nothing.
-_SUFFICIENT = {
-    "reader": {"reader", "writer", "admin"},
-    "writer": {"writer", "admin"},
-    "admin": {"admin"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +54,18 @@ class Exchange:
         return trace
 
     @property
-    def sender(self) -> bytes | None:
-        """The digest of the key that came with the request; nobody has looked whose it is."""
+    def credential(self) -> bytes | None:
+        """The key or token that came with the request; nobody has looked whose it is."""
         for name, value in self.request.scope["headers"]:
             if name == b"authorization":
-                return bearer_digest(value)
+                return bearer(value)
         return None
+
+    @property
+    def sender(self) -> bytes | None:
+        """The digest of that."""
+        credential = self.credential
+        return None if credential is None else digest_of(credential)
 
     @property
     def is_operator(self) -> bool:
@@ -75,28 +74,28 @@ class Exchange:
 
     async def admit(
         self,
-        holder: KeyHolder | None = None,
+        principal: Principal | None = None,
         *,
         max_staleness_s: float = 0.0,
         at_once: bool = True,
     ) -> Admitted:
         """Whoever came, as of now; a 401 or 403 `Problem` if that does not suffice for the call.
 
-        holder: who it was when somebody last looked, if that is at hand; the rest as for the gate.
+        principal: who it was when somebody last looked, if that is known; the rest as for the gate.
         """
         gate = self.services.gate
-        if holder is None:
-            holder = await self.identify()
-        admitted = await gate.admit(holder, max_staleness_s=max_staleness_s, at_once=at_once)
-        self.trace.tenant = admitted.holder.tenant
-        if _SUFFICIENT[self.call.needs].isdisjoint(admitted.holder.roles):
+        if principal is None:
+            principal = await self.identify()
+        admitted = await gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
+        self.trace.tenant = admitted.principal.tenant
+        if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
         return admitted
 
-    async def identify(self) -> KeyHolder:
+    async def identify(self) -> Principal:
         if self.is_operator:
             raise problems.forbidden("The operator's key administers; use a key of the tenant.")
-        return await self.services.gate.identify(self.sender)
+        return await self.services.gate.identify(self.credential)
 
     async def require_operator(self) -> None:
         if not self.is_operator:
@@ -126,9 +125,9 @@ class Exchange:
 
 
 def everything(admitted: Admitted) -> Scope:
-    """All that the principal may read."""
-    holder = admitted.holder
-    return scope.everything(holder.tenant, holder.subject, holder.groups)
+    """All that the principal may read, but for its filter."""
+    principal = admitted.principal
+    return scope.resolve(principal.tenant, principal.subject, principal.groups, principal.scopes)
 
 
 def answer(body: BaseModel, status: int = 200) -> Response:

@@ -95,14 +95,20 @@ def too_large(bytes_max: int) -> Problem:
     return Problem(413, "body-too-large", "The body is too large", detail, errors)
 
 
-def unauthorized() -> Problem:
+def unauthorized(detail: str | None = None) -> Problem:
+    """detail: of a web token that was refused."""
     return Problem(
         401,
         "unauthorized",
         "No valid key",
-        "Send a key that is neither revoked nor expired: `Authorization: Bearer KEY`.",
+        detail or "Send a key that is neither revoked nor expired: `Authorization: Bearer KEY`.",
         headers={"WWW-Authenticate": 'Bearer realm="nearhit"'},
     )
+
+
+def issuer_away() -> Problem:
+    detail = "The keys of the web token's issuer can't be fetched. Try again in a moment."
+    return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
 
 
 def forbidden(detail: str) -> Problem:

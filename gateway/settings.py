@@ -103,6 +103,34 @@ class Settings(BaseSettings):
         "unset: none",
     )
 
+    jwt_jwks_url: str | None = Field(
+        None,
+        pattern="^https?://",
+        description="where the issuer of web tokens (JWT) publishes its keys; unset: nowhere",
+    )
+    jwt_secret: SecretStr | None = Field(
+        None,
+        min_length=32,
+        description="secret of web tokens signed with HS256; unset: none of these is taken",
+    )
+    jwt_issuer: str | None = Field(None, description="`iss` of web tokens")
+    jwt_audience: str | None = Field(None, description="`aud` of web tokens that are meant for us")
+    jwt_leeway_s: NonNegativeFloat = Field(
+        30.0, le=300, description="how far the issuer's clock may be off"
+    )
+    jwt_jwks_lifetime_s: PositiveFloat = Field(
+        3600.0, description="after how long the issuer's keys are fetched again, at the latest"
+    )
+    jwt_tenant_claim: str = Field(
+        "tenant", description="claim that says the tenant; dots lead into objects"
+    )
+    jwt_subject_claim: str = Field("sub", description="claim that says the subject")
+    jwt_groups_claim: str = Field("groups", description="claim that says the groups, if any")
+    jwt_roles_claim: str = Field("roles", description="claim that says the roles, if any")
+    jwt_roles: tuple[Literal["reader", "writer", "admin"], ...] = Field(
+        ("reader",), description="roles of web tokens that say none of ours; a JSON list"
+    )
+
     rabbitmq_url: SecretStr | None = Field(
         None, description="RabbitMQ whose events `nearhit worker` does; unset: none"
     )
