@@ -6,6 +6,8 @@ import orjson
 from starlette.responses import Response
 
 from gateway import (
+    access,
+    access_wire,
     administration,
     documents,
     jobs,
@@ -53,6 +55,15 @@ CALLS = (
         body=wire.BatchLine,
         answer=wire.WrittenAnswer,
         media_type="application/x-ndjson",
+    ),
+    Call(
+        "GET",
+        "/v1/documents/{document_id:path}/access/explain",
+        access.explain_access,
+        needs="admin",
+        summary="Why the subject that is named sees a document, or doesn't",
+        answer=access_wire.AccessExplained,
+        parameters=("subject",),
     ),
     Call(
         "PATCH",

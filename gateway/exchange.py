@@ -126,7 +126,10 @@ class Exchange:
 
 def everything(admitted: Admitted) -> Scope:
     """All that the principal may read, but for its filter."""
-    principal = admitted.principal
+    return everything_of(admitted.principal)
+
+
+def everything_of(principal: Principal) -> Scope:
     return scope.resolve(principal.tenant, principal.subject, principal.groups, principal.scopes)
 
 

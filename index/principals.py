@@ -173,6 +173,18 @@ class Principals:
         row = await self._database.row("principals.holder_now", tenant, key_id)
         return None if row is None else _principal(row)
 
+    async def of_subject(
+        self, tenant: str, subject: str, *, limit: int
+    ) -> list[tuple[Principal, str]]:
+        """The subject's keys and tokens that work, each with its name, the newest first."""
+        rows = await self._database.rows("principals.of_subject", tenant, subject, limit)
+        return [(_principal(row), row["name"]) for row in rows]
+
+    async def groups(self, tenant: str, subject: str) -> tuple[str, ...]:
+        """Those that the subject is a member of."""
+        rows = await self._database.rows("principals.groups", tenant, subject)
+        return tuple(row["group_id"] for row in rows)
+
     async def bearer_at(
         self, digest: bytes, claims: Claims
     ) -> tuple[Principal, dict[str, int]] | None:

@@ -101,6 +101,18 @@ FROM keys JOIN tenants USING (tenant) JOIN tenants AS everyone ON everyone.tenan
 -- $1 tenant, $2 key: who holds it, for work that was asked for with it.
 :holder WHERE keys.tenant = $1 AND keys.key_id = $2 AND keys.revoked_at IS NULL;
 
+-- name: of_subject
+-- $1 tenant, $2 subject, $3 how many: its live keys and tokens, the newest first.
+SELECT holder.*, keys.name
+FROM (:holder WHERE keys.tenant = $1 AND keys.subject = $2 AND keys.revoked_at IS NULL) AS holder
+JOIN keys USING (key_id)
+WHERE keys.expires_at IS NULL OR keys.expires_at > now()
+ORDER BY keys.created_at DESC, key_id LIMIT $3;
+
+-- name: groups
+-- $1 tenant, $2 subject.
+SELECT group_id FROM members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;
+
 -- name: bearer
 -- $1 tenant, $2 subject, $3 groups that a web token says: all of them, as of which revisions.
 SELECT
