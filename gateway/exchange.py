@@ -1,6 +1,7 @@
 """One call of the API and one exchange of it: what it needs, who came, what they sent."""
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
@@ -21,6 +22,8 @@ from index.scope import Scope
 Needs: TypeAlias = Literal["anyone", Role, "operator"]
 Model = TypeVar("Model", bound=BaseModel)
 
+_SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -40,6 +43,11 @@ class Call:
     status: int = 200
     media_type: str = "application/json"
     parameters: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> bool:
+        """Whether it only reads, or makes little: then it ends with the server's deadline."""
+        return self.method == "GET" or self.needs == "reader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,22 @@ class Exchange:
         return None if credential is None else digest_of(credential)
 
     @property
+    def timeout_s(self) -> float | None:
+        """What the caller grants the call, and the server what only reads; None for no end.
+
+        A 422 `Problem` if the caller's header is no number of seconds.
+        """
+        longest_s = self.services.settings.deadline_s if self.call.reads else None
+        for name, value in self.request.scope["headers"]:
+            if name == b"request-timeout":
+                if not _SECONDS.fullmatch(value) or float(value) == 0:
+                    raise problems.invalid_field(
+                        "Request-Timeout", "must be seconds, such as 2 or 0.5"
+                    )
+                return float(value) if longest_s is None else min(float(value), longest_s)
+        return longest_s
+
+    @property
     def is_operator(self) -> bool:
         sender, operator = self.sender, self.services.admin_digest
         return sender is not None and operator is not None and hmac.compare_digest(sender, operator)
@@ -83,11 +107,15 @@ class Exchange:
 
         principal: who it was when somebody last looked, if that is known; the rest as for the gate.
         """
-        gate = self.services.gate
+        gate, load, trace = self.services.gate, self.services.load, self.trace
         if principal is None:
             principal = await self.identify()
+        if not trace.tenant:  # a request is counted once, however often it is admitted
+            load.begin_of(principal.tenant)
+            trace.tenant = principal.tenant
+            trace.hands = load.hands(principal)
+            await load.spend(trace.hands)
         admitted = await gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
-        self.trace.tenant = admitted.principal.tenant
         if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
         return admitted

@@ -76,6 +76,21 @@ class Problem(Exception):
         )
 
 
+def too_many(what: str, retry_s: int) -> Problem:
+    return Problem(
+        429,
+        "too-many-requests",
+        "Too many requests",
+        f"There are too many {what}. Try again when the header Retry-After says.",
+        headers={"Retry-After": str(max(1, retry_s))},
+    )
+
+
+def overloaded() -> Problem:
+    detail = "There is too much to do just now. Try again in a moment."
+    return Problem(503, "overloaded", "Not available now", detail, headers=_RETRY)
+
+
 def invalid(errors: Sequence[FieldError]) -> Problem:
     fields = ", ".join(error.field for error in errors)
     return Problem(422, "invalid-field", "A field is not valid", f"Mend {fields}.", errors)

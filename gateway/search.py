@@ -22,24 +22,23 @@ from index.scope import PUBLIC, Scope
 
 async def search(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
-    with services.deadlines.within(services.settings.deadline_s):
-        body = await exchange.read(services.settings.search_bytes_max)
-        wanted = services.understood.get((exchange.sender, body))
-        if wanted is None:
-            wanted = _understand(exchange, await exchange.identify(), body)
-        trace.mark("parse")
-        wanted, revisions = await _admit(exchange, wanted, body)
-        trace.mark("revision")
-        served = services.answers.known(wanted.key, revisions)
-        if served is None and wanted.max_staleness_s > 0:
-            # Only what was computed before may be old: what is computed now is for who asks now.
-            wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
-        if served is None:
-            served = await services.answers.get(
-                await _asked(services, wanted),
-                revisions,
-                lambda: compute(services.searcher, wanted.scope, wanted.query),
-            )
+    body = await exchange.read(services.settings.search_bytes_max)
+    wanted = services.understood.get((exchange.sender, body))
+    if wanted is None:
+        wanted = _understand(exchange, await exchange.identify(), body)
+    trace.mark("parse")
+    wanted, revisions = await _admit(exchange, wanted, body)
+    trace.mark("revision")
+    served = services.answers.known(wanted.key, revisions)
+    if served is None and wanted.max_staleness_s > 0:
+        # Only what was computed before may be old: what is computed now is for who asks now.
+        wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
+    if served is None:
+        served = await services.answers.get(
+            await _asked(services, wanted),
+            revisions,
+            lambda: compute(services.searcher, wanted.scope, wanted.query),
+        )
     services.auditor.sample(wanted.scope, wanted.query, wanted.key, served)
     trace.tier = served.tier
     trace.mark("cache" if served.tier != "miss" else "search")

@@ -1,6 +1,7 @@
 """The composition root: the only place that builds things out of settings."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
+from cache.allowances import Allowances, Rate
 from cache.answers import Answers
 from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
@@ -31,6 +33,7 @@ from gateway.deadlines import Deadlines
 from gateway.embedders import names
 from gateway.errors import NotPossible
 from gateway.judge import Judge, Ledger
+from gateway.load import Load
 from gateway.metrics import Metrics
 from gateway.principal import Gate, digest_of, utc_now
 from gateway.settings import Settings
@@ -106,6 +109,7 @@ class Services:
     edition: str
     store: Store
     gate: Gate
+    load: Load
     understood: LRUCache[tuple[bytes | None, bytes], Wanted]
     answers: Answers
     invalidation: Invalidation[News]
@@ -224,6 +228,15 @@ def _wire(
             revisions,
             utc_now,
             settings.staleness_s_max,
+        ),
+        load=Load(
+            {
+                name: Allowances(store, Rate(per_s, math.ceil(2 * per_s)), time.monotonic)
+                for name, per_s in (("key", settings.rate_key), ("tenant", settings.rate_tenant))
+                if per_s
+            },
+            requests_max=settings.requests_max,
+            tenant_requests_max=settings.tenant_requests_max,
         ),
         understood=LRUCache(_UNDERSTOOD_MAX),
         answers=answers,

@@ -167,7 +167,20 @@ class Settings(BaseSettings):
     )
     batch_bytes_max: PositiveInt = Field(33_554_432, description="longest body of a batch")
     batch_documents_max: PositiveInt = Field(1_000, description="most documents in a batch")
-    deadline_s: PositiveFloat = Field(10.0, description="longest time for a search")
+    deadline_s: PositiveFloat = Field(
+        10.0,
+        description="longest time for a call that reads; `Request-Timeout` can ask for less",
+    )
+    rate_key: NonNegativeFloat = Field(
+        500.0, description="requests a second of one key, twice as many at a time; 0: no limit"
+    )
+    rate_tenant: NonNegativeFloat = Field(
+        2_000.0, description="requests a second of one tenant, twice as many at a time; 0: no limit"
+    )
+    requests_max: PositiveInt = Field(512, description="most requests that a worker does at once")
+    tenant_requests_max: PositiveInt = Field(
+        128, description="most requests of one tenant that a worker does at once"
+    )
     staleness_s_max: PositiveFloat = Field(
         1.0,
         description="how far `max_staleness_ms` counts while the database answers; beyond it, it "
