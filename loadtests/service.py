@@ -53,15 +53,18 @@ def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
 
 
 @contextmanager
-def beside(service: Service, settings: Mapping[str, str] | None = None) -> Iterator[Service]:
-    """Another gateway on the same servers."""
+def beside(
+    service: Service, settings: Mapping[str, str] | None = None, *, samples: Path | None = None
+) -> Iterator[Service]:
+    """Another gateway on the same servers; samples: where it writes what it was doing."""
+    command = _SERVE if samples is None else ("loadtests.sampled", str(samples), *_SERVE[1:])
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         environment = {
             "NEARHIT_DATABASE_URL": service.database_url,
             "NEARHIT_REDIS_URL": service.redis_url,
             "NEARHIT_ADMIN_KEY": service.admin_key,
         }
-        with _process(_SERVE, environment | dict(settings or {}), Path(name)) as (url, pid):
+        with _process(command, environment | dict(settings or {}), Path(name)) as (url, pid):
             yield replace(service, url=url, pid=pid)
 
 
