@@ -1,4 +1,8 @@
-"""One PostgreSQL, reached by statement name; driver exceptions end here."""
+"""One PostgreSQL, reached by statement name; driver exceptions end here.
+
+By two ways: as the owner of the tables, and for searches as a role that may call the functions of
+`index/wall.py` and do nothing else. A statement is to be had by one of them alone.
+"""
 
 import asyncio
 import time
@@ -12,17 +16,20 @@ import orjson
 from asyncpg.pool import PoolConnectionProxy
 from pgvector.asyncpg import register_vector
 
-from index import statements
-from index.errors import DatabaseUnavailable
+from index import role, statements, wall
+from index.errors import DatabaseUnavailable, RoleRefused
+from index.wall import Connection
 
-Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
+Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Row: TypeAlias = Mapping[str, Any]
 Observe: TypeAlias = Callable[[str, float], None]
 
 ACQUIRE_TIMEOUT_S = 5.0  # a starting value, not measured; past it a 503 serves a caller better
 STANDING_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
 CLOSE_TIMEOUT_S = 5.0
-_STATEMENTS = statements.load()
+_STATEMENTS = {
+    name: text for name, text in statements.load().items() if name not in wall.STATEMENTS
+}
 
 # A plan must not change with what the planner believes of a table, or with a search's arguments: an
 # index that fits is always used, and how to search is chosen in index/strategy.py.
@@ -78,10 +85,49 @@ class Session:
         return None if row is None else next(iter(row.values()))
 
 
-class Database:
-    """A pool of sessions. Raises `DatabaseUnavailable` where the server can't answer now."""
+class Searching:
+    """Calls functions, by the names of their statements, on connections of their role."""
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", observe: Observe) -> None:
+    def __init__(self, pool: Pool, owner: Pool, observe: Observe) -> None:
+        self._pool = pool
+        self._owner = owner
+        self._observe = observe
+        self._functions = wall.Functions()
+
+    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
+        """Of a statement in `wall.STATEMENTS`. Raises `DatabaseUnavailable`."""
+        with _unavailable():
+            call = self._functions.known(name, numbers) or await self._made(name, numbers)
+            try:
+                return await self._rows(name, call, arguments)
+            except asyncpg.UndefinedFunctionError:  # somebody has dropped it since
+                self._functions.forget(name, numbers)
+            return await self._rows(name, await self._made(name, numbers), arguments)
+
+    async def row(self, name: str, *arguments: Any) -> Row | None:
+        rows = await self.rows(name, *arguments)
+        return rows[0] if rows else None
+
+    async def _made(self, name: str, numbers: Mapping[str, int]) -> str:
+        async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+            return await self._functions.make(connection, name, numbers)
+
+    async def _rows(self, name: str, call: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+            started_s = time.perf_counter()
+            rows = await connection.fetch(call, *arguments)
+            self._observe(name, time.perf_counter() - started_s)
+            return cast("Sequence[Row]", rows)
+
+
+class Database:
+    """A pool of sessions. Raises `DatabaseUnavailable` where the server can't answer now.
+
+    searching: what searches go by, and nothing else does.
+    """
+
+    def __init__(self, pool: Pool, searching: Searching, observe: Observe) -> None:
+        self.searching = searching
         self._pool = pool
         self._observe = observe
         self._standing: PoolConnectionProxy[asyncpg.Record] | None = None
@@ -155,31 +201,64 @@ class Database:
 async def connect(
     url: str, *, connections_max: int, statement_timeout_s: float, observe: Observe
 ) -> AsyncIterator[Database]:
-    """A database whose schema is in place; see `index.migrate`."""
-    with _unavailable():
+    """A database whose schema and role are in place; see `index.migrate`.
+
+    connections_max: for searches, and as many for everything else.
+
+    Raises `RoleRefused` if the role may do more than searches need.
+    """
+    timed = {"statement_timeout": str(round(statement_timeout_s * 1000))}
+    searches = timed | {"role": role.NAME}  # so that RESET ROLE leads back to it
+    async with (
+        # And the standing one.
+        _pool(url, connections_max + 1, statement_timeout_s, timed) as owner,
+        _pool(url, connections_max, statement_timeout_s, searches) as searching,
+    ):
+        await _check(owner, searching)
+        database = Database(owner, Searching(searching, owner, observe), observe)
+        try:
+            yield database
+        finally:
+            await database.release()
+
+
+@asynccontextmanager
+async def _pool(
+    url: str, connections_max: int, timeout_s: float, settings: Mapping[str, str]
+) -> AsyncIterator[Pool]:
+    with _unavailable(), _refused():
         pool = await asyncpg.create_pool(
             url,
             min_size=1,
-            max_size=connections_max + 1,  # and the standing one
-            command_timeout=statement_timeout_s,  # should the server be too far gone for its own
+            max_size=connections_max,
+            command_timeout=timeout_s,  # should the server be too far gone for its own
             init=_prepare,
             reset=_keep,
-            server_settings={
-                "application_name": "nearhit",
-                "statement_timeout": str(round(statement_timeout_s * 1000)),
-                **_PLANNING,
-                **_GRAPH,
-            },
+            server_settings={"application_name": "nearhit", **settings, **_PLANNING, **_GRAPH},
         )
-    database = Database(pool, observe)
     try:
-        yield database
+        yield pool
     finally:
-        await database.release()
         try:
             await asyncio.wait_for(pool.close(), CLOSE_TIMEOUT_S)
         except TimeoutError:
             pool.terminate()
+
+
+async def _check(owner: Pool, searching: Pool) -> None:
+    with _unavailable():
+        schema = await owner.fetchval("SELECT current_schema()")
+        async with searching.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+            await role.check(connection, schema, role.NAME)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """A connection that may not act as the role that it asks for has none."""
+    try:
+        yield
+    except (asyncpg.InvalidParameterValueError, asyncpg.InsufficientPrivilegeError) as error:
+        raise RoleRefused(f"PostgreSQL refuses what Nearhit connects with: {error}") from error
 
 
 async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:

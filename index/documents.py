@@ -96,6 +96,7 @@ class Committed:
 class Documents:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._searching = database.searching
         self._learned = Learned()
 
     async def stored(self, tenant: str, document_id: str) -> Stored | None:
@@ -116,14 +117,14 @@ class Documents:
 
     async def read(self, scope: Scope, wanted: Filter, document_id: str) -> Document | None:
         """The document, if it is one of the tenant that the scope admits and the filter wants."""
-        row = await self._database.row("search.document", *which(scope, wanted), document_id)
+        row = await self._searching.row("search.document", *which(scope, wanted), document_id)
         return None if row is None else document_of(row)
 
     async def page(
         self, scope: Scope, wanted: Filter, *, after: str, source: str | None, limit: int
     ) -> list[Document]:
         """Up to `limit` of those documents, by identifier, without texts."""
-        rows = await self._database.rows(
+        rows = await self._searching.rows(
             "search.documents", *which(scope, wanted), after, source, limit
         )
         return [document_of(row) for row in rows]

@@ -11,6 +11,7 @@ IndexFailure
 ├── MigrationRefused       the schema is not one that this version can bring up to date
 ├── PayloadTooLarge        what a job was to be told is longer than it may be
 ├── QueueFull              too many jobs of the tenant wait already
+├── RoleRefused            the database role that serves searches is not as it must be
 ├── TenantMissing          there is no such tenant
 └── Unreadable             a record of what an answer depends on says nothing
 """
@@ -74,6 +75,10 @@ class QueueFull(IndexFailure):
 
     def __init__(self, tenant: str, waiting_max: int) -> None:
         super().__init__(f"{waiting_max:,} jobs of {tenant} wait already")
+
+
+class RoleRefused(IndexFailure):
+    """The database role that serves searches is missing, or may do too much; says what to do."""
 
 
 class TenantMissing(IndexFailure):

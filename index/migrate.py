@@ -7,6 +7,7 @@ from importlib import resources
 
 import asyncpg
 
+from index import role
 from index.errors import DatabaseUnavailable, MigrationRefused
 
 _LOCK = 6_324_271  # any number that nobody else on this database uses for an advisory lock
@@ -42,7 +43,10 @@ def shipped() -> list[Migration]:
 async def migrate(url: str, migrations: list[Migration]) -> list[str]:
     """Apply what is missing and return its names; many processes may call this at once.
 
-    Raises `MigrationRefused` when an applied file has changed or is unknown to this version.
+    See to it, too, that there is the role that serves searches.
+
+    Raises `MigrationRefused` when an applied file has changed or is unknown to this version, and
+    `RoleRefused` if there is no such role and we may not make it.
     """
     try:
         connection = await asyncpg.connect(url)
@@ -55,6 +59,7 @@ async def migrate(url: str, migrations: list[Migration]) -> list[str]:
         pending = _pending(migrations, {row["name"]: row["digest"] for row in rows})
         for migration in pending:
             await _apply(connection, migration)
+        await role.make(connection)
         return [migration.name for migration in pending]
     finally:
         await connection.close()

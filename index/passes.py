@@ -136,7 +136,7 @@ class _Made:
 
 class Passes:
     def __init__(self, database: Database, *, limits: Limits) -> None:
-        self._database = database
+        self._database = database.searching
         self._limits = limits
         self._vocabulary = Vocabulary(database)
         self._loaded: frozenset[str] = frozenset()

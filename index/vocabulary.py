@@ -68,7 +68,7 @@ class Vocabulary:
     """Remembers, in this process, known words for ever and corrections while they hold."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._database = database.searching
         self._known: LRUCache[tuple[str, str], bool] = LRUCache(KNOWN_MAX)
         self._corrections: LRUCache[_Key, tuple[str, ...]] = LRUCache(CORRECTED_MAX)
 
