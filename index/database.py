@@ -18,7 +18,7 @@ from pgvector.asyncpg import register_vector
 
 from index import role, statements, wall
 from index.errors import DatabaseUnavailable, RoleRefused
-from index.wall import Connection
+from index.role import Connection
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Row: TypeAlias = Mapping[str, Any]
@@ -207,12 +207,11 @@ async def connect(
 
     Raises `RoleRefused` if the role may do more than searches need.
     """
-    timed = {"statement_timeout": str(round(statement_timeout_s * 1000))}
-    searches = timed | {"role": role.NAME}  # so that RESET ROLE leads back to it
+    searches = {"role": role.NAME}  # so that RESET ROLE leads back to it
     async with (
         # And the standing one.
-        _pool(url, connections_max + 1, statement_timeout_s, timed) as owner,
-        _pool(url, connections_max, statement_timeout_s, searches) as searching,
+        pool(url, connections_max + 1, statement_timeout_s, {}) as owner,
+        pool(url, connections_max, statement_timeout_s, searches) as searching,
     ):
         await _check(owner, searching)
         database = Database(owner, Searching(searching, owner, observe), observe)
@@ -223,26 +222,33 @@ async def connect(
 
 
 @asynccontextmanager
-async def _pool(
-    url: str, connections_max: int, timeout_s: float, settings: Mapping[str, str]
+async def pool(
+    url: str, connections_max: int, statement_timeout_s: float, settings: Mapping[str, str]
 ) -> AsyncIterator[Pool]:
+    """settings: of each connection, beside those that plans hang on."""
     with _unavailable(), _refused():
-        pool = await asyncpg.create_pool(
+        made = await asyncpg.create_pool(
             url,
             min_size=1,
             max_size=connections_max,
-            command_timeout=timeout_s,  # should the server be too far gone for its own
+            command_timeout=statement_timeout_s,  # should the server be too far gone for its own
             init=_prepare,
             reset=_keep,
-            server_settings={"application_name": "nearhit", **settings, **_PLANNING, **_GRAPH},
+            server_settings={
+                "application_name": "nearhit",
+                "statement_timeout": str(round(statement_timeout_s * 1000)),
+                **settings,
+                **_PLANNING,
+                **_GRAPH,
+            },
         )
     try:
-        yield pool
+        yield made
     finally:
         try:
-            await asyncio.wait_for(pool.close(), CLOSE_TIMEOUT_S)
+            await asyncio.wait_for(made.close(), CLOSE_TIMEOUT_S)
         except TimeoutError:
-            pool.terminate()
+            made.terminate()
 
 
 async def _check(owner: Pool, searching: Pool) -> None:

@@ -3,22 +3,25 @@
 It belongs to the whole server: installations in several of its databases share it.
 """
 
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import asyncpg
+from asyncpg.pool import PoolConnectionProxy
 
 from index import statements
 from index.errors import RoleRefused
+
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 NAME = "nearhit_search"
 _TOLD_MAX = 5  # things that it may do and mustn't, in a message
 
 _EXCESS = statements.load()["role.excess"]
-_SCHEMA = """
-SELECT quote_ident(current_schema()), has_schema_privilege($1, current_schema(), 'USAGE')"""
+_CLOSED_SCHEMA = """
+SELECT quote_ident(current_schema()) WHERE NOT has_schema_privilege($1, current_schema(), 'USAGE')"""
 
 
-async def make(connection: "asyncpg.Connection[asyncpg.Record]", name: str = NAME) -> None:
+async def make(connection: Connection, name: str = NAME) -> None:
     """See to it that there is the role, and that whoever is connected may act as it.
 
     Many processes may call this at once, on many databases of one server. Raises `RoleRefused`.
@@ -39,7 +42,7 @@ async def make(connection: "asyncpg.Connection[asyncpg.Record]", name: str = NAM
     await _let_in(connection, name)
 
 
-async def check(connection: "asyncpg.Connection[asyncpg.Record]", schema: str, name: str) -> None:
+async def check(connection: Connection, schema: str, name: str) -> None:
     """Raises `RoleRefused` if whoever is connected may do more than searches need.
 
     schema: of the tables.
@@ -60,7 +63,7 @@ async def check(connection: "asyncpg.Connection[asyncpg.Record]", schema: str, n
         )
 
 
-async def _may_act(connection: "asyncpg.Connection[asyncpg.Record]", name: str) -> bool:
+async def _may_act(connection: Connection, name: str) -> bool:
     """Whether there is the role, and we may take it on."""
     try:
         async with connection.transaction():
@@ -70,18 +73,17 @@ async def _may_act(connection: "asyncpg.Connection[asyncpg.Record]", name: str) 
     return True
 
 
-async def _let_in(connection: "asyncpg.Connection[asyncpg.Record]", name: str) -> None:
+async def _let_in(connection: Connection, name: str) -> None:
     """Into the schema of the tables, to find the functions there; most let everybody in."""
-    schema, is_in = await connection.fetchrow(_SCHEMA, name)
-    if not is_in:
+    schema = await connection.fetchval(_CLOSED_SCHEMA, name)
+    if schema is not None:
         await connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {name}")
 
 
-async def _refuse(connection: "asyncpg.Connection[asyncpg.Record]", name: str) -> NoReturn:
+async def _refuse(connection: Connection, name: str) -> NoReturn:
     """With what an administrator has to run."""
-    whose, is_there = await connection.fetchrow(
-        "SELECT quote_ident(current_user), EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", name
-    )
+    whose = await connection.fetchval("SELECT quote_ident(current_user)")
+    is_there = await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", name)
     create = "" if is_there else f"CREATE ROLE {name} NOLOGIN; "
     raise RoleRefused(
         f"searches are served by the database role {name}, which {whose} may not take on: "

@@ -1,33 +1,29 @@
 """What searches are to the database: functions, and nothing else that their role may touch.
 
 Each is one statement of `index/sql` with the rights of whoever owns the tables, so what it answers
-is what its conditions on tenant and grants let through. Its name ends with a digest of its body: two
-versions of Nearhit that differ in a statement have two functions, and neither takes the other's.
-Nobody drops the older ones: they let through what they ever did.
+is what its conditions on tenant and grants let through. Its name ends with a digest of its body:
+two versions of Nearhit that differ in a statement have two functions, and neither takes the
+other's. Nobody drops the older ones: they let through what they ever did.
 """
 
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
-
-import asyncpg
-from asyncpg.pool import PoolConnectionProxy
 
 from index import role, statements
-
-Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
+from index.role import Connection
 
 _LOCK = 6_324_273  # of one process that makes functions; see index/migrate.py
 _QUOTE = "$nearhit$"
 _DIGEST_CHARACTERS = 8  # which `role.excess` compares too
 
 _PLACE = """
-SELECT
-    quote_ident(current_schema()) AS schema,
+SELECT (
+    quote_ident(current_schema()),
     (SELECT string_agg(quote_ident(name), ', ' ORDER BY place)
-     FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place)) AS path"""
+     FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place))
+)"""
 _TYPES = """
 SELECT coalesce(array_agg(format_type(oid, NULL) ORDER BY place), '{}')
 FROM unnest($1::oid[]) WITH ORDINALITY AS types (oid, place)"""
@@ -111,7 +107,7 @@ class Functions:
                 place = await _place(connection)
                 function = await _function(connection, name, numbers)
                 await _put(connection, place, function)
-                call = f"SELECT * FROM {place.schema}.{function.call}"
+                call = f"SELECT * FROM {place.schema}.{function.call}"  # noqa: S608  names of ours
                 self._calls[name, tuple(numbers.values())] = call
             return call
 
@@ -139,7 +135,8 @@ async def _types(connection: Connection, oids: Sequence[int]) -> tuple[str, ...]
 
 
 async def _place(connection: Connection) -> Place:
-    return Place(*await connection.fetchrow(_PLACE))
+    schema, path = await connection.fetchval(_PLACE)
+    return Place(schema, path)
 
 
 async def _put(connection: Connection, place: Place, function: Function) -> None:

@@ -1,4 +1,4 @@
-"""How PostgreSQL carries a search out: the plans of the very statements, as they ran.
+"""How PostgreSQL carries a search out: the plans of the very statements, as they ran in functions.
 
 A plan must not depend on what the planner believes of a table. So each is looked at on a fresh
 database, on fresh shelves without statistics, and with statistics of some tables or of all.
@@ -9,15 +9,17 @@ import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast, get_args
+from typing import Any, Protocol, TypeAlias, cast, get_args
 
 import pytest
 
 from gateway.embedded import Servers
+from index import role
 from index.changes import Changes
-from index.database import Connection, Database, Row, Session
+from index.database import Database, Pool, Row, Searching, Session, pool
 from index.documents import Documents
 from index.query import FusionName, Query
+from index.role import Connection
 from index.scope import Scope, resolve
 from index.search import Searcher
 from index.shelves import Moved, Shelves
@@ -50,18 +52,29 @@ STATISTICS = {
 }
 
 
-class Explained:
-    """A database of one session that keeps the plan of each statement as it ran."""
+class Rows(Protocol):
+    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]: ...
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+
+class Explained:
+    """A way to the database by one connection that keeps the plan of each statement as it ran."""
+
+    def __init__(self, way: Rows) -> None:
+        self._way = way
+        # What a function has run ends just before the call of it does.
+        self._place = -2 if isinstance(way, Searching) else -1
         self._told: list[str] = []
         self.plans: list[tuple[str, Node]] = []
 
+    @property
+    def searching(self) -> "Explained":
+        """Whoever searches goes by this."""
+        return self
+
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         self._told.clear()
-        rows = await self._session.rows(name, *arguments, **numbers)
-        self.plans.append((name, json.loads(self._told[-1].partition("plan:")[2])["Plan"]))
+        rows = await self._way.rows(name, *arguments, **numbers)
+        self.plans.append((name, json.loads(self._told[self._place].partition("plan:")[2])["Plan"]))
         return rows
 
     async def row(self, name: str, *arguments: Any) -> Row | None:
@@ -85,28 +98,61 @@ class Explained:
         ]
 
 
+class OneConnection:
+    """A pool of one connection that is never given back, so that who listens to it may stay."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @asynccontextmanager
+    async def acquire(self, **_: Any) -> AsyncIterator[Connection]:
+        yield self._connection
+
+
 @asynccontextmanager
-async def explained(database: Database) -> AsyncIterator[Explained]:
-    """What the server tells of each statement is what ran, not what `EXPLAIN` would have run."""
-    async with database.session() as session:
-        await session.connection.execute(
+async def explained(url: str, role_name: str | None) -> AsyncIterator[Explained]:
+    """Statements of the tables' owner, or searches if a role is named.
+
+    What the server tells of each statement is what ran, not what `EXPLAIN` would have run.
+    """
+    settings = {} if role_name is None else {"role": role_name}
+    async with (
+        pool(url, 1, 10, {}) as owner,
+        pool(url, 1, 10, settings) as opened,
+        opened.acquire() as connection,
+    ):
+        await connection.execute("SET ROLE NONE")  # no other may load anything
+        await connection.execute(
             "LOAD 'auto_explain';"
             "SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;"
             "SET auto_explain.log_analyze = on; SET auto_explain.log_timing = off;"
-            "SET auto_explain.log_format = json"
+            "SET auto_explain.log_format = json; SET auto_explain.log_nested_statements = on"
         )
-        explaining = Explained(session)
-        session.connection.add_log_listener(explaining.listen)
+        await connection.execute("RESET ROLE")
+        one = cast("Pool", OneConnection(connection))
+        way = (
+            Session(connection, _unobserved)
+            if role_name is None
+            else Searching(one, owner, _unobserved)
+        )
+        explaining = Explained(way)
+        connection.add_log_listener(explaining.listen)
         try:
             yield explaining
         finally:
-            session.connection.remove_log_listener(explaining.listen)
-            await session.connection.execute("SET auto_explain.log_min_duration = -1")
+            connection.remove_log_listener(explaining.listen)
+
+
+def _unobserved(_name: str, _seconds: float) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    explained: Explained
+    """searches, statements: as they are explained, those of searches and those of the owner."""
+
+    searches: Explained
+    statements: Explained
     shelves: dict[str, int]
 
 
@@ -134,8 +180,8 @@ async def settled(
                         shelves[done.tenant] = done.shelf
             for table in analysed or ():
                 await run_sql(url, f"ANALYZE {table}")
-            async with explained(database) as explaining:
-                yield Town(explaining, shelves)
+        async with explained(url, role.NAME) as searches, explained(url, None) as statements:
+            yield Town(searches, statements, shelves)
 
 
 @pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
@@ -205,7 +251,7 @@ def assert_no_table_is_read_through(plan: Node) -> None:
 
 
 async def only_pass(town: Town, scope: Scope, limits: Limits, query: Query = QUERY) -> Node:
-    ((_, plan),) = await town.explained.search(scope, limits, query)
+    ((_, plan),) = await town.searches.search(scope, limits, query)
     assert_no_table_is_read_through(plan)
     return plan
 
@@ -289,7 +335,7 @@ async def test_the_nearest_are_found_by_the_graph_and_by_the_index_of_terms(town
 async def test_each_shelf_with_an_index_is_looked_through_by_it_and_the_rest_walked_to(
     town: Town,
 ) -> None:
-    passes = await town.explained.search(replace(ALL, public=True), crowd.NEAREST)
+    passes = await town.searches.search(replace(ALL, public=True), crowd.NEAREST)
 
     (first, of_delta), (second, of_acme), (third, of_others) = passes
     assert (first, second, third) == ("search.nearest", "search.nearest", "search.walk")
@@ -310,9 +356,9 @@ async def test_a_whole_text_is_read_only_to_expand_a_hit(town: Town, *, expand: 
 
 
 async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
-    await town.explained.search(replace(ALL, public=True), crowd.WALK)
+    await town.searches.search(replace(ALL, public=True), crowd.WALK)
 
-    ((_, plan),) = [one for one in town.explained.plans if one[0] == "search.survey"]
+    ((_, plan),) = [one for one in town.searches.plans if one[0] == "search.survey"]
     assert_no_table_is_read_through(plan)
     assert shelves_read(plan) == set()
     for name, index in (("own_sample", "documents_dice"), ("others_sample", "documents_public")):
@@ -324,17 +370,17 @@ async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
 async def test_what_is_new_is_looked_up_chunk_by_chunk(
     town: Town, partition: str, tenant: str
 ) -> None:
-    (stored,) = await town.explained.rows("documents.stored", tenant, [f"{tenant}0"])
+    (stored,) = await town.statements.rows("documents.stored", tenant, [f"{tenant}0"])
     touched = [[], [], stored["chunk_ids"], [], []]
-    (advanced,) = await town.explained.rows("documents.advance", partition, [], 0, 0, *touched)
-    town.explained.plans.clear()
+    (advanced,) = await town.statements.rows("documents.advance", partition, [], 0, 0, *touched)
+    town.statements.plans.clear()
 
-    changes = Changes(cast("Database", town.explained))
+    changes = Changes(cast("Database", town.statements))
     news = await changes.since("acme", partition, advanced["revision"] - 1)
 
     assert news is not None
     assert {arrival.chunk_id for arrival in news.arrivals} == set(stored["chunk_ids"])
-    ((_, plan),) = town.explained.plans
+    ((_, plan),) = town.statements.plans
     shelf = f"chunks_{town.shelves[tenant]}"
     assert_no_table_is_read_through(plan)
     assert indexes(plan, "changes") == {"changes_pkey"}
@@ -346,13 +392,13 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
 
 
 async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
-    database: Database, documents: Documents
+    database_url: str, documents: Documents
 ) -> None:
-    async with explained(database) as explaining:
+    async with explained(database_url, role.NAME) as explaining:
         for limits in (crowd.SWEEP, crowd.WALK):
             await explaining.search(replace(FEW, public=True), limits)
         await crowd.settle(documents, "acme", number=100, readers=ACME_READERS, seed=1)
-        town = Town(explaining, {})
+        town = Town(explaining, explaining, {})
 
         swept = await only_pass(town, ALL, crowd.SWEEP)
         walked = await only_pass(town, FEW, crowd.WALK)

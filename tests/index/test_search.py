@@ -585,7 +585,7 @@ async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_
 
     (held,) = [
         row["tenant_words"]
-        for row in await world.database.rows(
+        for row in await world.database.searching.rows(
             "search.survey", "acme", *([None] * 11), True, False, 1
         )
     ]
