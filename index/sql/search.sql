@@ -37,6 +37,10 @@ SELECT document_key FROM documents
 WHERE $13::boolean AND ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::text[] || $3::text[])
   AND :is_admitted AND :is_wanted
 
+-- fragment: others_asked
+-- Only grants that hold what is public have a part in what others have made public.
+$14::boolean AND 'public' = ANY ($2::text[])
+
 -- fragment: space
 -- The tenant's own; a row of `tenants` without one has the index's.
 coalesce(tenants.space, (SELECT space FROM generation), $21)
@@ -55,7 +59,7 @@ CROSS JOIN LATERAL (
     FROM tenants WHERE tenants.tenant = documents.tenant
     OFFSET 0
 ) AS tenants
-WHERE $14::boolean AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($19::integer[])
+WHERE :others_asked AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($19::integer[])
   AND :is_wanted
 
 -- fragment: others_chunks
@@ -86,7 +90,7 @@ EXISTS (
     SELECT FROM documents
     WHERE documents.document_key = chunks.document_key
       AND (($13 AND tenant = $1 AND :is_admitted)
-           OR ($14 AND tenant <> $1 AND 'public' = ANY (readers)))
+           OR (tenant <> $1 AND 'public' = ANY (readers) AND :others_asked))
       AND :is_wanted
     OFFSET 0
 )
@@ -142,7 +146,12 @@ SELECT
     documents.language, documents.tags
 FROM (SELECT 1 AS place, * FROM head) AS head
 FULL JOIN (SELECT row_number() OVER () AS place, * FROM chosen) AS chosen USING (place)
-LEFT JOIN chunk_texts USING (chunk_id)
+-- OFFSET 0: one by one, however few there are in all.
+LEFT JOIN LATERAL (
+    SELECT chunk_id, document_key, digest, start_at, end_at, text FROM chunk_texts
+    WHERE chunk_texts.chunk_id = chosen.chunk_id
+    OFFSET 0
+) AS chunk_texts ON true
 LEFT JOIN documents USING (document_key)
 LEFT JOIN LATERAL (
     SELECT
@@ -183,14 +192,14 @@ WITH own_sample AS MATERIALIZED (
 ),
 others_sample AS MATERIALIZED (
     SELECT chunks, tenant <> $1 AND :is_wanted AS is_visible
-    FROM documents WHERE $14::boolean AND 'public' = ANY (readers) ORDER BY dice LIMIT 256
+    FROM documents WHERE :others_asked AND 'public' = ANY (readers) ORDER BY dice LIMIT 256
 ),
 -- Only where there is enough to be worth looking for a quicker way, which takes $15 chunks.
 others_shelves AS MATERIALIZED (
     SELECT shelf, width, width IS NOT NULL AND sum(public_chunks) >= $15 AS is_worth
     FROM tenants JOIN shelves USING (shelf)
     WHERE (SELECT chunks FROM tenants WHERE tenant = 'public') >= $15::bigint
-      AND public_chunks > 0 AND tenants.tenant <> $1 AND $14
+      AND public_chunks > 0 AND tenants.tenant <> $1 AND :others_asked
     GROUP BY shelf, width
 )
 SELECT

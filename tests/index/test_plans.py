@@ -20,7 +20,7 @@ from index.database import Database, Pool, Row, Searching, Session, pool
 from index.documents import Documents
 from index.query import FusionName, Query
 from index.role import Connection
-from index.scope import Scope, resolve
+from index.scope import SCOPE_NAMES, Scope, resolve
 from index.search import Searcher
 from index.shelves import Moved, Shelves
 from index.strategy import Limits
@@ -42,7 +42,8 @@ OUTGROWN = Limits(crossover_chunks=1_000, swept_chunks=0, swept_share=0)
 
 ALL = resolve("acme", "ana", ["few"], ["private", "shared", "tenant"])
 FEW = resolve("acme", "ana", ["few"], ["private", "shared"])
-OTHERS = replace(FEW, public=True)
+FEW_AND_OTHERS = resolve("acme", "ana", ["few"], ["private", "shared", "public"])
+ALL_AND_OTHERS = resolve("acme", "ana", ["few"], SCOPE_NAMES)
 
 STATISTICS = {
     "moved": (),
@@ -306,7 +307,7 @@ async def test_a_walk_over_everything_goes_the_same_way(town: Town) -> None:
 async def test_public_documents_of_others_are_found_as_such_and_their_chunks_from_them(
     town: Town, limits: Limits
 ) -> None:
-    plan = await only_pass(town, OTHERS, limits)
+    plan = await only_pass(town, FEW_AND_OTHERS, limits)
 
     others = part(plan, "others")
     assert indexes(others, "documents") == {"documents_public"}
@@ -335,7 +336,7 @@ async def test_the_nearest_are_found_by_the_graph_and_by_the_index_of_terms(town
 async def test_each_shelf_with_an_index_is_looked_through_by_it_and_the_rest_walked_to(
     town: Town,
 ) -> None:
-    passes = await town.searches.search(replace(ALL, public=True), crowd.NEAREST)
+    passes = await town.searches.search(ALL_AND_OTHERS, crowd.NEAREST)
 
     (first, of_delta), (second, of_acme), (third, of_others) = passes
     assert (first, second, third) == ("search.nearest", "search.nearest", "search.walk")
@@ -352,11 +353,13 @@ async def test_a_whole_text_is_read_only_to_expand_a_hit(town: Town, *, expand: 
     plan = await only_pass(town, FEW, crowd.WALK, replace(QUERY, expand=expand))
 
     assert rows_read(plan, "texts") == (QUERY.top_k + 2 if expand else 0)
+    if not expand:
+        assert rows_read(plan, "chunk_texts") == QUERY.likely_depth
     assert indexes(plan, "chunk_texts") <= {"chunk_texts_pkey", "chunk_texts_document"}
 
 
 async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
-    await town.searches.search(replace(ALL, public=True), crowd.WALK)
+    await town.searches.search(ALL_AND_OTHERS, crowd.WALK)
 
     ((_, plan),) = [one for one in town.searches.plans if one[0] == "search.survey"]
     assert_no_table_is_read_through(plan)
@@ -396,7 +399,7 @@ async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
 ) -> None:
     async with explained(database_url, role.NAME) as explaining:
         for limits in (crowd.SWEEP, crowd.WALK):
-            await explaining.search(replace(FEW, public=True), limits)
+            await explaining.search(FEW_AND_OTHERS, limits)
         await crowd.settle(documents, "acme", number=100, readers=ACME_READERS, seed=1)
         town = Town(explaining, explaining, {})
 
