@@ -18,7 +18,8 @@ _TOLD_MAX = 5  # things that it may do and mustn't, in a message
 
 _EXCESS = statements.load()["role.excess"]
 _CLOSED_SCHEMA = """
-SELECT quote_ident(current_schema()) WHERE NOT has_schema_privilege($1, current_schema(), 'USAGE')"""
+SELECT quote_ident(current_schema())
+WHERE NOT has_schema_privilege($1, current_schema(), 'USAGE')"""
 
 
 async def make(connection: Connection, name: str = NAME) -> None:
@@ -35,6 +36,7 @@ async def make(connection: Connection, name: str = NAME) -> None:
             asyncpg.UniqueViolationError,
             asyncpg.InternalServerError,  # "tuple concurrently updated"
             asyncpg.InsufficientPrivilegeError,
+            asyncpg.UndefinedObjectError,
         ):
             continue  # others do the same, or have done it: what counts is what there is then
     if not await _may_act(connection, name):

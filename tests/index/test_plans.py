@@ -14,9 +14,8 @@ from typing import Any, Protocol, TypeAlias, cast, get_args
 import pytest
 
 from gateway.embedded import Servers
-from index import role
 from index.changes import Changes
-from index.database import Database, Pool, Row, Searching, Session, pool
+from index.database import Database, Row, Searching, Session, pool
 from index.documents import Documents
 from index.query import FusionName, Query
 from index.role import Connection
@@ -28,6 +27,7 @@ from index.tenants import Tenants
 from tests.conftest import fresh_settings, run_sql
 from tests.index import crowd
 from tests.index.conftest import connected
+from tests.index.held import held, unobserved
 
 pytestmark = pytest.mark.anyio
 
@@ -99,53 +99,30 @@ class Explained:
         ]
 
 
-class OneConnection:
-    """A pool of one connection that is never given back, so that who listens to it may stay."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    @asynccontextmanager
-    async def acquire(self, **_: Any) -> AsyncIterator[Connection]:
-        yield self._connection
+@asynccontextmanager
+async def explained_searches(url: str) -> AsyncIterator[Explained]:
+    async with held(url) as (searching, connection):
+        await connection.execute("SET ROLE NONE")  # that of searches may not load anything
+        async with explained(searching, connection) as explaining:
+            await connection.execute("RESET ROLE")
+            yield explaining
 
 
 @asynccontextmanager
-async def explained(url: str, role_name: str | None) -> AsyncIterator[Explained]:
-    """Statements of the tables' owner, or searches if a role is named.
-
-    What the server tells of each statement is what ran, not what `EXPLAIN` would have run.
-    """
-    settings = {} if role_name is None else {"role": role_name}
-    async with (
-        pool(url, 1, 10, {}) as owner,
-        pool(url, 1, 10, settings) as opened,
-        opened.acquire() as connection,
-    ):
-        await connection.execute("SET ROLE NONE")  # no other may load anything
-        await connection.execute(
-            "LOAD 'auto_explain';"
-            "SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;"
-            "SET auto_explain.log_analyze = on; SET auto_explain.log_timing = off;"
-            "SET auto_explain.log_format = json; SET auto_explain.log_nested_statements = on"
-        )
-        await connection.execute("RESET ROLE")
-        one = cast("Pool", OneConnection(connection))
-        way = (
-            Session(connection, _unobserved)
-            if role_name is None
-            else Searching(one, owner, _unobserved)
-        )
-        explaining = Explained(way)
-        connection.add_log_listener(explaining.listen)
-        try:
-            yield explaining
-        finally:
-            connection.remove_log_listener(explaining.listen)
-
-
-def _unobserved(_name: str, _seconds: float) -> None:
-    pass
+async def explained(way: Rows, connection: Connection) -> AsyncIterator[Explained]:
+    """What the server tells of each statement is what ran, not what `EXPLAIN` would have run."""
+    await connection.execute(
+        "LOAD 'auto_explain';"
+        "SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;"
+        "SET auto_explain.log_analyze = on; SET auto_explain.log_timing = off;"
+        "SET auto_explain.log_format = json; SET auto_explain.log_nested_statements = on"
+    )
+    explaining = Explained(way)
+    connection.add_log_listener(explaining.listen)
+    try:
+        yield explaining
+    finally:
+        connection.remove_log_listener(explaining.listen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +158,12 @@ async def settled(
                         shelves[done.tenant] = done.shelf
             for table in analysed or ():
                 await run_sql(url, f"ANALYZE {table}")
-        async with explained(url, role.NAME) as searches, explained(url, None) as statements:
+        async with (
+            explained_searches(url) as searches,
+            pool(url, 1, 10, {}) as owner,
+            owner.acquire() as connection,
+            explained(Session(connection, unobserved), connection) as statements,
+        ):
             yield Town(searches, statements, shelves)
 
 
@@ -397,7 +379,7 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
 async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
     database_url: str, documents: Documents
 ) -> None:
-    async with explained(database_url, role.NAME) as explaining:
+    async with explained_searches(database_url) as explaining:
         for limits in (crowd.SWEEP, crowd.WALK):
             await explaining.search(FEW_AND_OTHERS, limits)
         await crowd.settle(documents, "acme", number=100, readers=ACME_READERS, seed=1)
@@ -410,3 +392,18 @@ async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
     assert indexes(walked, "chunks_0") == {"chunks_0_document_key_idx"}
     assert rows_read(walked, "chunks_0") == 2 * crowd.CHUNKS
     assert indexes(part(walked, "own"), "documents") == {"documents_audience"}
+
+
+async def test_a_plan_inside_a_function_is_one_for_all_arguments(town: Town) -> None:
+    scopes = [ALL, FEW, ALL_AND_OTHERS, FEW_AND_OTHERS] * 3  # PostgreSQL would decide at the sixth
+
+    plans = [await only_pass(town, scope, crowd.SWEEP) for scope in scopes]
+
+    assert {json.dumps(_shape(plan)) for plan in plans} == {json.dumps(_shape(plans[0]))}
+    assert "$1)" in json.dumps(plans[-1]), "a plan for these arguments alone would name the tenant"
+
+
+def _shape(plan: Node) -> list[Any]:
+    """How each part of the plan is carried out, whatever it met, and what it was held to cost."""
+    names = ("Node Type", "Relation Name", "Index Name", "Index Cond", "Filter", "Total Cost")
+    return [[plan.get(name) for name in names], *map(_shape, plan.get("Plans", ()))]

@@ -1,0 +1,35 @@
+"""Searches by one connection, for who wants to see what it is told, or to do something to it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from index import role
+from index.database import Pool, Searching, pool
+from index.role import Connection
+
+
+class _OneConnection:
+    """A pool whose only connection is never given back, so that who listens to it may stay."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @asynccontextmanager
+    async def acquire(self, **_: Any) -> AsyncIterator[Connection]:
+        yield self._connection
+
+
+@asynccontextmanager
+async def held(url: str) -> AsyncIterator[tuple[Searching, Connection]]:
+    async with (
+        pool(url, 1, 10, {}) as owner,
+        pool(url, 1, 10, {"role": role.NAME}) as opened,
+        opened.acquire() as connection,
+    ):
+        one = cast("Pool", _OneConnection(connection))
+        yield Searching(one, owner, unobserved), connection
+
+
+def unobserved(_name: str, _seconds: float) -> None:
+    pass

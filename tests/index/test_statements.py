@@ -1,0 +1,93 @@
+"""Every statement that reads what documents hold says of which tenant, and for whom.
+
+By the words of `index/sql` themselves, so that a statement that is added has to say it too, or to
+stand here with the reason why not.
+"""
+
+import re
+
+import pytest
+
+from index import statements, wall
+
+STATEMENTS = statements.load()
+
+_TABLES = r"(documents|texts|chunks|chunks_\{shelf\}|chunk_texts)"
+_READS = re.compile(rf"\b(?:FROM|JOIN|USING|UPDATE|INTO)\s+{_TABLES}\b(?! ?\()")
+_OWN = re.compile(r"\btenant = \$[12]\b|\bARRAY\[tenant\] && ARRAY\[\$1::text\]")
+_ADMITTED = re.compile(r"audience && \$2::text\[\] OR \(audience && \$3::text\[\] AND NOT audience")
+_PUBLIC = re.compile(
+    r"tenant <> \$1\s+AND 'public' = ANY \(readers\)"
+    r"|'public' = ANY \(readers\) ORDER BY dice"  # of a sample, of which it is told what is seen
+)
+
+# Though they name no tenant; none of them is for a caller.
+WITHOUT_A_TENANT = {
+    "documents.move_chunks": "chunks by identifier, of a document that its writer has locked",
+    "documents.put": "puts a document where the tenant is $1, and reads none",
+    "shelves.any_width": "the width of the vectors on a shelf, and none of them",
+    "shelves.open_index": "the same",
+    "spaces.tenants": "how many documents each tenant has",
+}
+# What somebody asks for is decided by grants; these answer nobody who has any.
+WITHOUT_GRANTS = {
+    "changes.since": "tells caches what they have to drop, each by the grants of who had asked",
+    "documents": "a writer's, who may write all of the tenant's documents",
+    "inventory": "the operator's",
+    "shelves": "the worker's",
+    "sources.remove": "an admin's, who may remove all of the tenant's documents",
+    "spaces": "the operator's",
+}
+
+
+def code(statement: str) -> str:
+    """Without its comments."""
+    return re.sub(r"--.*$", "", statement, flags=re.MULTILINE)
+
+
+READING = sorted(name for name, statement in STATEMENTS.items() if _READS.search(code(statement)))
+
+
+def test_most_statements_of_searches_are_among_those_that_read() -> None:
+    assert wall.STATEMENTS.keys() - set(READING) == {"vocabulary.look_up"}
+    assert len(READING) > 20
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_statement_that_reads_documents_says_of_which_tenant(name: str) -> None:
+    says_so = _OWN.search(code(STATEMENTS[name])) is not None
+
+    assert says_so is (name not in WITHOUT_A_TENANT), name
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_statement_that_reads_documents_says_for_whom(name: str) -> None:
+    says_so = _ADMITTED.search(code(STATEMENTS[name])) is not None
+    excused = name in WITHOUT_GRANTS or name.partition(".")[0] in WITHOUT_GRANTS
+
+    assert says_so is not excused, name
+
+
+@pytest.mark.parametrize("name", sorted(wall.STATEMENTS.keys() - {"vocabulary.look_up"}))
+def test_documents_are_looked_for_by_tenant_and_grants_wherever_a_search_reads_them(
+    name: str,
+) -> None:
+    """Each time, not once for all; but for those of chunks that were found so."""
+    for part in re.split(r"\bFROM documents\b", code(STATEMENTS[name]))[1:]:
+        assert _OWN.search(part) or _PUBLIC.search(part), part
+
+
+def test_words_of_other_tenants_are_not_told() -> None:
+    """Words go by tenant alone: a search shows of them what its hits hold, and no more."""
+    statement = code(STATEMENTS["vocabulary.look_up"])
+
+    assert statement.count("FROM vocabulary") == 2
+    assert "vocabulary.tenant = $1" in statement
+    assert "ARRAY[vocabulary.tenant] && ARRAY[$1::text]" in statement
+
+
+def test_no_excuse_is_out_of_date() -> None:
+    files = {name.partition(".")[0] for name in READING}
+
+    assert set(READING) >= WITHOUT_A_TENANT.keys()
+    assert {*READING, *files} >= WITHOUT_GRANTS.keys()
