@@ -50,6 +50,12 @@ async def connected(settings: Settings) -> AsyncIterator[Database]:
         yield made
 
 
+async def try_database(settings: Settings) -> None:
+    """Raises `DatabaseUnavailable`, `MigrationRefused` and `RoleRefused`."""
+    async with connected(settings):
+        pass
+
+
 async def among(tenants: Tenants, wanted: Sequence[str]) -> list[str]:
     """These tenants, or all, by name. Raises `NotPossible` if one is not there."""
     there = (await tenants.all_revisions()).keys() - {PUBLIC}

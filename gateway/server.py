@@ -1,5 +1,6 @@
 """`nearhit serve`: a listening socket, and the workers that answer on it."""
 
+import asyncio
 import os
 import socket
 import tempfile
@@ -10,7 +11,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import beginning, embedders, supervision
+from gateway import beginning, direct, embedders, supervision
 from gateway.credentials import make_secret
 from gateway.errors import NotPossible
 from gateway.one_write import OneWriteProtocol
@@ -28,7 +29,9 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
         if embedded:
             settings = beginning.begin(settings, console, url, example=example)
             settings = settings.model_copy(update={"serve_jobs": True})  # there is no worker
-        elif settings.admin_key is None:
+        else:
+            asyncio.run(direct.try_database(settings))  # here it is one line for a person
+        if settings.admin_key is None:
             settings = beginning.with_admin_key(settings, make_secret())
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         console.print(f"listening on {url}", soft_wrap=True)

@@ -127,7 +127,8 @@ async def open_services(
     """Everything, connected and migrated; both URLs have to be set. The first embedder is for new
     tenants.
 
-    Raises `DatabaseUnavailable`, `MigrationRefused`, `GenerationMismatch` and `NotPossible`.
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `RoleRefused`, `GenerationMismatch` and
+    `NotPossible`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
