@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from gateway.credentials import KEY_START
 from index.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
@@ -145,10 +146,15 @@ def from_validation(error: ValidationError) -> Problem:
         return malformed(mistakes[0]["msg"])
     return invalid(
         [
-            FieldError(".".join(map(str, mistake["loc"])) or "body", mistake["msg"])
+            FieldError(".".join(map(_named, mistake["loc"])) or "body", mistake["msg"])
             for mistake in mistakes[:_ERRORS_MAX]
         ]
     )
+
+
+def _named(part: int | str) -> str:
+    """A field's name, unless somebody has put a key there."""
+    return f"{KEY_START}…" if KEY_START in str(part) else str(part)
 
 
 def from_exception(error: Exception, request_id: str) -> Problem:

@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateway.credentials import KEY_START
 from gateway.load import Hands
 from gateway.logs import RequestLog
 from gateway.metrics import Metrics
 
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# No key that somebody has put into the wrong header: the log shows what is taken.
+_REQUEST_ID = re.compile(rf"(?!.*{KEY_START})[A-Za-z0-9._-]{{1,64}}")
 
 _PROCESS = secrets.token_hex(4)
 _numbers = itertools.count(1)

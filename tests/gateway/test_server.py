@@ -25,7 +25,7 @@ from gateway.embedded import Servers
 from gateway.logs import FLUSH_S
 from gateway.settings import Settings
 from index.search import Embedder
-from tests.conftest import fresh_settings
+from tests.conftest import fresh_settings, run_sql
 from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -273,6 +273,20 @@ async def test_an_embedder_that_is_refused_is_told_before_a_worker_starts(
 
     assert "for tests" in line
     assert "NEARHIT_MODE=test" in line
+
+
+@pytest.mark.parametrize("command", ["serve", "worker", "status"])
+async def test_a_role_of_searches_that_may_read_a_table_is_told_before_anything_starts(
+    servers: Servers, databases: "asyncio.Queue[str]", command: str
+) -> None:
+    async with fresh_settings(servers, databases) as own:
+        assert own.database_url is not None
+        url = own.database_url.get_secret_value()
+        await run_sql(url, "GRANT SELECT ON keys TO nearhit_search")
+
+        line = await fails(environment_of(own), command)
+
+    assert "it may read or change keys: REVOKE ALL ON keys FROM nearhit_search" in line
 
 
 async def test_every_commands_help_loads_nothing_that_takes_long_to_load() -> None:
