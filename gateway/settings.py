@@ -187,7 +187,9 @@ class Settings(BaseSettings):
         "counts only when the database is away",
     )
     shutdown_s: PositiveInt = Field(30, description="longest wait for requests in flight at stop")
-    database_connections: PositiveInt = Field(8, description="most connections of a worker")
+    database_connections: PositiveInt = Field(
+        8, description="most connections of a worker for searches, and as many for all else"
+    )
 
     serve_jobs: bool = Field(
         False, description="whether `nearhit serve` works off what is queued, as `worker` does"

@@ -93,6 +93,7 @@ class Searching:
         self._owner = owner
         self._observe = observe
         self._functions = wall.Functions()
+        self._making = asyncio.Lock()
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         """Of a statement in `wall.STATEMENTS`. Raises `DatabaseUnavailable`."""
@@ -109,8 +110,12 @@ class Searching:
         return rows[0] if rows else None
 
     async def _made(self, name: str, numbers: Mapping[str, int]) -> str:
-        async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-            return await self._functions.make(connection, name, numbers)
+        """One at a time: who asks for the same needs no connection of its own meanwhile."""
+        async with self._making:
+            if call := self._functions.known(name, numbers):
+                return call
+            async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                return await self._functions.make(connection, name, numbers)
 
     async def _rows(self, name: str, call: str, arguments: Sequence[Any]) -> Sequence[Row]:
         async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:

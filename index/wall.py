@@ -6,7 +6,6 @@ two versions of Nearhit that differ in a statement have two functions, and neith
 other's. Nobody drops the older ones: they let through what they ever did.
 """
 
-import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +73,7 @@ class Function:
         """pg_temp comes last: else a table of the caller's own would be taken for one of ours."""
         assert _QUOTE not in self.body
         columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns)
-        volatility = "VOLATILE" if "set_config" in self.body else "STABLE"
+        volatility = "VOLATILE" if "set_config(" in self.body else "STABLE"
         signature = f"{place.schema}.{self.name}({', '.join(self.parameters)})"
         return (
             f"CREATE OR REPLACE FUNCTION {signature} RETURNS TABLE ({columns})"
@@ -90,7 +89,6 @@ class Functions:
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, tuple[int, ...]], str] = {}
-        self._making = asyncio.Lock()
 
     def known(self, name: str, numbers: Mapping[str, int]) -> str | None:
         """What calls the function, if this process knows it to be there."""
@@ -101,15 +99,12 @@ class Functions:
 
     async def make(self, connection: Connection, name: str, numbers: Mapping[str, int]) -> str:
         """What calls the function, which is there from now on; `connection` is the owner's."""
-        async with self._making:
-            call = self.known(name, numbers)
-            if call is None:
-                place = await _place(connection)
-                function = await _function(connection, name, numbers)
-                await _put(connection, place, function)
-                call = f"SELECT * FROM {place.schema}.{function.call}"  # noqa: S608  names of ours
-                self._calls[name, tuple(numbers.values())] = call
-            return call
+        schema, path = await connection.fetchval(_PLACE)
+        function = await _function(connection, name, numbers)
+        await _put(connection, Place(schema, path), function)
+        call = f"SELECT * FROM {schema}.{function.call}"  # noqa: S608  names of ours
+        self._calls[name, tuple(numbers.values())] = call
+        return call
 
 
 async def _function(connection: Connection, name: str, numbers: Mapping[str, int]) -> Function:
@@ -132,11 +127,6 @@ async def _function(connection: Connection, name: str, numbers: Mapping[str, int
 
 async def _types(connection: Connection, oids: Sequence[int]) -> tuple[str, ...]:
     return tuple(await connection.fetchval(_TYPES, oids))
-
-
-async def _place(connection: Connection) -> Place:
-    schema, path = await connection.fetchval(_PLACE)
-    return Place(schema, path)
 
 
 async def _put(connection: Connection, place: Place, function: Function) -> None:
