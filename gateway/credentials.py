@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from gateway import problems
 from gateway.keys_wire import TokenBody
+from gateway.logs import KEY_START
 from gateway.principal import SUFFICIENT, Role, digest_of
 from index.principals import NewKey, Principal
 from index.scope import SCOPE_NAMES, ScopeName
 
-KEY_START = "nh_"
 _STAND_IN = timedelta(days=7)  # as long as work may wait for its turn; a starting value
 
 

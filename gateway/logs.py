@@ -8,6 +8,7 @@ import orjson
 import structlog
 
 FLUSH_S = 0.1
+KEY_START = "nh_"  # of every key that Nearhit makes: what holds this is shown nowhere
 
 
 def configure(level: str) -> None:

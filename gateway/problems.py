@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from gateway.credentials import KEY_START
+from gateway.logs import KEY_START
 from index.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.credentials import KEY_START
 from gateway.load import Hands
-from gateway.logs import RequestLog
+from gateway.logs import KEY_START, RequestLog
 from gateway.metrics import Metrics
 
 # No key that somebody has put into the wrong header: the log shows what is taken.
