@@ -196,3 +196,14 @@ async def test_who_may_make_no_roles_is_told_what_an_administrator_has_to_run(
     assert (create in remedy) is not is_there
     await connection.execute(remedy)
     await role.make(modest, other)
+
+
+async def test_who_may_make_roles_needs_no_administrator(
+    connection: Connection, modest: Connection, other: str
+) -> None:
+    await connection.execute(f"ALTER ROLE {other}_owner CREATEROLE")
+
+    await role.make(modest, other)
+
+    await modest.execute(f"SET ROLE {other}")
+    await connection.execute(f"DROP ROLE {other}")  # before who has made it
