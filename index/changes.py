@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.database import Database, Row
+from index.kind import KINDS, Kind
 
 # Starting values, not measured: past them it is cheaper to compute the answers anew.
 CHANGES_MAX = 1_000
@@ -37,6 +38,7 @@ class Arrival:
     space: str | None
     dense: NDArray[np.float32]
     lexical: Mapping[int, float]
+    kind: Kind = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +107,5 @@ def _arrival(row: Row) -> Arrival:
         space=row["tenant_space"],
         dense=row["dense"].to_numpy().astype(np.float32),
         lexical=dict(zip(row["lexical"].indices(), row["lexical"].values(), strict=True)),
+        kind=KINDS[row["kind"]],
     )

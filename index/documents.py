@@ -13,6 +13,7 @@ from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
 from index.heard import By, Hearing
+from index.kind import KINDS, Kind
 from index.outbox import Change
 from index.rows import document_of, fields_of
 from index.scope import PUBLIC, Scope
@@ -23,11 +24,23 @@ _MOVING_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary of text[start:end] of its document."""
+
+    chunk_id: int
+    digest: bytes
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
     places: where each chunk begins and ends in the text.
+    summaries: the chunks that are no piece of the text, and in none of the three before.
     """
 
     document: Document
@@ -36,6 +49,12 @@ class Stored:
     chunk_ids: tuple[int, ...]
     digests: tuple[bytes, ...]
     places: tuple[tuple[int, int], ...]
+    summaries: tuple[Summary, ...] = ()
+
+    @property
+    def all_ids(self) -> tuple[int, ...]:
+        """Of all of its chunks."""
+        return (*self.chunk_ids, *(summary.chunk_id for summary in self.summaries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +67,7 @@ class Added:
     text: str
     dense: HalfVector
     lexical: SparseVector
+    kind: Kind = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +222,7 @@ class Documents:
                 is_public=PUBLIC in readers,
                 chunks_before=row["chunks"],
                 chunks=row["chunks"],
-                touched=stored.chunk_ids,
+                touched=stored.all_ids,
             )
             return Committed(await outbox.commit(session, tenant, [change]))
 
@@ -222,7 +242,7 @@ class Documents:
                 is_public=False,
                 chunks_before=row["chunks"],
                 chunks=0,
-                removed=stored.chunk_ids,
+                removed=stored.all_ids,
             )
             return Committed(await outbox.commit(session, tenant, [change]))
 
@@ -342,6 +362,7 @@ async def _add_chunks(
         [chunk.start for _, chunk in new],
         [chunk.end for _, chunk in new],
         [chunk.text for _, chunk in new],
+        [KINDS.index(chunk.kind) for _, chunk in new],
     )
     return (row["chunk_id"] for row in rows)
 
@@ -373,4 +394,5 @@ def _stored(row: Row) -> Stored:
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
         places=tuple(zip(row["starts"], row["ends"], strict=True)),
+        summaries=tuple(Summary(*summary) for summary in row["summaries_told"] or ()),
     )

@@ -10,12 +10,26 @@ from functools import reduce
 
 from index.database import Row
 from index.fusion import Fused
+from index.kind import KINDS, Kind
 from index.query import Query
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """What is said of a document's text[start:end]."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk in the answer; start and end count characters of the document's text."""
+    """A chunk in the answer; start and end count characters of the document's text.
+
+    Those of a summary are of what it sums up. summaries: of what it stands in, the whole first;
+    empty if nobody asked.
+    """
 
     chunk_id: int
     document_id: str
@@ -30,6 +44,8 @@ class Hit:
     end: int
     ranking: Fused
     tenant: str
+    kind: Kind
+    summaries: tuple[Summary, ...]
 
     @property
     def document(self) -> tuple[str, str]:
@@ -77,7 +93,10 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Pi
 
 
 def _overlap(one: Hit, other: Hit) -> bool:
-    return one.document == other.document and one.start < other.end and other.start < one.end
+    """Whether they share a piece of a text; a summary is no piece of any."""
+    if one.document != other.document or "summary" in (one.kind, other.kind):
+        return False
+    return one.start < other.end and other.start < one.end
 
 
 def _together(best: Hit, other: Hit) -> Hit:
@@ -105,4 +124,6 @@ def _hit(fused: Fused, row: Row) -> Hit:
         end=row["end_at"],
         ranking=fused,
         tenant=row["tenant"],
+        kind=KINDS[row["kind"]],
+        summaries=tuple(Summary(*summary) for summary in row["summaries"] or ()),
     )

@@ -18,6 +18,7 @@ from index import lexical, strategy
 from index.database import Database, Row
 from index.errors import DatabaseUnavailable
 from index.fusion import Candidate, Compared
+from index.kind import KINDS
 from index.query import Query
 from index.scope import PUBLIC, Scope
 from index.strategy import Limits, Pass, Size, Survey
@@ -150,7 +151,9 @@ class Passes:
             if known is None or not known.size.is_small(self._limits, others=scope.public):
                 survey, known = await self._surveyed(question)
             turn = await self._turn(question, known)
-            made = await self._made(turn, survey, apart=attempt < _ATTEMPTS_MAX)
+            # Summaries alone are too few for a graph of all chunks to lead to.
+            apart = attempt < _ATTEMPTS_MAX and "text" in question.query.filter.kinds
+            made = await self._made(turn, survey, apart=apart)
             if made is None:
                 continue
             known = self._known[scope.partitions] = _known(scope, made[0].head)
@@ -299,6 +302,8 @@ def _arguments(turn: _Turn, one: Pass, own_argument: Sequence[int]) -> tuple[Any
         own_argument,
         question.query.expand,
         asked.space,
+        *(kind in question.query.filter.kinds for kind in KINDS),
+        question.query.summaries,
     )
 
 

@@ -1,12 +1,12 @@
 """A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pgvector import HalfVector, SparseVector
 
 from index import lexical, spelling
-from index.document import Document
+from index.document import NO_SUMMARIES, Document
 from index.documents import Added, Kept, Stored, Write
 from index.scope import PUBLIC
 from ingest.chunk import Chunk
@@ -15,9 +15,24 @@ from ingest.cuts.named import chunks, restored
 from ingest.errors import DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
+from ingest.summaries.summary import summaries
 
 _COMMON = {"tenant", PUBLIC}
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
+
+
+@dataclass(frozen=True, slots=True)
+class Assistance:
+    """What a model has done for a document.
+
+    cut: its chunks, if the model has cut them. said: by the text of a part, its summary.
+    """
+
+    cut: Sequence[Chunk] | None = None
+    said: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_ASSISTANCE = Assistance()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +56,10 @@ class Draft:
 
 
 def draft_of(
-    stored: Stored | None, document: Document, cut: Sequence[Chunk] | None = None
+    stored: Stored | None, document: Document, assistance: Assistance = NO_ASSISTANCE
 ) -> Draft:
-    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`.
-
-    cut: its chunks, if they are known, for a model has cut them.
-    """
-    new = _chunks(stored, document) if cut is None else cut
+    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`."""
+    new = [*_chunks(stored, document, assistance.cut), *_summaries(document, assistance.said)]
     if len(new) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
     planned = _plan(stored, new)
@@ -77,7 +89,7 @@ def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector
         document=draft.document,
         version=draft.version,
         added=[
-            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
+            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words, new.kind)
             for new, words in zip(draft.added, draft.added_words, strict=True)
         ],
         kept=draft.kept,
@@ -90,13 +102,14 @@ def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector
 
 
 def draft_all(
-    changed: Iterable[tuple[Stored | None, Document]], cuts: Mapping[str, Sequence[Chunk]]
+    changed: Iterable[tuple[Stored | None, Document]], assisted: Mapping[str, Assistance]
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    """The drafts, and by document those that are too long for one; cuts: those that are known."""
+    """The drafts, and by document those that are too long for one; assisted: by document."""
     drafts, too_long = [], {}
     for stored, document in changed:
+        assistance = assisted.get(document.document_id, NO_ASSISTANCE)
         try:
-            drafts.append(draft_of(stored, document, cuts.get(document.document_id)))
+            drafts.append(draft_of(stored, document, assistance))
         except DocumentTooLong as error:
             too_long[document.document_id] = error
     return drafts, too_long
@@ -129,17 +142,27 @@ def _learned(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
     return spelling.words_of([document.title, *(chunk.embedded_text for chunk in chunks)])
 
 
-def _chunks(stored: Stored | None, document: Document) -> Sequence[Chunk]:
+def _chunks(
+    stored: Stored | None, document: Document, cut: Sequence[Chunk] | None
+) -> Sequence[Chunk]:
+    if cut is not None:
+        return cut
     if stored is not None and is_cut_alike(stored, document):
         return restored(document.text, document.cut, stored.places)
     return chunks(document.text, document.cut)
+
+
+def _summaries(document: Document, said: Mapping[str, str]) -> Sequence[Chunk]:
+    return [] if document.summaries == NO_SUMMARIES else summaries(document.text, said)
 
 
 def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:
     if stored is None:
         return plan([], new)
     pairs = zip(stored.chunk_ids, stored.digests, strict=True)
-    return plan([StoredChunk(chunk_id, digest) for chunk_id, digest in pairs], new)
+    chunks = [StoredChunk(chunk_id, digest) for chunk_id, digest in pairs]
+    told = [StoredChunk(summary.chunk_id, summary.digest) for summary in stored.summaries]
+    return plan([*chunks, *told], new)
 
 
 def _kept(chunk_id: int, chunk: Chunk, words: SparseVector | None) -> Kept:

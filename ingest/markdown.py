@@ -19,7 +19,9 @@ HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
 
 ACCESS = frozenset({"readers", "owner"})
 LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
-FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata", "cut"})
+FIELDS = frozenset(
+    {"title", "language", "tags", "readers", "owner", "uri", "metadata", "cut", "summaries"}
+)
 
 FENCE = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
 

@@ -102,4 +102,4 @@ async def test_a_prompt_that_can_not_be_used_is_told_at_start(
     own = Settings(chat_model="stub", cut_prompt=tmp_path / "prompt.txt")
 
     with pytest.raises(NotPossible, match="NEARHIT_CUT_PROMPT: "):
-        await asyncio.to_thread(chats.model_cut, own, Metrics(), can_pay)
+        await asyncio.to_thread(chats.assistant, own, Metrics(), can_pay)

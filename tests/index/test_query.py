@@ -34,6 +34,7 @@ def test_a_filter_admits_what_meets_all_of_it(
         tags=document.tags,
         metadata=document.metadata,
         updated_at=updated_at,
+        kind="text",
     )
 
     assert admitted == worlds.meets(document, updated_at, wanted)
@@ -49,7 +50,13 @@ async def test_metadata_is_held_as_postgresql_says(
     )
 
     admitted = Filter(metadata=wanted).admits(
-        document_id="", source="", language="", tags=(), metadata=held, updated_at=worlds.EPOCH
+        document_id="",
+        source="",
+        language="",
+        tags=(),
+        metadata=held,
+        updated_at=worlds.EPOCH,
+        kind="text",
     )
 
     assert admitted == expected
