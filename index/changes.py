@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.database import Database, Row
-from index.kind import KINDS, Kind
+from index.kind import Kind, kind_of
 
 # Starting values, not measured: past them it is cheaper to compute the answers anew.
 CHANGES_MAX = 1_000
@@ -38,7 +38,10 @@ class Arrival:
     space: str | None
     dense: NDArray[np.float32]
     lexical: Mapping[int, float]
-    kind: Kind = "text"
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.chunk_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,5 +110,4 @@ def _arrival(row: Row) -> Arrival:
         space=row["tenant_space"],
         dense=row["dense"].to_numpy().astype(np.float32),
         lexical=dict(zip(row["lexical"].indices(), row["lexical"].values(), strict=True)),
-        kind=KINDS[row["kind"]],
     )

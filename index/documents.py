@@ -13,7 +13,7 @@ from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
 from index.heard import By, Hearing
-from index.kind import KINDS, Kind
+from index.kind import Kind
 from index.outbox import Change
 from index.rows import document_of, fields_of
 from index.scope import PUBLIC, Scope
@@ -362,7 +362,7 @@ async def _add_chunks(
         [chunk.start for _, chunk in new],
         [chunk.end for _, chunk in new],
         [chunk.text for _, chunk in new],
-        [KINDS.index(chunk.kind) for _, chunk in new],
+        [chunk.kind == "summary" for _, chunk in new],
     )
     return (row["chunk_id"] for row in rows)
 

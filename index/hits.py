@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import starmap
 
 from index.database import Row
 from index.fusion import Fused
-from index.kind import KINDS, Kind
+from index.kind import Kind, kind_of
 from index.query import Query
 
 
@@ -124,6 +125,12 @@ def _hit(fused: Fused, row: Row) -> Hit:
         end=row["end_at"],
         ranking=fused,
         tenant=row["tenant"],
-        kind=KINDS[row["kind"]],
-        summaries=tuple(Summary(*summary) for summary in row["summaries"] or ()),
+        kind=kind_of(fused.chunk_id),
+        summaries=_outermost_and_innermost(row["summaries"] or ()),
     )
+
+
+def _outermost_and_innermost(summaries: Sequence[tuple[str, int, int]]) -> tuple[Summary, ...]:
+    """Those of the whole and of the innermost section, which may be one, or none."""
+    around = sorted(starmap(Summary, summaries), key=lambda one: one.start - one.end)
+    return (*around[:1], *around[1:][-1:])

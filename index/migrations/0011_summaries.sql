@@ -1,7 +1,5 @@
--- Summaries of a document and of its long sections are chunks of their own kind; index/kind.py has the
--- numbers. The scan filters by the one beside the vectors, what looks around in a text by the other.
+-- Summaries of a document and of its long sections are chunks of their own kind: those whose chunk_id
+-- is below zero. So their rows are told apart by what stands foremost in them.
 
 -- summaries: `none`, or who makes them: `extract`, `model`.
 ALTER TABLE documents ADD summaries text NOT NULL DEFAULT 'none';
-ALTER TABLE chunks ADD kind smallint NOT NULL DEFAULT 0;
-ALTER TABLE chunk_texts ADD kind smallint NOT NULL DEFAULT 0;

@@ -29,7 +29,7 @@ come AS MATERIALIZED (
     WHERE (SELECT is_whole FROM whole)
 ),
 arrivals AS (
-    SELECT 2 AS place, come.chunk_id, told.*, tenants.space AS tenant_space, dense, lexical, kind
+    SELECT 2 AS place, come.chunk_id, told.*, tenants.space AS tenant_space, dense, lexical
     FROM come
     CROSS JOIN LATERAL (
         SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = come.chunk_id OFFSET 0
@@ -50,7 +50,7 @@ arrivals AS (
         OFFSET 0
     ) AS tenants
     CROSS JOIN LATERAL (
-        SELECT dense, lexical, kind FROM chunks
+        SELECT dense, lexical FROM chunks
         WHERE chunks.shelf = tenants.shelf AND chunks.chunk_id = come.chunk_id
         OFFSET 0
     ) AS chunks
@@ -58,7 +58,7 @@ arrivals AS (
 SELECT
     told.*,
     chunk_id, document_key, tenant, document_id, source, language, tags, metadata, owner, readers,
-    updated_at, tenant_space, dense, lexical, kind
+    updated_at, tenant_space, dense, lexical
 FROM (
     SELECT
         1 AS place, revision, languages AS partition_languages, words, space, is_whole,

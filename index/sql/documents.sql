@@ -14,7 +14,7 @@ SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'shelf' || c
 
 -- name: stored
 -- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text, of which
--- summaries come by themselves (`index/kind.py` has the numbers).
+-- summaries, below zero, come by themselves.
 -- Each is looked up by itself: a join or a group would read all that the tenant has, at times.
 SELECT
     found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
@@ -27,16 +27,16 @@ CROSS JOIN LATERAL (
 JOIN texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
-        coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id) FILTER (WHERE kind = 0), '{}')
+        coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
             AS chunk_ids,
-        coalesce(array_agg(digest ORDER BY start_at, chunk_id) FILTER (WHERE kind = 0), '{}')
+        coalesce(array_agg(digest ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
             AS digests,
-        coalesce(array_agg(start_at ORDER BY start_at, chunk_id) FILTER (WHERE kind = 0), '{}')
+        coalesce(array_agg(start_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
             AS starts,
-        coalesce(array_agg(end_at ORDER BY start_at, chunk_id) FILTER (WHERE kind = 0), '{}')
+        coalesce(array_agg(end_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
             AS ends,
         array_agg((chunk_id, digest, start_at, end_at, text) ORDER BY start_at, chunk_id)
-            FILTER (WHERE kind = 1) AS summaries_told
+            FILTER (WHERE chunk_id < 0) AS summaries_told
     FROM chunk_texts WHERE chunk_texts.document_key = found.document_key
 ) AS told;
 
@@ -75,26 +75,24 @@ text_written AS (
 SELECT document_key FROM written;
 
 -- name: add_chunks
--- Identifiers rise with the order of the arrays.
+-- Identifiers go away from zero with the order of the arrays; those of summaries downwards.
 WITH new AS MATERIALIZED (
-    SELECT nextval('chunk_ids') AS chunk_id, *
+    SELECT nextval('chunk_ids') * CASE WHEN is_summary THEN -1 ELSE 1 END AS chunk_id, *
     FROM unnest(
         $2::bigint[], $3::halfvec[], $4::sparsevec[], $5::bytea[], $6::integer[], $7::integer[],
-        $8::text[], $9::smallint[]
-    ) AS new (document_key, dense, lexical, digest, start_at, end_at, text, kind)
+        $8::text[], $9::boolean[]
+    ) AS new (document_key, dense, lexical, digest, start_at, end_at, text, is_summary)
 ),
 added AS (
-    INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical, kind)
-    SELECT
-        (SELECT shelf FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical,
-        kind
+    INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical)
+    SELECT (SELECT shelf FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical
     FROM new
 ),
 told AS (
-    INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text, kind)
-    SELECT chunk_id, document_key, digest, start_at, end_at, text, kind FROM new
+    INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
+    SELECT chunk_id, document_key, digest, start_at, end_at, text FROM new
 )
-SELECT chunk_id FROM new ORDER BY chunk_id;
+SELECT chunk_id FROM new ORDER BY abs(chunk_id);
 
 -- name: move_chunks
 -- Kept chunks may stand elsewhere in the text; those that do.

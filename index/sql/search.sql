@@ -7,10 +7,10 @@
 -- The passes take also: $15 dense and $16 lexical query vector, $17 how many of the best chunks to
 -- bring with their texts, $18 the share of the dense score in what is best, and $20 whether these
 -- texts take in the chunk before and the one after; $21 the space of the dense vector: chunks of
--- another one are compared by their words alone; $22 whether chunks that are pieces of a text are
--- asked for, $23 whether summaries are; $24 whether beside what a hit shows to bring the summaries of
--- what it stands in; where there are legs, $25 candidates of each. $19 is each statement's own, and so
--- is $15 of the survey.
+-- another one are compared by their words alone; $22 what is left out: true for
+-- summaries, whose identifiers are below zero, false for pieces of texts, null for neither; $23
+-- whether to bring beside what a hit shows the summaries of what it stands in; where there are legs,
+-- $24 candidates of each. $19 is each statement's own, and so is $15 of the survey.
 --
 -- An exact pass comes in two forms. By itself it brings the best chunks by `fusion.absolute`, which
 -- needs nothing but each chunk's two scores; `…_legs` brings the legs as well, whose candidates other
@@ -44,8 +44,9 @@ WHERE $13::boolean AND ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::tex
 coalesce(tenants.space, (SELECT space FROM generation), $21)
 
 -- fragment: is_of_kind
--- Of a chunk. In a form of which the planner believes the same whatever it knows of the column.
-CASE kind WHEN 0 THEN $22::boolean ELSE $23::boolean END
+-- Of a chunk; in a form that no index holds, and of which the planner believes the same whatever it
+-- knows of the table.
+(chunk_id < 0) IS DISTINCT FROM $22::boolean
 
 -- fragment: asked_of_own
 -- The dense query vector, if the tenant's can be compared with it; evaluated once.
@@ -101,11 +102,11 @@ EXISTS (
 -- fragment: legs
 dense_leg AS (
     SELECT chunk_id, dense FROM visible WHERE dense IS NOT NULL
-    ORDER BY dense DESC, chunk_id LIMIT $25
+    ORDER BY dense DESC, chunk_id LIMIT $24
 ),
 lexical_leg AS (
     SELECT chunk_id, lexical FROM visible WHERE lexical > 0
-    ORDER BY lexical DESC, chunk_id LIMIT $25
+    ORDER BY lexical DESC, chunk_id LIMIT $24
 ),
 chosen AS (
     SELECT chunk_id, dense, lexical FROM visible
@@ -138,32 +139,23 @@ SELECT
     (SELECT array_agg(lexical) FROM lexical_leg) AS lexical_scores
 FROM (:head) AS whole
 
--- fragment: over_it
--- Summaries of what a chunk stands in.
-SELECT above.chunk_id, above.start_at, above.end_at, above.text FROM chunk_texts AS above
-WHERE above.document_key = chunk_texts.document_key AND above.kind = 1
+-- fragment: summaries
+-- Of the whole and of all sections that a chunk stands in.
+SELECT array_agg((above.text, above.start_at, above.end_at)) FROM chunk_texts AS above
+WHERE above.document_key = chunk_texts.document_key AND (above.chunk_id < 0) IS TRUE
   AND above.start_at <= chunk_texts.start_at AND above.end_at >= chunk_texts.end_at
   AND above.chunk_id <> chunk_texts.chunk_id
-
--- fragment: summaries
--- Of the whole and of the innermost section, which may be one, or none.
-SELECT array_agg((text, start_at, end_at) ORDER BY end_at - start_at DESC)
-FROM (
-    (:over_it ORDER BY above.end_at - above.start_at DESC, above.chunk_id LIMIT 1)
-    UNION
-    (:over_it ORDER BY above.end_at - above.start_at, above.chunk_id LIMIT 1)
-) AS over_it
 
 -- fragment: answer
 -- The head, and beside it and below it the chosen chunks with what a hit shows.
 SELECT
     head.*, chosen.chunk_id, chosen.dense, chosen.lexical,
-    chunk_texts.kind, chunk_texts.digest, coalesce(around.text, chunk_texts.text) AS text,
+    chunk_texts.digest, coalesce(around.text, chunk_texts.text) AS text,
     coalesce(around.start_at, chunk_texts.start_at) AS start_at,
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
     document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
     documents.language, documents.tags,
-    CASE WHEN $24::boolean THEN (:summaries) END AS summaries
+    CASE WHEN $23::boolean THEN (:summaries) END AS summaries
 FROM (SELECT 1 AS place, * FROM head) AS head
 FULL JOIN (SELECT row_number() OVER () AS place, * FROM chosen) AS chosen USING (place)
 LEFT JOIN chunk_texts USING (chunk_id)
@@ -175,14 +167,14 @@ LEFT JOIN LATERAL (
     FROM (
         -- OFFSET 0: a whole text is read only if it is asked for.
         SELECT document_key, text FROM texts
-        WHERE $20::boolean AND chunk_texts.kind = 0 AND document_key = chunk_texts.document_key
+        WHERE $20::boolean AND chunk_texts.chunk_id > 0 AND document_key = chunk_texts.document_key
         OFFSET 0
     ) AS texts
     CROSS JOIN LATERAL (
         SELECT coalesce(min(start_at), chunk_texts.start_at) AS start_at
         FROM (
             SELECT start_at FROM chunk_texts AS neighbour
-            WHERE neighbour.document_key = texts.document_key AND neighbour.kind = 0
+            WHERE neighbour.document_key = texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
               AND neighbour.start_at < chunk_texts.start_at
             ORDER BY start_at DESC LIMIT 1
         ) AS neighbours
@@ -191,7 +183,7 @@ LEFT JOIN LATERAL (
         SELECT greatest(max(end_at), chunk_texts.end_at) AS end_at
         FROM (
             SELECT end_at FROM chunk_texts AS neighbour
-            WHERE neighbour.document_key = texts.document_key AND neighbour.kind = 0
+            WHERE neighbour.document_key = texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
               AND neighbour.start_at > chunk_texts.start_at
             ORDER BY start_at LIMIT 1
         ) AS neighbours
@@ -320,7 +312,7 @@ WITH nearest AS MATERIALIZED (
     WHERE vector_dims(dense) = {width} AND :is_of_kind AND :is_seen AND (
         SELECT :space = $21 FROM tenants WHERE tenants.tenant = chunks.tenant
     )
-    ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $25
+    ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $24
 ),
 dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
 -- The words of most of these chunks are compared sooner than it is looked up who may see them.
@@ -331,7 +323,7 @@ matched AS MATERIALIZED (
     ORDER BY 3 DESC, chunk_id
 ),
 lexical_leg AS (
-    SELECT chunk_id, lexical FROM matched AS chunks WHERE :is_seen LIMIT $25
+    SELECT chunk_id, lexical FROM matched AS chunks WHERE :is_seen LIMIT $24
 ),
 visible AS (
     SELECT :compared

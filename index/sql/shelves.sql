@@ -41,8 +41,8 @@ SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'shelf' || chr(31) || $
 
 -- name: copy
 -- Chunks of a document stand side by side from now on.
-INSERT INTO chunks_{shelf} (shelf, chunk_id, tenant, document_key, dense, lexical, kind)
-SELECT {shelf}, chunk_id, tenant, document_key, dense, lexical, kind
+INSERT INTO chunks_{shelf} (shelf, chunk_id, tenant, document_key, dense, lexical)
+SELECT {shelf}, chunk_id, tenant, document_key, dense, lexical
 FROM chunks WHERE shelf = 0 AND tenant = $1 ORDER BY document_key, chunk_id;
 
 -- name: clear

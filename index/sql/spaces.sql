@@ -17,12 +17,12 @@ SELECT document_key, document_id, text, cut, told.starts, told.ends, told.summar
 FROM documents JOIN texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
-        coalesce(array_agg(start_at ORDER BY start_at, chunk_id) FILTER (WHERE kind = 0), '{}')
+        coalesce(array_agg(start_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
             AS starts,
-        coalesce(array_agg(end_at ORDER BY start_at, chunk_id) FILTER (WHERE kind = 0), '{}')
+        coalesce(array_agg(end_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
             AS ends,
         array_agg((start_at, end_at, chunk_texts.text) ORDER BY start_at, chunk_id)
-            FILTER (WHERE kind = 1) AS summaries_told
+            FILTER (WHERE chunk_id < 0) AS summaries_told
     FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key
 ) AS told
 WHERE tenant = $1 AND document_key > $2 ORDER BY document_key LIMIT $3;

@@ -33,7 +33,6 @@ def a_row(digest: int | bytes, document_id: str = "leave", **fields: Any) -> Map
         "uri": "",
         "language": "en",
         "tags": ["people"],
-        "kind": 0,
         "summaries": None,
         "start_at": start,
         "end_at": end,
