@@ -185,6 +185,7 @@ def _body(document: Document) -> dict[str, object]:
         "text": document.text,
         "source": document.source,
         "language": document.language,
+        "summaries": "extract",
         "tags": document.tags,
         "owner": document.owner,
         "readers": sorted(document.readers),
