@@ -204,6 +204,7 @@ def _stored(document: Document) -> Stored:
         metadata={},
         owner=document.owner,
         readers=tuple(sorted(document.readers)),
+        summaries="extract",
     )
 
 
