@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from index.changes import Changes
-from index.database import Database
+from index.database import Database, connect
 from index.document import Document
 from index.documents import Documents, Stored
 from index.generation import claim
@@ -17,7 +17,10 @@ from index.inventory import Inventory
 from index.query import Filter, Query
 from index.scope import resolve
 from index.search import Searcher
+from index.shelves import Shelves
 from index.spaces import Spaces
+from index.static_embedder import StaticEmbedder
+from index.strategy import Limits
 from ingest.assistant import Assistant
 from ingest.index_audit import IndexAudit
 from ingest.reembed import Reembedder
@@ -224,6 +227,52 @@ async def test_another_embedder_embeds_summaries_too(
 
     embedded = {text.rpartition("\n")[2] for text in coming.texts}
     assert summaries <= embedded
+
+
+class Names:
+    """The statements that a database was asked for."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def observe(self, name: str, _seconds: float) -> None:
+        self.names.append(name)
+
+
+@pytest.mark.parametrize("way", ["sweep", "walk", "nearest"])
+@pytest.mark.parametrize("kinds", [("text",), ("summary",), BOTH])
+async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
+    writer: Writer,
+    database: Database,
+    database_url: str,
+    static_embedder: StaticEmbedder,
+    searcher: Searcher,
+    way: str,
+    kinds: tuple[str, ...],
+) -> None:
+    books = {word: TEXT.replace("lamp", word) for word in ("lamp", "torch", "star", "moon")}
+    for word, text in books.items():
+        await put(writer, replace(BOOK, document_id=word, text=text))
+    limits = Limits(
+        crossover_chunks=20 if way == "nearest" else 1_000,
+        swept_chunks=1_000 if way == "sweep" else 0,
+        swept_share=2.0,
+    )
+    done = [each async for each in Shelves(database, limits=limits).tend()]
+    seen = Names()
+    expected = await found(searcher, "fire", *kinds, top_k=9, summaries=True)
+
+    async with connect(
+        database_url, connections_max=1, statement_timeout_s=10, observe=seen.observe
+    ) as watched:
+        asked = Searcher(watched, static_embedder, limits=limits)
+        hits = await found(asked, "fire", *kinds, top_k=9, summaries=True)
+
+    assert bool(done) == (way == "nearest")
+    used = "walk" if way == "nearest" and kinds == ("summary",) else way  # a graph has too few
+    assert [name for name in seen.names if used in name]
+    assert hits == expected
+    assert {hit.kind for hit in hits} <= set(kinds)
 
 
 FLAWS = {
