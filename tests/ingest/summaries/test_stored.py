@@ -158,6 +158,13 @@ async def test_of_nested_sections_the_innermost_counts_and_a_summary_is_not_its_
 async def test_a_summary_does_not_melt_into_the_text_that_it_sums_up_nor_stand_beside_it(
     writer: Writer, searcher: Searcher
 ) -> None:
+    # By characters a section begins within a chunk, and its summary stands between two of them.
+    cut = replace(BOOK, cut="characters:1000")
+    asked = [f"lamp number {number}" for number in range(0, 132, 6)]
+    await put(writer, replace(cut, summaries="none"))
+    wide = [await found(searcher, words, top_k=1, expand=True) for words in asked]
+    await put(writer, cut)
+    assert [await found(searcher, words, top_k=1, expand=True) for words in asked] == wide
     await put(writer, BOOK)
     plain = await found(searcher, "fire", top_k=50, expand=True)
     mixed = await found(searcher, "fire", *BOTH, top_k=50, expand=True)
