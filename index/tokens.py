@@ -63,7 +63,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _DECIMAL_POINT = frozenset({"en", "und"})  # elsewhere 1.000 is a thousand
 
 _PHONE = re.compile(r"[+(\d](?<![\w.,/-].)[\d ().-]{7,20}(?<=\d)(?!\w)")
-_PHONE_DIGITS = range(9, 16)  # E.164 allows 15
+PHONE_DIGITS_MIN = 9
+_PHONE_DIGITS = range(PHONE_DIGITS_MIN, 16)  # E.164 allows 15
 _PHONE_DIGITS_LOCAL = 9  # of the end, which are the same with a country's code and without
 _LINK = re.compile(r"[^\s<>()\[\]{}\"'`|,;\\]+")
 _LINK_PUNCTUATION = ".:!?*_"
@@ -82,7 +83,10 @@ class Tokens:
 
 
 def read(text: str) -> Tokens:
-    """The tokens of a text, their case kept for `parts` to see."""
+    """The tokens of a text, their case kept for `parts` to see.
+
+    None but a phone number goes over whitespace: the rest can be read piece by piece.
+    """
     text = plain(text)
     spans = [*(_links(text) if "/" in text else ()), *_phones(text)]
     if not text.isascii() and _CHARACTER.search(text):
@@ -91,6 +95,11 @@ def read(text: str) -> Tokens:
     if len(text) <= LENGTH_MAX:
         return Tokens(split(text), spans)
     return Tokens(_bounded(split(text)), _bounded(spans))
+
+
+def digits(text: str) -> int:
+    """How many of them a phone number could be made of."""
+    return sum(map(str.isdecimal, plain(text)))
 
 
 def split(text: str) -> list[str]:
