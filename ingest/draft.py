@@ -1,6 +1,7 @@
 """A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgvector import HalfVector, SparseVector
@@ -17,6 +18,7 @@ from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
 
 _COMMON = {"tenant", PUBLIC}
+INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
 
@@ -38,6 +40,23 @@ class Draft:
     removed: Sequence[int]
     learned: Collection[str]
     strays: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Drafts, what is committed of each, and the digests that were embedded for them."""
+
+    drafts: Sequence[Draft]
+    writes: Sequence[Write]
+    embedded: Collection[bytes]
+
+    def each_embedded(self) -> Iterator[int]:
+        """How many of the embedded digests each draft is the first to hold."""
+        unclaimed = set(self.embedded)
+        for draft in self.drafts:
+            own = unclaimed.intersection(chunk.digest for chunk in draft.added)
+            unclaimed -= own
+            yield len(own)
 
 
 def draft_of(
@@ -87,6 +106,16 @@ def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector
         strays=draft.strays,
         stored=draft.stored,
     )
+
+
+async def draft_aside(
+    changed: Sequence[tuple[Stored | None, Document]], cuts: Mapping[str, Sequence[Chunk]]
+) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    """As `draft_all`; what takes long, in a thread."""
+    await asyncio.to_thread(prepare, [document for _, document in changed])
+    if sum(len(document.text) for _, document in changed) > INLINE_CHARACTERS_MAX:
+        return await asyncio.to_thread(draft_all, changed, cuts)
+    return draft_all(changed, cuts)
 
 
 def draft_all(

@@ -1,7 +1,8 @@
 """One complete reading of a source into a tenant."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -13,14 +14,17 @@ from index.jobs import Run
 from ingest.batch import batches
 from ingest.errors import DocumentTooLong
 from ingest.source import Item, Refused, Source
+from ingest.turns import Turns
 from ingest.write import Outcome, Put, Written
+
+_WRITING_MAX = 2  # batches: one is planned, one committed
 
 
 class Writing(Protocol):
     """As `ingest.write.Writer` does it, or as whoever only compares."""
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], run: Run | None, /
+        self, tenant: str, puts: Sequence[Put], run: Run | None, turns: Turns, /
     ) -> list[Outcome]: ...
 
     async def remove(
@@ -105,13 +109,20 @@ async def read_items(
     run: Run | None = None,
 ) -> tuple[Report, set[str]]:
     """Write every document among the items; what it came to, and their identifiers."""
-    report, seen = Report(), set[str]()
-    async with aclosing(_ahead(batches(items, _characters))) as reading:
-        async for batch in reading:
-            found = [item for item in batch if isinstance(item, Document)]
-            seen.update(document.document_id for document in found)
-            puts = [Put(document.document_id, _as_read(document)) for document in found]
-            outcomes = iter(await writer.put_all(tenant, puts, run))
+    report, seen, turns = Report(), set[str](), Turns()
+
+    async def write(batch: Sequence[Item]) -> list[Outcome]:
+        found = [item for item in batch if isinstance(item, Document)]
+        seen.update(document.document_id for document in found)
+        puts = [Put(document.document_id, _as_read(document)) for document in found]
+        return await writer.put_all(tenant, puts, run, turns)
+
+    async with (
+        aclosing(_ahead(batches(items, _characters))) as reading,
+        aclosing(_written(reading, write)) as written,
+    ):
+        async for batch, made in written:
+            outcomes = iter(made)
             for item in batch:
                 _count(report, item, outcomes)
                 on_item(report)
@@ -127,6 +138,27 @@ async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], No
             yield batch
     finally:
         coming.cancel()
+
+
+async def _written(
+    reading: AsyncIterator[list[Item]],
+    write: Callable[[Sequence[Item]], Coroutine[None, None, list[Outcome]]],
+) -> AsyncGenerator[tuple[list[Item], list[Outcome]], None]:
+    """The batches, each with what became of it, of which two are being written at a time."""
+    writing: deque[tuple[list[Item], asyncio.Task[list[Outcome]]]] = deque()
+    try:
+        async for batch in reading:
+            writing.append((batch, asyncio.create_task(write(batch))))
+            if len(writing) == _WRITING_MAX:
+                yield writing[0][0], await writing[0][1]
+                writing.popleft()
+        while writing:
+            yield writing[0][0], await writing[0][1]
+            writing.popleft()
+    finally:
+        for _, task in writing:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in writing), return_exceptions=True)
 
 
 def _refused(report: Report, source: str, document_id: str) -> bool:
