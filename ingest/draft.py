@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pgvector import HalfVector, SparseVector
+from pgvector import HalfVector
 
-from index import lexical, spelling
+from index import lexical, spelling, vectors
 from index.document import Document
 from index.documents import Added, Kept, Stored, Write
 from index.scope import PUBLIC
@@ -26,7 +26,7 @@ CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half
 class Draft:
     """version: the stored one that it was planned from, 0 if none.
 
-    added_words: the lexical vector of each added chunk.
+    added_words: the lexical vector of each added chunk, as it is sent.
     learned: what the tenant's vocabulary learns of it.
     strays: further chunks to remove, which the plan knows nothing of.
     """
@@ -35,7 +35,7 @@ class Draft:
     stored: Document | None
     version: int
     added: Sequence[Chunk]
-    added_words: Sequence[SparseVector]
+    added_words: Sequence[bytes]
     kept: Sequence[Kept]
     removed: Sequence[int]
     learned: Collection[str]
@@ -90,13 +90,13 @@ def draft_of(
     )
 
 
-def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
-    """What is committed of the draft; vectors: of its added chunks' digests, in the space."""
+def write_of(draft: Draft, space: str | None, dense: Mapping[bytes, HalfVector]) -> Write:
+    """What is committed of the draft; dense: of its added chunks' digests, in the space."""
     return Write(
         document=draft.document,
         version=draft.version,
         added=[
-            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
+            Added(new.digest, new.start, new.end, new.text, dense[new.digest], words)
             for new, words in zip(draft.added, draft.added_words, strict=True)
         ],
         kept=draft.kept,
@@ -171,11 +171,11 @@ def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:
     return plan([StoredChunk(chunk_id, digest) for chunk_id, digest in pairs], new)
 
 
-def _kept(chunk_id: int, chunk: Chunk, words: SparseVector | None) -> Kept:
+def _kept(chunk_id: int, chunk: Chunk, words: bytes | None) -> Kept:
     return Kept(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
 
 
-def _words(document: Document, chunk: Chunk) -> SparseVector:
+def _words(document: Document, chunk: Chunk) -> bytes:
     """The title counts as words of each chunk; it is not embedded, so a new title costs nothing."""
     weights = lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)
-    return SparseVector(weights, lexical.DIMENSION)
+    return vectors.sparse(weights, lexical.DIMENSION)
