@@ -59,6 +59,8 @@ _JOINT = re.compile(r"(?<=[^\W\d_])[-_]+(?=[^\W_])|(?<=\d)[-_]+(?=[^\W\d_])")
 _VERSION = re.compile(r"v(?=\d+\.\d)")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
+_PUNCTUATION = ".,;:!?()[]\"'"  # that belongs to no token when it stands before or behind it
+
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _DECIMAL_POINT = frozenset({"en", "und"})  # elsewhere 1.000 is a thousand
 
@@ -87,6 +89,9 @@ def read(text: str) -> Tokens:
 
     None but a phone number goes over whitespace: the rest can be read piece by piece.
     """
+    bare = text.strip(_PUNCTUATION)
+    if bare.isascii() and bare.isalpha():  # most of what stands between spaces
+        return Tokens([bare[:LENGTH_MAX]], [])
     text = plain(text)
     spans = [*(_links(text) if "/" in text else ()), *_phones(text)]
     if not text.isascii() and _CHARACTER.search(text):
@@ -99,7 +104,7 @@ def read(text: str) -> Tokens:
 
 def digits(text: str) -> int:
     """How many of them a phone number could be made of."""
-    return sum(map(str.isdecimal, plain(text)))
+    return 0 if text.isalpha() else sum(map(str.isdecimal, plain(text)))
 
 
 def split(text: str) -> list[str]:

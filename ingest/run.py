@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from index.document import Document
 from index.documents import Documents
@@ -18,6 +18,8 @@ from ingest.turns import Turns
 from ingest.write import Outcome, Put, Written
 
 _WRITING_MAX = 2  # batches: one is planned, one committed
+
+_Writing: TypeAlias = asyncio.Task[list[Outcome]]
 
 
 class Writing(Protocol):
@@ -111,9 +113,12 @@ async def read_items(
     """Write every document among the items; what it came to, and their identifiers."""
     report, seen, turns = Report(), set[str](), Turns()
 
-    async def write(batch: Sequence[Item]) -> list[Outcome]:
+    async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
         found = [item for item in batch if isinstance(item, Document)]
-        seen.update(document.document_id for document in found)
+        document_ids = {document.document_id for document in found}
+        if before and not seen.isdisjoint(document_ids):  # the later version has to stay
+            await asyncio.wait(before)
+        seen.update(document_ids)
         puts = [Put(document.document_id, _as_read(document)) for document in found]
         return await writer.put_all(tenant, puts, run, turns)
 
@@ -142,13 +147,17 @@ async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], No
 
 async def _written(
     reading: AsyncIterator[list[Item]],
-    write: Callable[[Sequence[Item]], Coroutine[None, None, list[Outcome]]],
+    write: Callable[[Sequence[Item], Sequence[_Writing]], Coroutine[None, None, list[Outcome]]],
 ) -> AsyncGenerator[tuple[list[Item], list[Outcome]], None]:
-    """The batches, each with what became of it, of which two are being written at a time."""
-    writing: deque[tuple[list[Item], asyncio.Task[list[Outcome]]]] = deque()
+    """The batches, each with what became of it, of which two are being written at a time.
+
+    write: is also told what is being written already.
+    """
+    writing: deque[tuple[list[Item], _Writing]] = deque()
     try:
         async for batch in reading:
-            writing.append((batch, asyncio.create_task(write(batch))))
+            before = [task for _, task in writing]
+            writing.append((batch, asyncio.create_task(write(batch, before))))
             if len(writing) == _WRITING_MAX:
                 yield writing[0][0], await writing[0][1]
                 writing.popleft()
