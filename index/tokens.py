@@ -93,7 +93,9 @@ def read(text: str) -> Tokens:
     if bare.isascii() and bare.isalpha():  # most of what stands between spaces
         return Tokens([bare[:LENGTH_MAX]], [])
     text = plain(text)
-    spans = [*(_links(text) if "/" in text else ()), *_phones(text)]
+    spans = [*_links(text)] if "/" in text else []
+    if len(text) >= PHONE_DIGITS_MIN:
+        spans += _phones(text)
     if not text.isascii() and _CHARACTER.search(text):
         spans += _PAIR.findall(text)
         text = _CHARACTER.sub(r" \g<0> ", text)

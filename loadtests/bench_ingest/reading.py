@@ -59,6 +59,11 @@ class Reading:
         return self.chunks / self.seconds
 
     @property
+    def processor_share(self) -> float:
+        """The same share without what else the machine does, and without waiting."""
+        return self.chunks / self.processor_s / self.embedder_per_processor_s
+
+    @property
     def growth(self) -> float:
         """The memory of the last tenth of the time, of that of the first tenth of its half."""
         return median(self._between(0.9, 1)) / median(self._between(0.5, 0.6))
@@ -113,6 +118,7 @@ def _table(reading: Reading) -> str:
         ("the embedder's own", f"{reading.embedder_per_s:,.0f}"),
         ("chunks a second of the processor", f"{reading.chunks / reading.processor_s:,.0f}"),
         ("the embedder's own", f"{reading.embedder_per_processor_s:,.0f}"),
+        ("the share of it, by the processor's time", f"{reading.processor_share:.4f}"),
     ]
     rows += [
         (f"memory after {share:.0%} of the time, MiB", f"{reading.at(share):,.0f}")
