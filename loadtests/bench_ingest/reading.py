@@ -33,7 +33,7 @@ _HOW = (
     "tenant, its start included. The command has one core, and so has the embedder by itself, "
     "which is given the same chunks before and after; PostgreSQL has what the machine has. What "
     "else the machine does is in the seconds, and hardly in those of the processor. Memory is the "
-    "command's resident size: caches of words fill during the first half, up to some 90 MiB, and "
+    "command's resident size: caches of words fill during the first half, up to some 140 MiB, and "
     "nothing else may grow."
 )
 _REPORTED = re.compile(r"^(\d+) documents .* (\d+) embedded$", re.MULTILINE)
