@@ -39,8 +39,7 @@ class Stored:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
-    places: where each chunk begins and ends in the text.
-    summaries: the chunks that are no piece of the text, and in none of the three before.
+    places: where each chunk begins and ends. summaries: chunks that are in none of the three before.
     """
 
     document: Document
@@ -53,20 +52,22 @@ class Stored:
 
     @property
     def all_ids(self) -> tuple[int, ...]:
-        """Of all of its chunks."""
         return (*self.chunk_ids, *(summary.chunk_id for summary in self.summaries))
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A new chunk; start and end count characters of the document's text."""
+    """A new chunk; start and end count characters of the document's text.
+
+    lexical: or as it is sent; see `vectors.sparse`.
+    """
 
     digest: bytes
     start: int
     end: int
     text: str
     dense: HalfVector
-    lexical: SparseVector
+    lexical: SparseVector | bytes
     kind: Kind = "text"
 
 
@@ -79,7 +80,7 @@ class Kept:
     start: int
     end: int
     text: str
-    lexical: SparseVector | None
+    lexical: SparseVector | bytes | None
 
 
 @dataclass(frozen=True, slots=True)
