@@ -39,7 +39,7 @@ class Stored:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
-    places: where each chunk begins and ends. summaries: chunks that are in none of the three before.
+    places: where each chunk begins and ends. summaries: chunks that are in none of those three.
     """
 
     document: Document
