@@ -55,6 +55,8 @@ def normalise(text: str) -> str:
     What Postgres refuses becomes U+FFFD, as CommonMark (section 2.3) asks for U+0000.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    if lines.isascii():
+        return lines.replace("\0", "\ufffd")
     safe = _LONG_RUN.sub(_stream_safe, UNSTORABLE.sub("\ufffd", lines))
     return unicodedata.normalize("NFC", safe)
 

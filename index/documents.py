@@ -42,14 +42,17 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A new chunk; start and end count characters of the document's text."""
+    """A new chunk; start and end count characters of the document's text.
+
+    lexical: or as it is sent; see `vectors.sparse`.
+    """
 
     digest: bytes
     start: int
     end: int
     text: str
     dense: HalfVector
-    lexical: SparseVector
+    lexical: SparseVector | bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Kept:
     start: int
     end: int
     text: str
-    lexical: SparseVector | None
+    lexical: SparseVector | bytes | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pgvector import HalfVector, SparseVector
+from pgvector import HalfVector
 
-from index import lexical, spelling
+from index import lexical, spelling, vectors
 from index.document import Document
 from index.documents import Added, Kept, Stored, Write
 from index.scope import PUBLIC
@@ -17,6 +18,7 @@ from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
 
 _COMMON = {"tenant", PUBLIC}
+INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
 
@@ -24,7 +26,7 @@ CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half
 class Draft:
     """version: the stored one that it was planned from, 0 if none.
 
-    added_words: the lexical vector of each added chunk.
+    added_words: the lexical vector of each added chunk, as it is sent.
     learned: what the tenant's vocabulary learns of it.
     strays: further chunks to remove, which the plan knows nothing of.
     """
@@ -33,11 +35,28 @@ class Draft:
     stored: Document | None
     version: int
     added: Sequence[Chunk]
-    added_words: Sequence[SparseVector]
+    added_words: Sequence[bytes]
     kept: Sequence[Kept]
     removed: Sequence[int]
     learned: Collection[str]
     strays: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Drafts, what is committed of each, and the digests that were embedded for them."""
+
+    drafts: Sequence[Draft]
+    writes: Sequence[Write]
+    embedded: Collection[bytes]
+
+    def each_embedded(self) -> Iterator[int]:
+        """How many of the embedded digests each draft is the first to hold."""
+        unclaimed = set(self.embedded)
+        for draft in self.drafts:
+            own = unclaimed.intersection(chunk.digest for chunk in draft.added)
+            unclaimed -= own
+            yield len(own)
 
 
 def draft_of(
@@ -71,13 +90,13 @@ def draft_of(
     )
 
 
-def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
-    """What is committed of the draft; vectors: of its added chunks' digests, in the space."""
+def write_of(draft: Draft, space: str | None, dense: Mapping[bytes, HalfVector]) -> Write:
+    """What is committed of the draft; dense: of its added chunks' digests, in the space."""
     return Write(
         document=draft.document,
         version=draft.version,
         added=[
-            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
+            Added(new.digest, new.start, new.end, new.text, dense[new.digest], words)
             for new, words in zip(draft.added, draft.added_words, strict=True)
         ],
         kept=draft.kept,
@@ -87,6 +106,16 @@ def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector
         strays=draft.strays,
         stored=draft.stored,
     )
+
+
+async def draft_aside(
+    changed: Sequence[tuple[Stored | None, Document]], cuts: Mapping[str, Sequence[Chunk]]
+) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    """As `draft_all`; what takes long, in a thread."""
+    await asyncio.to_thread(prepare, [document for _, document in changed])
+    if sum(len(document.text) for _, document in changed) > INLINE_CHARACTERS_MAX:
+        return await asyncio.to_thread(draft_all, changed, cuts)
+    return draft_all(changed, cuts)
 
 
 def draft_all(
@@ -142,11 +171,11 @@ def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:
     return plan([StoredChunk(chunk_id, digest) for chunk_id, digest in pairs], new)
 
 
-def _kept(chunk_id: int, chunk: Chunk, words: SparseVector | None) -> Kept:
+def _kept(chunk_id: int, chunk: Chunk, words: bytes | None) -> Kept:
     return Kept(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
 
 
-def _words(document: Document, chunk: Chunk) -> SparseVector:
+def _words(document: Document, chunk: Chunk) -> bytes:
     """The title counts as words of each chunk; it is not embedded, so a new title costs nothing."""
     weights = lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)
-    return SparseVector(weights, lexical.DIMENSION)
+    return vectors.sparse(weights, lexical.DIMENSION)
