@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from cache import codec
+from cache.allowances import Rate, Taken
 from cache.breaker import Breaker
 from cache.budget import Budget
 from cache.codec import Entry, Head
@@ -99,7 +100,7 @@ class Store:
         self._lifetime_s = lifetime_s
         self._page_entries = page_entries
         self.entries_max = entries_max
-        scripts = ("look", "swap", "fill", "scan", "drop")
+        scripts = ("look", "swap", "fill", "scan", "drop", "take")
         self._scripts = {name: client.register_script(_script(name)) for name in scripts}
 
     async def look(self, home: str, key: str, *, claim: str = "") -> Sight:
@@ -196,6 +197,11 @@ class Store:
         key, lifetime_ms = self.name(home, name), self._lifetime_ms()
         await self._ask(lambda: self._client.set(key, value, px=lifetime_ms))
 
+    async def take(self, home: str, name: str, rate: Rate, wanted: int) -> Taken:
+        """Up to so many tokens out of a bucket."""
+        taken, left, wait_ms = await self._run("take", home, (name,), rate.per_s, rate.size, wanted)
+        return Taken(taken, left, wait_ms / 1000)
+
     async def eviction_policy(self) -> str:
         """Redis's `maxmemory-policy`."""
         found = await self._ask(lambda: self._client.config_get("maxmemory-policy"))
@@ -216,7 +222,7 @@ class Store:
         return round(self._lifetime_s * 1000 * random.uniform(0.9, 1.0))  # noqa: S311  no secret
 
     async def _run(
-        self, script: str, home: str, names: Collection[str], *arguments: str | bytes | int
+        self, script: str, home: str, names: Collection[str], *arguments: str | bytes | float
     ) -> Any:
         keys = [self.name(home, name) for name in names]
         return await self._ask(lambda: self._scripts[script](keys=keys, args=arguments))
@@ -237,4 +243,5 @@ class Store:
 def _script(name: str) -> str:
     """The script, which may use what `run.lua` says before it."""
     folder = resources.files("cache") / "scripts"
-    return "".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("run", name))
+    parts = (name,) if name == "take" else ("run", name)  # whichever server it is
+    return "".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)

@@ -10,6 +10,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -19,7 +20,7 @@ from gateway.exchange import Call, Exchange
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from gateway.telemetry import Telemetry
+from gateway.telemetry import Telemetry, Trace
 from index.search import Embedder
 
 _ALLOCATIONS = (
@@ -101,17 +102,40 @@ class _Endpoint:
 
     def __init__(self, call: Call) -> None:
         self._call = call
+        self._is_counted = call.needs != "anyone"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["trace"].route = self._call.path
+        trace: Trace = scope["trace"]
+        trace.route = self._call.path
+        services: Services = scope["state"]["services"]
         request = Request(scope, receive)
+        if not self._is_counted:
+            await (await self._response(request, services))(scope, receive, send)
+            return
         try:
-            _refuse_mangled(scope)
-            exchange = Exchange(self._call, request, scope["state"]["services"])
-            response = await self._call.handle(exchange)
+            services.load.begin()
+        except problems.Problem as overloaded:
+            await overloaded.response()(scope, receive, send)
+            return
+        try:
+            response = await self._response(request, services)
+            if trace.hands:
+                response.raw_headers.append((b"ratelimit", services.load.standing(trace.hands)))
+            await response(scope, receive, send)
+        finally:
+            services.load.end(trace.tenant)
+
+    async def _response(self, request: Request, services: Services) -> Response:
+        try:
+            _refuse_mangled(request.scope)
+            exchange = Exchange(self._call, request, services)
+            seconds = exchange.timeout_s
+            if seconds is None:
+                return await self._call.handle(exchange)
+            with services.deadlines.within(seconds):
+                return await self._call.handle(exchange)
         except Exception as error:
-            response = await problems.render(request, error)
-        await response(scope, receive, send)
+            return await problems.render(request, error)
 
 
 def _refuse_mangled(scope: Scope) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import secrets
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,9 +10,11 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from gateway import direct
-from gateway.principal import KEY_START, key_digest
+from gateway.credentials import key_digest, make_secret
+from gateway.keys_wire import KeyBody
 from gateway.settings import Settings
-from gateway.wire import KeyBody
+from index.principals import Principals
+from index.tenants import Tenants
 from ingest.source import Defaults
 from ingest.sources.folder import FolderSource
 
@@ -61,13 +62,14 @@ def example_handbook() -> Path:
 
 async def _working(settings: Settings, kept: Credentials | None) -> Credentials:
     """Those of the last start if their key still works, else new ones."""
-    async with direct.tenants(settings) as tenants:
-        if kept is not None and await tenants.key_holder(key_digest(kept.key)) is not None:
+    async with direct.connected(settings) as database:
+        holds = await Principals(database).holder_at(key_digest(kept.key)) if kept else None
+        if kept is not None and holds is not None:
             return kept
-        await tenants.create(TENANT, "The tenant to begin with")
+        await Tenants(database).create(TENANT, "The tenant to begin with")
     body = KeyBody(tenant=TENANT, subject="me", roles=("reader", "writer", "admin"))
     return Credentials(
-        admin_key=kept.admin_key if kept else KEY_START + secrets.token_urlsafe(32),
+        admin_key=kept.admin_key if kept else make_secret(),
         key=await direct.create_key(settings, body),
     )
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from gateway import jobs_command, status_command, terminal
+from gateway import jobs_command, keys_command, status_command, terminal
 from gateway.settings import Settings
 from gateway.terminal import console
 
@@ -24,13 +24,12 @@ app = typer.Typer(
 )
 audit_commands = typer.Typer(invoke_without_command=True)
 tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
-key_commands = typer.Typer(no_args_is_help=True, help="API keys.")
 app.add_typer(audit_commands, name="audit")
 app.add_typer(jobs_command.commands, name="jobs")
 app.command()(status_command.status)
 app.command()(status_command.usage)
 app.add_typer(tenant_commands, name="tenant")
-app.add_typer(key_commands, name="key")
+app.add_typer(keys_command.commands, name="key")
 
 Tenant = Annotated[str, typer.Option(help="The tenant.")]
 Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).")]
@@ -304,29 +303,3 @@ def create_tenant(
 
         asyncio.run(direct.create_tenant(settings, tenant, name))
     console.print(f"created tenant {tenant}", markup=False)
-
-
-@key_commands.command("create")
-def create_key(
-    tenant: Tenant = "default",
-    subject: Subject = "me",
-    group: Groups = None,
-    role: Annotated[
-        list[str] | None, typer.Option(help="reader, writer or admin; repeat for more.")
-    ] = None,
-) -> None:
-    """Create an API key and print it, this once."""
-    with terminal.errors(), terminal.servers(Settings()) as settings:
-        from gateway import direct
-        from gateway.wire import KeyBody
-
-        body = KeyBody.model_validate(
-            {
-                "tenant": tenant,
-                "subject": subject,
-                "groups": tuple(group or ()),
-                "roles": tuple(role or ("reader", "writer")),
-            }
-        )
-        key = asyncio.run(direct.create_key(settings, body))
-    print(key)

@@ -6,7 +6,6 @@ Everything goes over HTTP to a separate process, as it would for an agent.
 import asyncio
 import os
 import re
-import secrets
 import shutil
 import subprocess
 import sys
@@ -25,8 +24,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway import beginning, direct, embedded, server
+from gateway.credentials import make_secret
 from gateway.errors import NotPossible
-from gateway.principal import KEY_START
 from gateway.settings import Settings
 from ingest.source import Defaults
 from ingest.sources.folder import FolderSource
@@ -110,7 +109,7 @@ def _settings(folder: Path, servers: embedded.Servers) -> Settings:
         redis_url=SecretStr(servers.redis_url),
         data_dir=folder,
         port=0,
-        admin_key=SecretStr(KEY_START + secrets.token_urlsafe(32)),
+        admin_key=SecretStr(make_secret()),
     )
 
 

@@ -12,15 +12,17 @@ from gateway import embedders, index_audit
 from gateway.audit import Inspection, Verdict
 from gateway.auditing import Flaws
 from gateway.compute import find
+from gateway.credentials import make_key
 from gateway.errors import NotPossible
+from gateway.keys_wire import KeyBody
 from gateway.metrics import Metrics
-from gateway.principal import make_key
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from gateway.wire import KeyBody, TenantBody
+from gateway.wire import TenantBody
 from index import database, migrate, scope
 from index.database import Database
 from index.jobs import Jobs
+from index.principals import Principals
 from index.query import Query
 from index.scope import PUBLIC
 from index.search import Found
@@ -34,12 +36,6 @@ from ingest.sources.folder import FolderSource
 from ingest.watch import Watch, changes
 
 _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
-
-
-@asynccontextmanager
-async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
-    async with connected(settings) as database:
-        yield Tenants(database)
 
 
 @asynccontextmanager
@@ -69,19 +65,24 @@ def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
 
 async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
     body = TenantBody(id=tenant, name=name)
-    async with tenants(settings) as opened:
-        if not await opened.create(body.id, body.name or body.id):
+    async with connected(settings) as database:
+        if not await Tenants(database).create(body.id, body.name or body.id):
             raise NotPossible(f"there is a tenant {tenant} already")
 
 
 async def create_key(settings: Settings, body: KeyBody) -> str:
     """The key itself, which nobody can show again."""
     key, kept = make_key(
-        subject=body.subject, groups=body.groups, roles=body.roles, expires_at=body.expires_at
+        subject=body.subject,
+        name=body.name,
+        groups=body.groups,
+        roles=body.roles,
+        scopes=body.scopes,
+        expires_at=body.expires_at,
     )
     assert body.tenant is not None
-    async with tenants(settings) as opened:
-        if not await opened.create_key(body.tenant, kept):
+    async with connected(settings) as database:
+        if not await Principals(database).create(body.tenant, kept):
             raise NotPossible(
                 f"there is no tenant {body.tenant}: `nearhit tenant create {body.tenant}`"
             )

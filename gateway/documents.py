@@ -9,8 +9,9 @@ import orjson
 from starlette.responses import Response, StreamingResponse
 
 from gateway import problems, wire
+from gateway.credentials import stand_in
 from gateway.exchange import Exchange, answer, everything, queued, queued_body
-from gateway.principal import Admitted
+from gateway.principal import Admitted, utc_now
 from gateway.problems import Problem
 from gateway.wire import (
     AccessBody,
@@ -31,8 +32,10 @@ from index.errors import (
     EmbeddingUnavailable,
     PayloadTooLarge,
     QueueFull,
+    TenantMissing,
 )
 from index.jobs import NewJob
+from index.principals import Principal
 from ingest.batch import batches
 from ingest.write import Outcome, Put, Revise, Written
 
@@ -56,7 +59,7 @@ async def put_document(exchange: Exchange) -> Response:
     revise = revision(admitted, document_id, body, settings.language)
     if len(sent) > settings.document_inline_bytes_max or exchange.prefers("respond-async"):
         return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
-    tenant = admitted.holder.tenant
+    tenant = admitted.principal.tenant
     try:
         done = await exchange.services.writer.put(tenant, document_id, revise)
     except EmbeddingUnavailable:  # the worker tries again
@@ -75,13 +78,13 @@ async def _put_later(
     revise: Revise,
 ) -> Response:
     """Queue it, unless it would be refused already; the worker asks again who may do what."""
-    holder = admitted.holder
-    stored = await exchange.services.documents.stored(holder.tenant, document_id)
+    principal = admitted.principal
+    stored = await exchange.services.documents.stored(principal.tenant, document_id)
     revise(stored.document if stored else None)
     accepted = queued(await _queue(exchange, admitted, document_id, source, sent))
     if exchange.prefers("respond-async"):
         accepted.headers["Preference-Applied"] = "respond-async"
-    if await exchange.services.spending.is_spent(holder.tenant):
+    if await exchange.services.spending.is_spent(principal.tenant):
         accepted.headers["Nearhit-Budget"] = "spent"  # so that it will wait
     return accepted
 
@@ -90,18 +93,28 @@ async def _queue(
     exchange: Exchange, admitted: Admitted, document_id: str, source: str, sent: bytes
 ) -> str:
     """The job that will write it."""
-    holder = admitted.holder
+    principal = admitted.principal
     job = NewJob(
-        tenant=holder.tenant,
+        tenant=principal.tenant,
         kind="document",
         target=jobs.of_document(document_id),
         payload=sent,
         source=source,
-        key_id=holder.key_id,
-        subject=holder.subject,
+        key_id=await _key_id(exchange, principal),
+        subject=principal.subject,
         attempts_max=exchange.services.settings.job_attempts,
     )
     return await exchange.services.jobs.put_document(document_id, job)
+
+
+async def _key_id(exchange: Exchange, principal: Principal) -> str:
+    """Of the key or token whose rights count when the job runs."""
+    if principal.key_id is not None:
+        return principal.key_id
+    token = stand_in(principal, utc_now())
+    if not await exchange.services.principals.create(principal.tenant, token):
+        raise TenantMissing(principal.tenant)
+    return token.key_id
 
 
 async def put_batch(exchange: Exchange) -> Response:
@@ -137,7 +150,7 @@ async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outc
         return [error] * len(lines)
     puts = [_put_line(exchange, admitted, line) for line in lines]
     good = [put for put in puts if isinstance(put, Put)]
-    outcomes = iter(await exchange.services.writer.put_all(admitted.holder.tenant, good))
+    outcomes = iter(await exchange.services.writer.put_all(admitted.principal.tenant, good))
     results: list[Outcome | Queued] = [
         next(outcomes) if isinstance(put, Put) else put for put in puts
     ]
@@ -159,7 +172,7 @@ async def _queue_lines(
     }
     unchanged = [document_id for document_id, (_, changed) in done.items() if not changed]
     if unchanged:  # what was queued for them before this request is out of date all the same
-        await exchange.services.jobs.supersede(admitted.holder.tenant, unchanged)
+        await exchange.services.jobs.supersede(admitted.principal.tenant, unchanged)
     for place, result in enumerate(results):
         if not isinstance(result, EmbeddingUnavailable):
             continue
@@ -214,7 +227,9 @@ def _parse_line(exchange: Exchange, line: bytes) -> BatchLine:
 
 async def get_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    document = await exchange.services.documents.read(everything(admitted), _document_id(exchange))
+    document = await exchange.services.documents.read(
+        everything(admitted), admitted.principal.filter, _document_id(exchange)
+    )
     if document is None:
         raise _no_such_document()
     return answer(DocumentAnswer(text=document.text, **_summary(document)))
@@ -229,6 +244,7 @@ async def list_documents(exchange: Exchange) -> Response:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
     page = await exchange.services.documents.page(
         everything(admitted),
+        admitted.principal.filter,
         after=wire.checked("cursor", wire.LINE, query.get("cursor", "")),
         source=wire.checked("source", wire.LINE, query.get("source", "")) or None,
         limit=int(limit) + 1,
@@ -246,7 +262,7 @@ async def list_documents(exchange: Exchange) -> Response:
 async def delete_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     done = await exchange.services.writer.remove(
-        admitted.holder.tenant,
+        admitted.principal.tenant,
         _document_id(exchange),
         lambda stored: _may_change(admitted, stored),
     )
@@ -257,7 +273,7 @@ async def patch_access(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     body = await exchange.parse(AccessBody, exchange.services.settings.search_bytes_max)
     done = await exchange.services.writer.put_access(
-        admitted.holder.tenant,
+        admitted.principal.tenant,
         _document_id(exchange),
         lambda stored: _with_access(admitted, _may_change(admitted, stored), body),
     )
@@ -287,7 +303,7 @@ def revision(
             language=body.language or default_language,
             tags=body.tags,
             metadata=body.metadata,
-            owner=stored.owner if stored else admitted.holder.subject,
+            owner=stored.owner if stored else admitted.principal.subject,
             readers=stored.readers if stored else (),
             cut=body.cut or (stored.cut if stored else cut.DEFAULT),
             summaries=body.summaries or (stored.summaries if stored else NO_SUMMARIES),
@@ -299,7 +315,7 @@ def revision(
 
 def _with_access(admitted: Admitted, document: Document, access: AccessBody) -> Document:
     named = access.model_fields_set
-    if "owner" in named and access.owner not in (document.owner, admitted.holder.subject):
+    if "owner" in named and access.owner not in (document.owner, admitted.principal.subject):
         _must_be_admin(admitted, "Only an admin can make somebody else, or nobody, the owner.")
     return replace(
         document,
@@ -326,8 +342,9 @@ def _may_change(admitted: Admitted, stored: Document | None) -> Document:
 
 
 def _owns(admitted: Admitted, document: Document) -> bool:
-    holder = admitted.holder
-    return document.owner == holder.subject or "admin" in holder.roles
+    principal = admitted.principal
+    is_own = document.owner == principal.subject and "private" in principal.scopes
+    return is_own or "admin" in principal.roles
 
 
 def _reads(admitted: Admitted, document: Document) -> bool:
@@ -335,7 +352,7 @@ def _reads(admitted: Admitted, document: Document) -> bool:
 
 
 def _must_be_admin(admitted: Admitted, detail: str) -> None:
-    if "admin" not in admitted.holder.roles:
+    if "admin" not in admitted.principal.roles:
         raise problems.forbidden(detail)
 
 

@@ -1,6 +1,7 @@
 """One call of the API and one exchange of it: what it needs, who came, what they sent."""
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
@@ -11,22 +12,17 @@ from starlette.responses import Response
 
 from gateway import problems, wire
 from gateway.jobs_wire import QueuedAnswer
-from gateway.principal import Admitted, bearer_digest
+from gateway.principal import SUFFICIENT, Admitted, Role, bearer, digest_of
 from gateway.services import Services
 from gateway.telemetry import Trace
 from index import scope
+from index.principals import Principal
 from index.scope import Scope
-from index.tenants import KeyHolder
 
-Needs: TypeAlias = Literal["anyone", "reader", "writer", "admin", "operator"]
+Needs: TypeAlias = Literal["anyone", Role, "operator"]
 Model = TypeVar("Model", bound=BaseModel)
 
-# A role can do what those before it can; the operator administers and reads nothing.
-_SUFFICIENT = {
-    "reader": {"reader", "writer", "admin"},
-    "writer": {"writer", "admin"},
-    "admin": {"admin"},
-}
+_SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +44,11 @@ class Call:
     media_type: str = "application/json"
     parameters: tuple[str, ...] = ()
 
+    @property
+    def reads(self) -> bool:
+        """Whether it only reads, or makes little: then it ends with the server's deadline."""
+        return self.method == "GET" or self.needs == "reader"
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -61,12 +62,34 @@ class Exchange:
         return trace
 
     @property
-    def sender(self) -> bytes | None:
-        """The digest of the key that came with the request; nobody has looked whose it is."""
+    def credential(self) -> bytes | None:
+        """The key or token that came with the request; nobody has looked whose it is."""
         for name, value in self.request.scope["headers"]:
             if name == b"authorization":
-                return bearer_digest(value)
+                return bearer(value)
         return None
+
+    @property
+    def sender(self) -> bytes | None:
+        """The digest of that."""
+        credential = self.credential
+        return None if credential is None else digest_of(credential)
+
+    @property
+    def timeout_s(self) -> float | None:
+        """What the caller grants the call, and the server what only reads; None for no end.
+
+        A 422 `Problem` if the caller's header is no number of seconds.
+        """
+        longest_s = self.services.settings.deadline_s if self.call.reads else None
+        for name, value in self.request.scope["headers"]:
+            if name == b"request-timeout":
+                if not _SECONDS.fullmatch(value) or float(value) == 0:
+                    raise problems.invalid_field(
+                        "Request-Timeout", "must be seconds, such as 2 or 0.5"
+                    )
+                return float(value) if longest_s is None else min(float(value), longest_s)
+        return longest_s
 
     @property
     def is_operator(self) -> bool:
@@ -75,28 +98,32 @@ class Exchange:
 
     async def admit(
         self,
-        holder: KeyHolder | None = None,
+        principal: Principal | None = None,
         *,
         max_staleness_s: float = 0.0,
         at_once: bool = True,
     ) -> Admitted:
         """Whoever came, as of now; a 401 or 403 `Problem` if that does not suffice for the call.
 
-        holder: who it was when somebody last looked, if that is at hand; the rest as for the gate.
+        principal: who it was when somebody last looked, if that is known; the rest as for the gate.
         """
-        gate = self.services.gate
-        if holder is None:
-            holder = await self.identify()
-        admitted = await gate.admit(holder, max_staleness_s=max_staleness_s, at_once=at_once)
-        self.trace.tenant = admitted.holder.tenant
-        if _SUFFICIENT[self.call.needs].isdisjoint(admitted.holder.roles):
+        gate, load, trace = self.services.gate, self.services.load, self.trace
+        if principal is None:
+            principal = await self.identify()
+        if not trace.tenant:  # a request is counted once, however often it is admitted
+            load.begin_of(principal.tenant)
+            trace.tenant = principal.tenant
+            trace.hands = load.hands(principal)
+            await load.spend(trace.hands)
+        admitted = await gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
+        if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
         return admitted
 
-    async def identify(self) -> KeyHolder:
+    async def identify(self) -> Principal:
         if self.is_operator:
             raise problems.forbidden("The operator's key administers; use a key of the tenant.")
-        return await self.services.gate.identify(self.sender)
+        return await self.services.gate.identify(self.credential)
 
     async def require_operator(self) -> None:
         if not self.is_operator:
@@ -126,9 +153,12 @@ class Exchange:
 
 
 def everything(admitted: Admitted) -> Scope:
-    """All that the principal may read."""
-    holder = admitted.holder
-    return scope.everything(holder.tenant, holder.subject, holder.groups)
+    """All that the principal may read, but for its filter."""
+    return everything_of(admitted.principal)
+
+
+def everything_of(principal: Principal) -> Scope:
+    return scope.resolve(principal.tenant, principal.subject, principal.groups, principal.scopes)
 
 
 def answer(body: BaseModel, status: int = 200) -> Response:

@@ -30,8 +30,8 @@ async def list_jobs(exchange: Exchange) -> Response:
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
         raise problems.invalid_field("cursor", "must be what the page before says")
     page = await exchange.services.jobs.page(
-        admitted.holder.tenant,
-        subject=None if _is_admin(admitted) else admitted.holder.subject,
+        admitted.principal.tenant,
+        subject=None if _is_admin(admitted) else admitted.principal.subject,
         state=cast("State | None", state),
         kind=wire.checked("kind", wire.LINE, query.get("kind", "")) or None,
         before=None if cursor is None else int(cursor),
@@ -54,7 +54,7 @@ async def replay_job(exchange: Exchange) -> Response:
     """It waits again, with all its attempts, and runs with the rights of whoever asked for it."""
     admitted = await exchange.admit()
     job = await _job(exchange, admitted)
-    if not await exchange.services.jobs.replay(admitted.holder.tenant, job.job_id):
+    if not await exchange.services.jobs.replay(admitted.principal.tenant, job.job_id):
         raise problems.conflict("job_id", "Only a job that has failed can be replayed.")
     return answer(JobAnswer.of(await _job(exchange, admitted)))
 
@@ -62,21 +62,21 @@ async def replay_job(exchange: Exchange) -> Response:
 async def drop_job(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     job = await _job(exchange, admitted)
-    if not await exchange.services.jobs.drop(admitted.holder.tenant, job.job_id):
+    if not await exchange.services.jobs.drop(admitted.principal.tenant, job.job_id):
         raise problems.conflict("job_id", "The job is at work.")
     return Response(status_code=204)
 
 
 async def _job(exchange: Exchange, admitted: Admitted) -> Job:
     job_id = wire.checked("job_id", wire.NAME, exchange.request.path_params["job_id"])
-    job = await exchange.services.jobs.show(admitted.holder.tenant, job_id)
-    if job is None or not (_is_admin(admitted) or job.subject == admitted.holder.subject):
+    job = await exchange.services.jobs.show(admitted.principal.tenant, job_id)
+    if job is None or not (_is_admin(admitted) or job.subject == admitted.principal.subject):
         raise _no_such_job()
     return job
 
 
 def _is_admin(admitted: Admitted) -> bool:
-    return "admin" in admitted.holder.roles
+    return "admin" in admitted.principal.roles
 
 
 def _no_such_job() -> Problem:

@@ -1,10 +1,8 @@
 """`nearhit jobs`: queued work of all tenants, as the operator sees and mends it."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 from rich.markup import escape
@@ -13,7 +11,7 @@ from rich.table import Table
 from gateway import terminal
 from gateway.errors import NotPossible
 from gateway.settings import Settings
-from gateway.terminal import console
+from gateway.terminal import console, instant
 
 if TYPE_CHECKING:
     from index.jobs import Job, Jobs
@@ -24,8 +22,6 @@ State: TypeAlias = Literal["waiting", "running", "done", "failed"]
 Ids = Annotated[list[str], typer.Argument(metavar="JOB…", help="Jobs by their identifiers.")]
 
 _LISTED_MAX = 1_000
-
-T = TypeVar("T")
 
 
 @commands.command("list")
@@ -42,11 +38,11 @@ def list_jobs(
             return await jobs.page(tenant, state=state, kind=kind, limit=limit)
 
     table = Table("job", "tenant", "kind", "target", "state", "attempts", "asked for", "error")
-    for job in _run(run):
+    for job in terminal.run(run):
         table.add_row(
             *(job.job_id, job.tenant, job.kind, escape(job.target), job.state),
             f"{job.attempts}/{job.attempts_max}",
-            _instant(job.created_at),
+            instant(job.created_at),
             escape(job.error or ""),
         )
     console.print(table if table.row_count else "no such job")
@@ -68,7 +64,7 @@ def show_job(
             raise NotPossible(f"there is no job {job_id}")
         return job
 
-    job = _run(run)
+    job = terminal.run(run)
     lines = {
         "tenant": job.tenant,
         "kind": job.kind,
@@ -77,10 +73,10 @@ def show_job(
         "asked for by": job.subject,
         "state": job.state,
         "attempts": f"{job.attempts} of {job.attempts_max}",
-        "asked for": _instant(job.created_at),
-        "due": _instant(job.due_at),
-        "begun": job.started_at and _instant(job.started_at),
-        "ended": job.ended_at and _instant(job.ended_at),
+        "asked for": instant(job.created_at),
+        "due": instant(job.due_at),
+        "begun": instant(job.started_at) or None,
+        "ended": instant(job.ended_at) or None,
         "progress": job.progress,
         "result": job.result,
         "error": job.error,
@@ -104,7 +100,7 @@ def replay_jobs(jobs: Ids) -> None:
                     raise NotPossible(f"there is no failed job {job_id}")
                 console.print(f"{job_id} waits again", markup=False)
 
-    _run(run)
+    terminal.run(run)
 
 
 @commands.command("drop")
@@ -118,12 +114,7 @@ def drop_jobs(jobs: Ids) -> None:
                     raise NotPossible(f"there is no job {job_id}, or somebody is working on it")
                 console.print(f"dropped {job_id}", markup=False)
 
-    _run(run)
-
-
-def _run(do: Callable[[Settings], Coroutine[None, None, T]]) -> T:
-    with terminal.errors(), terminal.servers(Settings()) as settings:
-        return asyncio.run(do(settings))
+    terminal.run(run)
 
 
 @asynccontextmanager
@@ -133,7 +124,3 @@ async def _opened(settings: Settings) -> "AsyncIterator[Jobs]":
 
     async with direct.connected(settings) as database:
         yield Jobs(database)
-
-
-def _instant(instant: datetime) -> str:
-    return instant.astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -1,96 +1,140 @@
-"""Who asks: an API key's principal, believed only at the access revision that it was read at."""
+"""Who asks, believed only at the access revision that it was read at."""
 
+import asyncio
 import hashlib
-import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, Protocol, TypeAlias, get_args
 
+import structlog
 from cachetools import LRUCache
 
 from cache.revision import RevisionReader
 from gateway import problems
 from index.errors import DatabaseUnavailable
+from index.principals import Claims, Principal
 from index.scope import PUBLIC
-from index.tenants import KeyHolder, NewKey, Revisions
+from index.tenants import Revisions
 
 Role: TypeAlias = Literal["reader", "writer", "admin"]
 
 ROLES: tuple[Role, ...] = get_args(Role)
-KEY_START = "nh_"
+# Who has one can do what those before it can; the operator administers and reads nothing.
+SUFFICIENT: Mapping[str, frozenset[str]] = {
+    role: frozenset(ROLES[place:]) for place, role in enumerate(ROLES)
+}
 _REMEMBERED_MAX = 10_000  # principals; about 10 MB
+_TOUCH_S = 60.0  # between two times that it is kept which keys were used
+
+log = structlog.get_logger()
 
 
-class Keys(Protocol):
-    async def key_holder(self, digest: bytes, /) -> KeyHolder | None: ...
-    async def key_holder_at(
-        self, digest: bytes, /
-    ) -> tuple[KeyHolder, Mapping[str, int]] | None: ...
+class Principals(Protocol):
+    async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, int]] | None: ...
+    async def bearer_at(
+        self, digest: bytes, claims: Claims, /
+    ) -> tuple[Principal, Mapping[str, int]] | None: ...
+    async def touch(self, used: Mapping[bytes, datetime], /) -> None: ...
+
+
+class WebTokens(Protocol):
+    """Those of other issuers."""
+
+    async def claims(self, credential: bytes, /) -> Claims | None:
+        """None if it is none; a 401 `Problem` if it is one that nobody should believe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
     """A principal, and the revisions read after its request came in."""
 
-    holder: KeyHolder
+    principal: Principal
     revisions: Mapping[str, int]
 
 
 class Gate:
-    """Raises a 401 `Problem` for whoever holds no live key."""
+    """Raises a 401 `Problem` for whoever brings no live key or token."""
 
     def __init__(
         self,
-        keys: Keys,
+        principals: Principals,
+        web_tokens: WebTokens | None,
         revisions: RevisionReader[Revisions],
         now: Callable[[], datetime],
         staleness_s_max: float,
     ) -> None:
-        self._keys = keys
+        self._principals = principals
+        self._web_tokens = web_tokens
         self._revisions = revisions
         self._now = now
         self._staleness_s_max = staleness_s_max
-        self._remembered: LRUCache[bytes, KeyHolder] = LRUCache(_REMEMBERED_MAX)
+        self._remembered: LRUCache[bytes, Principal] = LRUCache(_REMEMBERED_MAX)
+        self._used: set[bytes] = set()
 
-    async def identify(self, digest: bytes | None) -> KeyHolder:
-        """Who holds the key, or held it a moment ago: only `admit` tells which."""
-        holder = None if digest is None else self._remembered.get(digest)
-        if holder is None and digest is not None:
-            holder = await self._keys.key_holder(digest)
-            if holder is not None:
-                self._remembered[digest] = holder
-        if holder is None:
+    async def identify(self, credential: bytes | None) -> Principal:
+        """Who holds it, or held it a moment ago: only `admit` tells which."""
+        if credential is None:
             raise problems.unauthorized()
-        return holder
+        digest = digest_of(credential)
+        principal = self._remembered.get(digest)
+        if principal is None:
+            claims = None
+            if self._web_tokens is not None:
+                claims = await self._web_tokens.claims(credential)
+            principal, _ = await self._now_of(digest, claims)
+        return principal
 
     async def admit(
-        self, holder: KeyHolder, *, max_staleness_s: float = 0.0, at_once: bool = True
+        self, principal: Principal, *, max_staleness_s: float = 0.0, at_once: bool = True
     ) -> Admitted:
-        """The same holder, or what it is now, with its tenant's revisions as of the same instant.
+        """The same principal, or what it is now, with its tenant's revisions as of that instant.
 
         A revocation and a change of groups raise the access revision, so that what is remembered
         is dropped at the next request, on every worker.
         max_staleness_s: how old the instant may be if the database is away, and within the
         operator's limit also `at_once`, without asking it: nobody may keep a lost right for long.
         """
-        self._refuse_expired(holder)
-        read = await self._read((holder.tenant, PUBLIC), max_staleness_s, at_once=at_once)
-        tenant = read.get(holder.tenant)
-        if tenant is not None and tenant.access_revision == holder.access_revision:
-            return Admitted(holder, {holder.tenant: tenant.revision, PUBLIC: read[PUBLIC].revision})
+        self._refuse_expired(principal)
+        self._used.add(principal.digest)
+        read = await self._read((principal.tenant, PUBLIC), max_staleness_s, at_once=at_once)
+        tenant = read.get(principal.tenant)
+        if tenant is not None and tenant.access_revision == principal.access_revision:
+            return Admitted(
+                principal, {principal.tenant: tenant.revision, PUBLIC: read[PUBLIC].revision}
+            )
         # Keys or groups have changed, and may go on to: both are read in one statement.
-        self._remembered.pop(holder.digest, None)
-        found = await self._keys.key_holder_at(holder.digest)
-        if found is None:
-            raise problems.unauthorized()
-        admitted = Admitted(*found)
-        self._refuse_expired(admitted.holder)
-        self._remembered[holder.digest] = admitted.holder
+        self._remembered.pop(principal.digest, None)
+        admitted = Admitted(*await self._now_of(principal.digest, principal.claims))
+        self._refuse_expired(admitted.principal)
         return admitted
 
-    def _refuse_expired(self, holder: KeyHolder) -> None:
-        if holder.expires_at is not None and holder.expires_at <= self._now():
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Meanwhile it is kept, again and again and at the end, which keys were used."""
+        touching = asyncio.create_task(self._touch_forever())
+        try:
+            yield
+        finally:
+            touching.cancel()
+            await asyncio.wait((touching,))
+            await self._touch()
+
+    async def _now_of(
+        self, digest: bytes, claims: Claims | None
+    ) -> tuple[Principal, Mapping[str, int]]:
+        if claims is None:
+            found = await self._principals.holder_at(digest)
+        else:
+            found = await self._principals.bearer_at(digest, claims)
+        if found is None:
+            raise problems.unauthorized()
+        self._remembered[digest] = found[0]
+        return found
+
+    def _refuse_expired(self, principal: Principal) -> None:
+        if principal.expires_at is not None and principal.expires_at <= self._now():
             raise problems.unauthorized()
 
     async def _read(
@@ -105,32 +149,31 @@ class Gate:
                 raise
             return remembered
 
+    async def _touch_forever(self) -> None:
+        while True:
+            await asyncio.sleep(_TOUCH_S)
+            await self._touch()
 
-def bearer_digest(authorization: bytes) -> bytes | None:
-    """The digest of the key in an Authorization header, None if it holds none."""
+    async def _touch(self) -> None:
+        used, self._used = self._used, set()
+        if not used:
+            return
+        try:
+            await self._principals.touch(dict.fromkeys(used, self._now()))
+        except DatabaseUnavailable as away:
+            log.warning("keys", state="unkept", detail=str(away))
+
+
+def bearer(authorization: bytes) -> bytes | None:
+    """The credential in an Authorization header, None if it holds none."""
     scheme, _, rest = authorization.partition(b" ")
-    key = rest.strip()
-    if scheme.lower() != b"bearer" or not key:
-        return None
-    return hashlib.sha256(key).digest()
+    credential = rest.strip()
+    return credential if scheme.lower() == b"bearer" and credential else None
 
 
-def key_digest(key: str) -> bytes:
+def digest_of(credential: bytes) -> bytes:
     """What is kept of a key: it has 256 random bits, so that a plain hash can't be undone."""
-    return hashlib.sha256(key.encode()).digest()
-
-
-def make_key(
-    *,
-    subject: str,
-    groups: tuple[str, ...],
-    roles: tuple[Role, ...],
-    expires_at: datetime | None,
-) -> tuple[str, NewKey]:
-    """A key of 256 random bits, shown once, and what is kept of it."""
-    key = KEY_START + secrets.token_urlsafe(32)
-    key_id = f"key_{secrets.token_hex(8)}"
-    return key, NewKey(key_id, key_digest(key), subject, groups, roles, expires_at)
+    return hashlib.sha256(credential).digest()
 
 
 def utc_now() -> datetime:

@@ -76,6 +76,21 @@ class Problem(Exception):
         )
 
 
+def too_many(what: str, retry_s: int) -> Problem:
+    return Problem(
+        429,
+        "too-many-requests",
+        "Too many requests",
+        f"There are too many {what}. Try again when the header Retry-After says.",
+        headers={"Retry-After": str(max(1, retry_s))},
+    )
+
+
+def overloaded() -> Problem:
+    detail = "There is too much to do just now. Try again in a moment."
+    return Problem(503, "overloaded", "Not available now", detail, headers=_RETRY)
+
+
 def invalid(errors: Sequence[FieldError]) -> Problem:
     fields = ", ".join(error.field for error in errors)
     return Problem(422, "invalid-field", "A field is not valid", f"Mend {fields}.", errors)
@@ -95,14 +110,20 @@ def too_large(bytes_max: int) -> Problem:
     return Problem(413, "body-too-large", "The body is too large", detail, errors)
 
 
-def unauthorized() -> Problem:
+def unauthorized(detail: str | None = None) -> Problem:
+    """detail: of a web token that was refused."""
     return Problem(
         401,
         "unauthorized",
         "No valid key",
-        "Send a key that is neither revoked nor expired: `Authorization: Bearer KEY`.",
+        detail or "Send a key that is neither revoked nor expired: `Authorization: Bearer KEY`.",
         headers={"WWW-Authenticate": 'Bearer realm="nearhit"'},
     )
+
+
+def issuer_away() -> Problem:
+    detail = "The keys of the web token's issuer can't be fetched. Try again in a moment."
+    return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
 
 
 def forbidden(detail: str) -> Problem:

@@ -51,9 +51,11 @@ class PutDocument:
 async def _asker(services: Services, job: Claimed) -> Admitted:
     """Whoever asked for the job, as of now: a lost key or role takes the job with it."""
     assert job.key_id is not None, "such jobs are asked for with a key"
-    holder = await services.tenants.holder_now(job.tenant, job.key_id)
-    if holder is None or (holder.expires_at is not None and holder.expires_at <= utc_now()):
+    principal = await services.principals.holder_now(job.tenant, job.key_id)
+    if principal is None or (
+        principal.expires_at is not None and principal.expires_at <= utc_now()
+    ):
         raise JobRefused("The key that asked for it is revoked or expired.")
-    if {"writer", "admin"}.isdisjoint(holder.roles):
+    if {"writer", "admin"}.isdisjoint(principal.roles):
         raise JobRefused("The key that asked for it may not write.")
-    return Admitted(holder, {})
+    return Admitted(principal, {})

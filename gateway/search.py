@@ -16,30 +16,29 @@ from gateway.services import Services, Wanted
 from gateway.settings import Settings
 from gateway.wire import SearchBody
 from index import scope
+from index.principals import Principal
 from index.scope import PUBLIC, Scope
-from index.tenants import KeyHolder
 
 
 async def search(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
-    with services.deadlines.within(services.settings.deadline_s):
-        body = await exchange.read(services.settings.search_bytes_max)
-        wanted = services.understood.get((exchange.sender, body))
-        if wanted is None:
-            wanted = _understand(exchange, await exchange.identify(), body)
-        trace.mark("parse")
-        wanted, revisions = await _admit(exchange, wanted, body)
-        trace.mark("revision")
-        served = services.answers.known(wanted.key, revisions)
-        if served is None and wanted.max_staleness_s > 0:
-            # Only what was computed before may be old: what is computed now is for who asks now.
-            wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
-        if served is None:
-            served = await services.answers.get(
-                await _asked(services, wanted),
-                revisions,
-                lambda: compute(services.searcher, wanted.scope, wanted.query),
-            )
+    body = await exchange.read(services.settings.search_bytes_max)
+    wanted = services.understood.get((exchange.sender, body))
+    if wanted is None:
+        wanted = _understand(exchange, await exchange.identify(), body)
+    trace.mark("parse")
+    wanted, revisions = await _admit(exchange, wanted, body)
+    trace.mark("revision")
+    served = services.answers.known(wanted.key, revisions)
+    if served is None and wanted.max_staleness_s > 0:
+        # Only what was computed before may be old: what is computed now is for who asks now.
+        wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
+    if served is None:
+        served = await services.answers.get(
+            await _asked(services, wanted),
+            revisions,
+            lambda: compute(services.searcher, wanted.scope, wanted.query),
+        )
     services.auditor.sample(wanted.scope, wanted.query, wanted.key, served)
     trace.tier = served.tier
     trace.mark("cache" if served.tier != "miss" else "search")
@@ -53,10 +52,10 @@ async def _admit(
 ) -> tuple[Wanted, dict[str, int]]:
     """What is wanted, by whoever came as that is now, and the revisions to answer at."""
     admitted = await exchange.admit(
-        wanted.holder, max_staleness_s=wanted.max_staleness_s, at_once=at_once
+        wanted.principal, max_staleness_s=wanted.max_staleness_s, at_once=at_once
     )
-    if admitted.holder is not wanted.holder:  # keys or groups have changed since
-        wanted = _understand(exchange, admitted.holder, body)
+    if admitted.principal is not wanted.principal:  # keys or groups have changed since
+        wanted = _understand(exchange, admitted.principal, body)
     return wanted, {name: admitted.revisions[name] for name in wanted.scope.partitions}
 
 
@@ -67,13 +66,15 @@ async def _asked(services: Services, wanted: Wanted) -> Asked:
     return Asked(wanted.scope.tenant, wanted.key, question)
 
 
-def _understand(exchange: Exchange, holder: KeyHolder, body: bytes) -> Wanted:
+def _understand(exchange: Exchange, principal: Principal, body: bytes) -> Wanted:
     """What the body asks for, remembered: agents repeat themselves, letter by letter."""
     services = exchange.services
     asked = wire.parse(SearchBody, body)
     _within_limits(asked, services.settings)
-    seen = scope.resolve(holder.tenant, holder.subject, holder.groups, asked.scopes)
+    names = [name for name in asked.scopes if name in principal.scopes]
+    seen = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
     query = asked.canonical()
+    query = replace(query, filter=query.filter.narrowed(principal.filter))
     key, family = (
         answer_key(
             tenant=seen.tenant,
@@ -85,7 +86,7 @@ def _understand(exchange: Exchange, holder: KeyHolder, body: bytes) -> Wanted:
     )
     if asked.semantic == "off":
         family = ""
-    wanted = Wanted(holder, seen, query, key, family, asked.max_staleness_ms / 1000)
+    wanted = Wanted(principal, seen, query, key, family, asked.max_staleness_ms / 1000)
     services.understood[exchange.sender, body] = wanted
     return wanted
 

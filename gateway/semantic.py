@@ -12,13 +12,13 @@ _BODY_BYTES_MAX = 1_024
 
 
 async def get_semantic(exchange: Exchange) -> Response:
-    tenant = (await exchange.admit()).holder.tenant
+    tenant = (await exchange.admit()).principal.tenant
     return answer(_shown(await exchange.services.ledger.account(tenant)))
 
 
 async def put_semantic(exchange: Exchange) -> Response:
     """The new limit holds from the next look at the counts on, on every worker."""
-    tenant = (await exchange.admit()).holder.tenant
+    tenant = (await exchange.admit()).principal.tenant
     body = await exchange.parse(SemanticBody, _BODY_BYTES_MAX)
     await exchange.services.ledger.set_error_max(tenant, body.error_max)
     return answer(_shown(await exchange.services.ledger.account(tenant)))

@@ -1,7 +1,6 @@
 """`nearhit serve`: a listening socket, and the workers that answer on it."""
 
 import os
-import secrets
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -12,9 +11,9 @@ from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
 from gateway import beginning, embedders, supervision
+from gateway.credentials import make_secret
 from gateway.errors import NotPossible
 from gateway.one_write import OneWriteProtocol
-from gateway.principal import KEY_START
 from gateway.settings import Settings
 
 
@@ -30,7 +29,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
             settings = beginning.begin(settings, console, url, example=example)
             settings = settings.model_copy(update={"serve_jobs": True})  # there is no worker
         elif settings.admin_key is None:
-            settings = beginning.with_admin_key(settings, KEY_START + secrets.token_urlsafe(32))
+            settings = beginning.with_admin_key(settings, make_secret())
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         console.print(f"listening on {url}", soft_wrap=True)
         os.environ |= environment(settings)

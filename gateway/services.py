@@ -1,6 +1,7 @@
 """The composition root: the only place that builds things out of settings."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
+from cache.allowances import Allowances, Rate
 from cache.answers import Answers
 from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
@@ -25,18 +27,20 @@ from cache.semantic import Semantic
 from cache.store import Store
 from cache.tallies import Tallies
 from cache.vectors import Vectors
-from gateway import chat
+from gateway import chat, web_tokens
 from gateway.audit import Auditor
 from gateway.deadlines import Deadlines
 from gateway.embedders import names
 from gateway.errors import NotPossible
 from gateway.judge import Judge, Ledger
+from gateway.load import Load
 from gateway.metrics import Metrics
-from gateway.principal import Gate, key_digest, utc_now
+from gateway.principal import Gate, digest_of, utc_now
 from gateway.settings import Settings
 from gateway.spending import Spending
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
+from gateway.web_tokens import WebTokens
 from index import database, generation, lexical, migrate
 from index.audits import Audits
 from index.bands import Bands
@@ -46,12 +50,13 @@ from index.documents import Documents
 from index.generation import Generation
 from index.heard import Hearsay
 from index.jobs import Jobs
+from index.principals import Principal, Principals
 from index.query import Query
 from index.reverse import Reverse
 from index.scope import Scope
 from index.search import Embedder, Searcher
 from index.sources import Sources
-from index.tenants import KeyHolder, Revisions, Tenants
+from index.tenants import Revisions, Tenants
 from index.usage import Usage
 from ingest.assistant import Assistant
 from ingest.write import Writer
@@ -66,12 +71,12 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a search's body asks for, coming from this holder of a key.
+    """What a search's body asks for, coming from this principal.
 
     family: of the questions whose answers may do for each other; empty if only its own will do.
     """
 
-    holder: KeyHolder
+    principal: Principal
     scope: Scope
     query: Query
     key: str
@@ -92,6 +97,7 @@ class Services:
     deadlines: Deadlines
     database: Database
     tenants: Tenants
+    principals: Principals
     documents: Documents
     jobs: Jobs
     hearsay: Hearsay
@@ -104,6 +110,7 @@ class Services:
     edition: str
     store: Store
     gate: Gate
+    load: Load
     understood: LRUCache[tuple[bytes | None, bytes], Wanted]
     answers: Answers
     invalidation: Invalidation[News]
@@ -136,6 +143,7 @@ async def open_services(
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
             observe=metrics.statement,
         ) as connected,
+        web_tokens.opened(settings, time.monotonic) as foreign,
     ):
         spending = _spending(settings, connected)
         metrics.on_tokens = spending.tokens
@@ -143,9 +151,11 @@ async def open_services(
         made_with = await generation.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
         assistant = await asyncio.to_thread(chat.assistant, settings, metrics, spending.check)
-        services = _wire(settings, metrics, connected, redis, timed, made_with, spending, assistant)
+        services = _wire(
+            settings, metrics, connected, redis, timed, made_with, spending, assistant, foreign
+        )
         await _say_what_eviction_does(services.store)
-        async with spending.kept():
+        async with spending.kept(), services.gate.kept():
             yield services
         await services.answers.settled()
         await services.auditor.settled()
@@ -160,8 +170,10 @@ def _wire(
     made_with: Generation,
     spending: Spending,
     assistant: Assistant,
+    foreign: WebTokens | None,
 ) -> Services:
     tenants, documents = Tenants(connected), Documents(connected)
+    principals = Principals(connected)
     revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
     store = Store(
         redis,
@@ -192,13 +204,14 @@ def _wire(
     share = settings.audit_per_mille / 1000
     return Services(
         settings=settings,
-        admin_digest=key_digest(settings.admin_key.get_secret_value())
+        admin_digest=digest_of(settings.admin_key.get_secret_value().encode())
         if settings.admin_key
         else None,
         metrics=metrics,
         deadlines=Deadlines(),
         database=connected,
         tenants=tenants,
+        principals=principals,
         documents=documents,
         jobs=Jobs(connected),
         hearsay=Hearsay(connected),
@@ -210,7 +223,22 @@ def _wire(
         generation=made_with,
         edition=f"{metadata.version('nearhit')} {made_with.name}",
         store=store,
-        gate=Gate(tenants, revisions, utc_now, settings.staleness_s_max),
+        gate=Gate(
+            principals,
+            foreign,
+            revisions,
+            utc_now,
+            settings.staleness_s_max,
+        ),
+        load=Load(
+            {
+                name: Allowances(store, Rate(per_s, math.ceil(2 * per_s)), time.monotonic)
+                for name, per_s in (("key", settings.rate_key), ("tenant", settings.rate_tenant))
+                if per_s
+            },
+            requests_max=settings.requests_max,
+            tenant_requests_max=settings.tenant_requests_max,
+        ),
         understood=LRUCache(_UNDERSTOOD_MAX),
         answers=answers,
         auditor=Auditor(searcher, answers, metrics.cache_event, share=share),

@@ -109,6 +109,34 @@ class Settings(BaseSettings):
         "unset: none",
     )
 
+    jwt_jwks_url: str | None = Field(
+        None,
+        pattern="^https?://",
+        description="where the issuer of web tokens (JWT) publishes its keys; unset: nowhere",
+    )
+    jwt_secret: SecretStr | None = Field(
+        None,
+        min_length=32,
+        description="secret of web tokens signed with HS256; unset: none of these is taken",
+    )
+    jwt_issuer: str | None = Field(None, description="`iss` of web tokens")
+    jwt_audience: str | None = Field(None, description="`aud` of web tokens that are meant for us")
+    jwt_leeway_s: NonNegativeFloat = Field(
+        30.0, le=300, description="how far the issuer's clock may be off"
+    )
+    jwt_jwks_lifetime_s: PositiveFloat = Field(
+        3600.0, description="after how long the issuer's keys are fetched again, at the latest"
+    )
+    jwt_tenant_claim: str = Field(
+        "tenant", description="claim that says the tenant; dots lead into objects"
+    )
+    jwt_subject_claim: str = Field("sub", description="claim that says the subject")
+    jwt_groups_claim: str = Field("groups", description="claim that says the groups, if any")
+    jwt_roles_claim: str = Field("roles", description="claim that says the roles, if any")
+    jwt_roles: tuple[Literal["reader", "writer", "admin"], ...] = Field(
+        ("reader",), description="roles of web tokens that say none of ours; a JSON list"
+    )
+
     rabbitmq_url: SecretStr | None = Field(
         None, description="RabbitMQ whose events `nearhit worker` does; unset: none"
     )
@@ -145,7 +173,20 @@ class Settings(BaseSettings):
     )
     batch_bytes_max: PositiveInt = Field(33_554_432, description="longest body of a batch")
     batch_documents_max: PositiveInt = Field(1_000, description="most documents in a batch")
-    deadline_s: PositiveFloat = Field(10.0, description="longest time for a search")
+    deadline_s: PositiveFloat = Field(
+        10.0,
+        description="longest time for a call that reads; `Request-Timeout` can ask for less",
+    )
+    rate_key: NonNegativeFloat = Field(
+        500.0, description="requests a second of one key, twice as many at a time; 0: no limit"
+    )
+    rate_tenant: NonNegativeFloat = Field(
+        2_000.0, description="requests a second of one tenant, twice as many at a time; 0: no limit"
+    )
+    requests_max: PositiveInt = Field(512, description="most requests that a worker does at once")
+    tenant_requests_max: PositiveInt = Field(
+        128, description="most requests of one tenant that a worker does at once"
+    )
     staleness_s_max: PositiveFloat = Field(
         1.0,
         description="how far `max_staleness_ms` counts while the database answers; beyond it, it "

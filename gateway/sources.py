@@ -28,7 +28,7 @@ _REFUSED_SHOWN_MAX = 20
 
 async def list_sources(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    sources = await exchange.services.sources.all(admitted.holder.tenant)
+    sources = await exchange.services.sources.all(admitted.principal.tenant)
     return answer(SourcesAnswer(sources=tuple(map(SourceAnswer.of, sources))))
 
 
@@ -45,16 +45,16 @@ async def put_source(exchange: Exchange) -> Response:
         next_run_at = schedule.next_run(body.schedule, now)
     settings = body.settings.model_dump(mode="json")
     plan = Plan(body.kind, settings, body.schedule, body.paused, next_run_at)
-    tenant = admitted.holder.tenant
+    tenant = admitted.principal.tenant
     await exchange.services.sources.put(tenant, source, plan)
     return answer(SourceAnswer.of(await _source(exchange, tenant, source)))
 
 
 async def reindex_source(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    source, tenant = _source_id(exchange), admitted.holder.tenant
+    source, tenant = _source_id(exchange), admitted.principal.tenant
     await _source(exchange, tenant, source)
-    job_id = await exchange.services.sources.ask(tenant, source, admitted.holder.subject)
+    job_id = await exchange.services.sources.ask(tenant, source, admitted.principal.subject)
     if job_id is None:
         raise problems.conflict("source", "Others bring its documents; send them again.")
     return queued(job_id)
@@ -63,8 +63,8 @@ async def reindex_source(exchange: Exchange) -> Response:
 async def delete_source(exchange: Exchange) -> Response:
     """With all its documents, whoever owns them."""
     admitted = await exchange.admit()
-    source, tenant = _source_id(exchange), admitted.holder.tenant
-    job_id = await exchange.services.sources.ask_removal(tenant, source, admitted.holder.subject)
+    source, tenant = _source_id(exchange), admitted.principal.tenant
+    job_id = await exchange.services.sources.ask_removal(tenant, source, admitted.principal.subject)
     if job_id is None:
         raise _no_such_source()
     return queued(job_id)

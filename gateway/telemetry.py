@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateway.load import Hands
 from gateway.logs import RequestLog
 from gateway.metrics import Metrics
 
@@ -20,7 +21,10 @@ _numbers = itertools.count(1)
 
 @dataclass(slots=True)
 class Trace:
-    """Filled in as the request goes along; `tier` and `tenant` stay empty where there is none."""
+    """Filled in as the request goes along; `tier` and `tenant` stay empty where there is none.
+
+    hands: what it has been counted by.
+    """
 
     request_id: str
     started_s: float
@@ -28,6 +32,7 @@ class Trace:
     tier: str = ""
     tenant: str = ""
     query: str | None = None
+    hands: Hands | None = None
     status: int = 0
     _marks: list[tuple[str, float]] = field(default_factory=list)
 

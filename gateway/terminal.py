@@ -1,9 +1,11 @@
 """What every command has in common: the servers it works on, and how it says what went wrong."""
 
+import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from datetime import datetime
+from typing import NoReturn, TypeVar
 
 import structlog
 import typer
@@ -18,6 +20,8 @@ from gateway.errors import NotPossible
 from gateway.settings import Settings
 from index.errors import IndexFailure
 from ingest.errors import NotReembedded
+
+T = TypeVar("T")
 
 _PIPED_COLUMNS = 200  # no cell of a table is cut short where another program reads it
 
@@ -70,6 +74,17 @@ def errors() -> Iterator[None]:
         _fail("; ".join(_mistakes(error)))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+def run(do: Callable[[Settings], Coroutine[None, None, T]]) -> T:
+    """What it comes to, with servers to work on."""
+    with errors(), servers(Settings()) as settings:
+        return asyncio.run(do(settings))
+
+
+def instant(at: datetime | None) -> str:
+    """By the clock on the wall; nothing for none."""
+    return at.astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
 
 
 def _mistakes(error: ValidationError) -> Iterator[str]:

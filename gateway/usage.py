@@ -23,7 +23,7 @@ _DAYS_MAX = 366
 async def get_usage(exchange: Exchange) -> Response:
     """By day and operation; `from` and `to` are days, this month if absent."""
     admitted = await exchange.admit()
-    tenant, services = admitted.holder.tenant, exchange.services
+    tenant, services = admitted.principal.tenant, exchange.services
     today = utc_now().date()
     first, last = _day(exchange, "from", today.replace(day=1)), _day(exchange, "to", today)
     if not 0 <= (last - first).days < _DAYS_MAX:
@@ -66,8 +66,8 @@ async def put_budget(exchange: Exchange) -> Response:
 async def get_status(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     await exchange.services.spending.flush()
-    sources = await exchange.services.usage.status(admitted.holder.tenant)
-    audited = await exchange.services.audits.last(admitted.holder.tenant)
+    sources = await exchange.services.usage.status(admitted.principal.tenant)
+    audited = await exchange.services.audits.last(admitted.principal.tenant)
     waits = [each.oldest_waiting_s for each in sources if each.oldest_waiting_s is not None]
     return answer(
         StatusAnswer(

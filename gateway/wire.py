@@ -16,7 +16,6 @@ from pydantic import (
 )
 
 from gateway import problems
-from gateway.principal import Role
 from index.document import (
     Cut,
     DocumentId,
@@ -311,21 +310,6 @@ class TenantBody(Body):
 class TenantAnswer(Body):
     id: str
     name: str
-
-
-class KeyBody(Body):
-    tenant: TenantId | None = Field(
-        None, description="the operator names it; an admin's own if absent"
-    )
-    subject: Owner
-    groups: Annotated[tuple[Owner, ...], Field(max_length=256)] = ()
-    roles: tuple[Role, ...] = ("reader", "writer")
-    expires_at: Instant | None = None
-
-
-class KeyAnswer(Body):
-    id: str
-    key: str = Field(description="shown this once; only its SHA-256 is kept")
 
 
 class SemanticBody(Body):

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from gateway.principal import utc_now
 from gateway.queued import handlers
 from gateway.services import Services
 from gateway.settings import NEVER, Settings
@@ -18,7 +19,8 @@ from ingest import schedule
 from ingest.tickets import Pace
 from ingest.work import Worker
 
-_FORGET_S = 60.0  # between two looks for jobs to forget
+_FORGET_S = 60.0  # between two looks for jobs and tokens to forget
+_TOKENS_KEPT = timedelta(days=1)  # past their end, so that it can be seen whose they were
 _SCHEDULE_S = 5.0  # between two looks for sources to read
 _AUDIT_S = 60.0  # between two looks for indexes to audit
 
@@ -72,6 +74,7 @@ async def _queue(services: Services, stop: asyncio.Event) -> None:
         group.create_task(worker(services).run(stop))
         kept_s = services.settings.jobs_kept_s
         group.create_task(_again(stop, _FORGET_S, lambda: services.jobs.forget(kept_s)))
+        group.create_task(_again(stop, _FORGET_S, lambda: _forget_tokens(services)))
         group.create_task(_again(stop, _SCHEDULE_S, lambda: ask_due(services)))
         group.create_task(_again(stop, _AUDIT_S, lambda: ask_audits(services)))
 
@@ -90,6 +93,10 @@ async def ask_audits(services: Services) -> None:
         return
     while tenant := await services.audits.ask_due(schedule.next_run(text, datetime.now(UTC))):
         log.info("audit", state="due", tenant=tenant)
+
+
+async def _forget_tokens(services: Services) -> None:
+    await services.principals.forget_tokens(utc_now() - _TOKENS_KEPT)
 
 
 async def _sweep(services: Services) -> None:

@@ -15,8 +15,10 @@ from index.errors import DatabaseUnavailable, TenantMissing
 from index.heard import By, Hearing
 from index.kind import Kind
 from index.outbox import Change
+from index.query import Filter
 from index.rows import document_of, fields_of
 from index.scope import PUBLIC, Scope
+from index.visible import which
 from index.vocabulary import Learned
 
 _MOVING_PAUSE_S = 0.1
@@ -133,19 +135,19 @@ class Documents:
         space: str | None = row["space"]
         return space
 
-    async def read(self, scope: Scope, document_id: str) -> Document | None:
-        """The document, if the scope's grants admit it."""
-        row = await self._database.row("documents.read", scope.tenant, scope.grants, document_id)
+    async def read(self, scope: Scope, wanted: Filter, document_id: str) -> Document | None:
+        """The document, if it is one of the tenant that the scope admits and the filter wants."""
+        row = await self._database.row("search.document", *which(scope, wanted), document_id)
         return None if row is None else document_of(row)
 
     async def page(
-        self, scope: Scope, *, after: str, source: str | None, limit: int
+        self, scope: Scope, wanted: Filter, *, after: str, source: str | None, limit: int
     ) -> list[Document]:
-        """Up to `limit` documents that the scope's grants admit, by identifier, without texts."""
+        """Up to `limit` of those documents, by identifier, without texts."""
         rows = await self._database.rows(
-            "documents.page", scope.tenant, scope.grants, after, source, limit
+            "search.documents", *which(scope, wanted), after, source, limit
         )
-        return [document_of({**row, "text": ""}) for row in rows]
+        return [document_of(row) for row in rows]
 
     async def of_source(self, tenant: str, source: str) -> list[str]:
         rows = await self._database.rows("documents.of_source", tenant, source)

@@ -22,6 +22,7 @@ from index.kind import Kind
 from index.query import Query
 from index.scope import PUBLIC, Scope
 from index.strategy import Limits, Pass, Size, Survey
+from index.visible import which
 from index.vocabulary import Spelling, Vocabulary
 
 _KNOWN_MAX = 10_000  # sets of partitions that are remembered
@@ -190,7 +191,7 @@ class Passes:
     async def _surveyed(self, question: Question) -> tuple[Survey, _Known]:
         row = await self._database.row(
             "search.survey",
-            *_which(question),
+            *which(question.scope, question.query.filter),
             True,
             question.scope.public,
             self._limits.crossover_chunks,
@@ -269,30 +270,11 @@ class Passes:
         return _made(rows, exact=False)
 
 
-def _which(question: Question) -> tuple[Any, ...]:
-    """The arguments that say which documents are meant; see sql/search.sql."""
-    scope, wanted = question.scope, question.query.filter
-    return (
-        scope.tenant,
-        scope.grants,
-        scope.shared,
-        scope.owner,
-        wanted.sources,
-        wanted.tags_any,
-        wanted.tags_all,
-        wanted.languages,
-        wanted.updated_after,
-        wanted.updated_before,
-        wanted.exclude_documents,
-        wanted.metadata,
-    )
-
-
 def _arguments(turn: _Turn, one: Pass, own_argument: Sequence[int]) -> tuple[Any, ...]:
     """The arguments that all passes take, among them the one that is each statement's own."""
     question, asked = turn.question, turn.asked
     return (
-        *_which(question),
+        *which(question.scope, question.query.filter),
         one.own,
         one.others,
         asked.dense,

@@ -1,8 +1,8 @@
 """One question in its canonical form: two requests that must get the same answer are equal here."""
 
 import hashlib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
@@ -10,9 +10,11 @@ import orjson
 
 from index.kind import Kind
 
+_Names: TypeAlias = tuple[str, ...] | None
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 
 
+_NOTHING = object()  # holds both of two values that nothing holds both of
 _DOUBLES = 2  # of the best chunks, that are one text or overlap: more cost a second look
 
 
@@ -56,6 +58,23 @@ class Filter:
             and (self.updated_before is None or updated_at < self.updated_before)
             and (self.exclude_documents is None or document_id not in self.exclude_documents)
             and (self.metadata is None or _holds(metadata, self.metadata))
+        )
+
+    def narrowed(self, limits: "Filter") -> "Filter":
+        """What meets both; limits: without `tags_any`, of which two can't be one."""
+        assert limits.tags_any is None, "a token has none"
+        metadata = self.metadata
+        if limits.metadata is not None:
+            metadata = _both(self.metadata or {}, limits.metadata)
+        return replace(
+            self,
+            sources=_common(self.sources, limits.sources) if metadata is not _NOTHING else (),
+            tags_all=_joined(self.tags_all, limits.tags_all),
+            languages=_common(self.languages, limits.languages),
+            updated_after=_outermost(max, self.updated_after, limits.updated_after),
+            updated_before=_outermost(min, self.updated_before, limits.updated_before),
+            exclude_documents=_joined(self.exclude_documents, limits.exclude_documents),
+            metadata=None if metadata is _NOTHING else metadata,
         )
 
 
@@ -108,6 +127,36 @@ class Query:
         """16 bytes that equal queries share, and different ones don't."""
         form = orjson.dumps(self, option=orjson.OPT_SORT_KEYS)
         return hashlib.blake2b(form, digest_size=16).digest()
+
+
+def _common(one: _Names, other: _Names) -> _Names:
+    if one is None or other is None:
+        return other if one is None else one
+    return tuple(sorted(set(one) & set(other)))
+
+
+def _joined(one: _Names, other: _Names) -> _Names:
+    if one is None or other is None:
+        return other if one is None else one
+    return tuple(sorted({*one, *other}))
+
+
+def _outermost(
+    pick: Callable[..., datetime], one: datetime | None, other: datetime | None
+) -> datetime | None:
+    given = [each for each in (one, other) if each is not None]
+    return pick(given) if given else None
+
+
+def _both(one: Any, other: Any) -> Any:
+    """What holds both, by `_holds`, just if it holds this; `_NOTHING` if nothing does."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        parts = {**one, **other}
+        parts |= {key: _both(one[key], other[key]) for key in one.keys() & other.keys()}
+        return _NOTHING if any(part is _NOTHING for part in parts.values()) else parts
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return [*one, *other]
+    return one if _holds(one, other) and _holds(other, one) else _NOTHING
 
 
 def _holds(held: Any, wanted: Any) -> bool:

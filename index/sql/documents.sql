@@ -167,19 +167,6 @@ INSERT INTO embeddings (tenant, space, digest, dense)
 SELECT $1, $2, digest, dense FROM unnest($3::bytea[], $4::halfvec[]) AS new (digest, dense)
 ON CONFLICT DO NOTHING;
 
--- name: read
--- $1 tenant, $2 grants, $3 document: one that the caller may read.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries, text
-FROM documents JOIN texts USING (document_key)
-WHERE tenant = $1 AND audience && $2::text[] AND document_id = $3;
-
--- name: page
--- $1 tenant, $2 grants, $3 the last document of the page before, $4 source or null, $5 limit
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries
-FROM documents
-WHERE tenant = $1 AND audience && $2::text[] AND document_id > $3 AND ($4::text IS NULL OR source = $4)
-ORDER BY document_id LIMIT $5;
-
 -- name: of_source
 -- $1 tenant, $2 source: what a complete reading of the source is compared with.
 SELECT document_id FROM documents WHERE tenant = $1 AND source = $2 ORDER BY document_id;

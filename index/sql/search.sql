@@ -340,3 +340,20 @@ visible AS (
 chosen AS (:best),
 head AS (:head_with_legs)
 :answer;
+
+-- name: document
+-- $13 document: one of the tenant that is meant.
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    text
+FROM documents JOIN texts USING (document_key)
+WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted;
+
+-- name: documents
+-- $13 the last document of the page before, $14 source or null, $15 limit: the next ones of the
+-- tenant that are meant, without their texts.
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    '' AS text
+FROM documents
+WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
+  AND :is_admitted AND :is_wanted
+ORDER BY document_id LIMIT $15;

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from gateway.embedded import Servers
-from gateway.principal import bearer_digest
+from gateway.principal import bearer
 from index.search import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
@@ -264,7 +264,7 @@ async def test_a_list_takes_no_control_characters(ana: Caller, name: str) -> Non
 
 @pytest.mark.parametrize("header", [b"Bearer ", b"Bearer  ", b"Bearer \t", b"bearer", b""])
 def test_an_empty_key_is_no_key(header: bytes) -> None:
-    assert bearer_digest(header) is None
+    assert bearer(header) is None
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "101", "many", "1.5", "٣"])

@@ -283,7 +283,7 @@ async def test_who_does_not_read_the_answer_holds_up_nobody(gateway: Gateway, an
         await assert_works(ana)
 
 
-async def test_a_deadline_that_passes_is_a_problem_and_the_answer_is_there_for_the_next(
+async def test_a_deadline_that_passes_for_all_is_a_problem_and_ends_the_work(
     hasty: Gateway, moody: MoodyEmbedder
 ) -> None:
     ana = await writer_of_a_new_tenant(hasty)
@@ -296,13 +296,10 @@ async def test_a_deadline_that_passes_is_a_problem_and_the_answer_is_there_for_t
         assert int(answer.headers["retry-after"]) > 0
     assert moody.calls == 2  # for the document, and for the question once
     moody.go_on()
-    async with asyncio.timeout(WAIT_S_MAX):
-        while not await hasty.counted("nearhit_cache_events_total", event="stored"):
-            await asyncio.sleep(0.005)
     answer = await ana.search("annual leave")
 
-    assert answer.headers["cache-status"] == "nearhit; hit; detail=memory"
-    assert moody.calls == 2
+    assert answer.headers["cache-status"] == "nearhit; fwd=miss; stored"
+    assert moody.calls == 3
     await assert_works(ana)
 
 
@@ -318,9 +315,6 @@ async def test_a_deadline_that_passes_in_the_database_leaks_no_connection(
             problem(answer, 504)
         assert (await hasty.client.get("/healthz")).status_code == 200
 
-    async with asyncio.timeout(WAIT_S_MAX):
-        while await hasty.counted("nearhit_cache_events_total", event="stored") < 5:
-            await asyncio.sleep(0.005)
     await assert_works(ana)
 
 
@@ -330,12 +324,13 @@ async def test_one_who_comes_later_has_a_deadline_of_its_own(
     ana = await writer_of_a_new_tenant(hasty)
     await ana.put("leave", LEAVE)
     moody.hold()
-    first = await ana.call("POST", "/v1/search", json={"query": "annual leave"})
+    first = asyncio.create_task(ana.call("POST", "/v1/search", json={"query": "annual leave"}))
+    await asyncio.sleep(0.3)
 
     second = asyncio.create_task(ana.search("annual leave"))
+    problem(await first, 504)
     moody.go_on()
 
-    problem(first, 504)
     assert "25 days" in (await second).text
     assert moody.calls == 2
 

@@ -7,11 +7,12 @@ import pytest
 
 from cache.revision import RevisionReader
 from gateway.principal import Gate
-from index.tenants import KeyHolder, Revisions
+from index.principals import Claims, Principal
+from index.tenants import Revisions
 
 pytestmark = pytest.mark.anyio
 
-DIGEST = b"digest"
+KEY = b"nh_key"
 
 
 class Restless:
@@ -24,22 +25,30 @@ class Restless:
         self.access_revision += 1
         return {"acme": Revisions(7, self.access_revision), "public": Revisions(3, 0)}
 
-    async def key_holder(self, digest: bytes, /) -> KeyHolder:
+    async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, int]]:
         self.access_revision += 1
         groups = (f"group-{self.access_revision}",)
         roles = ("reader",)
-        return KeyHolder(digest, "key", "acme", "ana", groups, roles, None, self.access_revision)
+        principal = Principal(
+            digest, "key", "acme", "ana", groups, roles, None, self.access_revision
+        )
+        return principal, {"acme": 7, "public": 3}
 
-    async def key_holder_at(self, digest: bytes, /) -> tuple[KeyHolder, Mapping[str, int]]:
-        return await self.key_holder(digest), {"acme": 7, "public": 3}
+    async def bearer_at(
+        self, digest: bytes, claims: Claims, /
+    ) -> tuple[Principal, Mapping[str, int]]:
+        raise NotImplementedError
+
+    async def touch(self, used: Mapping[bytes, datetime], /) -> None:
+        raise NotImplementedError
 
 
 async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing() -> None:
     tenant = Restless()
     revisions: RevisionReader[Revisions] = RevisionReader(tenant, lambda: 0.0)
-    gate = Gate(tenant, revisions, lambda: datetime.now(UTC), staleness_s_max=1.0)
+    gate = Gate(tenant, None, revisions, lambda: datetime.now(UTC), staleness_s_max=1.0)
 
-    admitted = await gate.admit(await gate.identify(DIGEST))
+    admitted = await gate.admit(await gate.identify(KEY))
 
-    assert admitted.holder.groups == (f"group-{tenant.access_revision}",)  # as they are now
+    assert admitted.principal.groups == (f"group-{tenant.access_revision}",)  # as they are now
     assert admitted.revisions == {"acme": 7, "public": 3}

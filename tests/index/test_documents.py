@@ -18,6 +18,7 @@ from index.database import Database
 from index.document import METADATA_INTEGER_MAX, Document, normalise
 from index.documents import Added, Committed, Documents, Kept, Stored, Write
 from index.lexical import DIMENSION
+from index.query import Filter
 from index.scope import Scope, everything, resolve
 from index.tenants import Tenants
 from tests.index.samples import a_document
@@ -127,7 +128,7 @@ async def test_a_document_is_read_as_it_was_written(
     after = await documents.stored("acme", "leave")
     assert after is not None
     assert after.document == document
-    assert await documents.read(everything("acme", "ana", []), "leave") == after.document
+    assert await documents.read(everything("acme", "ana", []), Filter(), "leave") == after.document
 
 
 async def test_a_stored_document_knows_its_chunks_in_the_order_of_the_text(
@@ -511,17 +512,17 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
     ana = everything("acme", "ana", ["sales"])
 
     async def listed(scope: Scope) -> list[str]:
-        page = await documents.page(scope, after="", source=None, limit=100)
+        page = await documents.page(scope, Filter(), after="", source=None, limit=100)
         return [document.document_id for document in page]
 
     mine = ["a-own", "b-named", "c-group", "d-tenant", "e-public"]
     assert await listed(ana) == mine
     assert await listed(resolve("acme", "ana", [], ["private"])) == ["a-own"]
     assert await listed(everything("beta", "ana", ["sales"])) == []
-    assert [name for name in [*mine, "f-other", "g-nobody"] if await documents.read(ana, name)] == (
-        mine
-    )
-    assert await documents.read(everything("beta", "ana", ["sales"]), "a-own") is None
+    assert [
+        name for name in [*mine, "f-other", "g-nobody"] if await documents.read(ana, Filter(), name)
+    ] == (mine)
+    assert await documents.read(everything("beta", "ana", ["sales"]), Filter(), "a-own") is None
 
 
 async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
@@ -532,10 +533,10 @@ async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
         await written(documents, a_document(f"d{number}", source=source))
     ana = everything("acme", "ana", [])
 
-    first = await documents.page(ana, after="", source=None, limit=2)
-    second = await documents.page(ana, after="d1", source=None, limit=2)
-    last = await documents.page(ana, after="d3", source=None, limit=2)
-    of_mail = await documents.page(ana, after="", source="mail", limit=2)
+    first = await documents.page(ana, Filter(), after="", source=None, limit=2)
+    second = await documents.page(ana, Filter(), after="d1", source=None, limit=2)
+    last = await documents.page(ana, Filter(), after="d3", source=None, limit=2)
+    of_mail = await documents.page(ana, Filter(), after="", source="mail", limit=2)
 
     assert [document.document_id for document in first] == ["d0", "d1"]
     assert [document.document_id for document in second] == ["d2", "d3"]

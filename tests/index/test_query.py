@@ -1,5 +1,6 @@
 """A filter wants the same documents in this process as in PostgreSQL."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +39,43 @@ def test_a_filter_admits_what_meets_all_of_it(
     )
 
     assert admitted == worlds.meets(document, updated_at, wanted)
+
+
+@settings(max_examples=500)
+@given(
+    asked=questions.filters,
+    limits=questions.filters.map(lambda limits: replace(limits, tags_any=None)),
+    document=st.sampled_from(WORLD),
+    updated_at=questions.moments,
+)
+def test_a_filter_narrowed_by_another_admits_what_both_do(
+    asked: Filter, limits: Filter, document: Document, updated_at: datetime
+) -> None:
+    admitted = worlds.meets(document, updated_at, asked.narrowed(limits))
+
+    both = worlds.meets(document, updated_at, asked) and worlds.meets(document, updated_at, limits)
+    assert admitted == both
+
+
+@settings(max_examples=500)
+@given(held=metadata, asked=metadata, limits=metadata)
+def test_metadata_wanted_twice_has_to_be_held_twice(
+    held: dict[str, Any], asked: dict[str, Any], limits: dict[str, Any]
+) -> None:
+    def holds(wanted: Filter) -> bool:
+        return wanted.admits(
+            document_id="",
+            source="",
+            language="",
+            tags=(),
+            metadata=held,
+            updated_at=worlds.EPOCH,
+            kind="text",
+        )
+
+    one, other = Filter(metadata=asked), Filter(metadata=limits)
+
+    assert holds(one.narrowed(other)) == (holds(one) and holds(other))
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])

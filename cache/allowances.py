@@ -1,0 +1,152 @@
+"""How much each may ask for: token buckets, shared by all workers while Redis is there.
+
+A worker takes some tokens from a bucket before it needs them, about twice as many as it has lately
+spent, so a request waits for Redis only where few come. Nothing is spent twice; what lies unspent
+for a second is given up.
+
+While Redis is away each worker fills a bucket of its own: what all allow together is then more, by
+the number of workers, and nobody is refused for want of Redis.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from cache.errors import CacheUnavailable
+
+HANDFUL_S = 0.1  # how long a handful lasts at the full rate: a starting value, not measured
+_UNSPENT_S = 1.0
+_NEARLY = 1e-6  # parts of a token add up to not quite one
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """per_s: tokens that come a second; size: that a bucket holds."""
+
+    per_s: float
+    size: int
+
+    @property
+    def handful(self) -> int:
+        return max(1, min(self.size // 10, math.ceil(self.per_s * HANDFUL_S)))
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How many tokens were taken, how many are left, and in how many seconds there will be one."""
+
+    tokens: int
+    left: int
+    wait_s: float
+
+
+class Buckets(Protocol):
+    async def take(self, home: str, name: str, rate: Rate, wanted: int, /) -> Taken:
+        """Raises `CacheUnavailable`."""
+
+
+class Hand:
+    """A worker's tokens of one bucket.
+
+    left: in the bucket when somebody last looked; wait_s: until there will be one, 0 if there is.
+    """
+
+    __slots__ = (
+        "_asking", "_bucket", "_fetched", "_spent", "_taken_at_s", "_waiting", "left", "tokens",
+        "wait_s",
+    )  # fmt: skip
+
+    def __init__(self, bucket: "_Bucket") -> None:
+        self._bucket = bucket
+        self._asking: asyncio.Task[None] | None = None
+        self._taken_at_s = -math.inf
+        self._fetched = self._spent = self._waiting = 0
+        self.tokens = 0
+        self.left = bucket.rate.size
+        self.wait_s = 0.0
+
+    def spend(self) -> bool:
+        """Whether there was a token at hand."""
+        if self.tokens <= 0 or self._bucket.clock_s() - self._taken_at_s > _UNSPENT_S:
+            return False
+        self.tokens -= 1
+        self._spent += 1
+        if 2 * self.tokens < self._fetched > 1 and self._asking is None:
+            self._ask()  # before the last one is spent
+        return True
+
+    async def wait(self) -> bool:
+        """Whether there was one in the bucket."""
+        self._waiting += 1
+        try:
+            while True:
+                await asyncio.shield(self._asking or self._ask())
+                if self.spend():
+                    return True
+                if self.wait_s > 0:
+                    return False
+        finally:
+            self._waiting -= 1
+
+    def _ask(self) -> asyncio.Task[None]:
+        self._asking = asyncio.create_task(self._fetch())
+        return self._asking
+
+    async def _fetch(self) -> None:
+        """As many as were lately spent, twice: whoever asks seldom leaves none lying about."""
+        if self._bucket.clock_s() - self._taken_at_s > _UNSPENT_S:
+            self.tokens = self._spent = 0
+        wanted = max(1, self._waiting, min(self._bucket.rate.handful, 2 * self._spent))
+        try:
+            taken = await self._bucket.take(wanted)
+        finally:
+            self._asking = None
+        self.tokens += taken.tokens
+        self._fetched, self._spent = taken.tokens, 0
+        self.left, self.wait_s = taken.left, taken.wait_s
+        self._taken_at_s = self._bucket.clock_s()
+
+
+class Allowances:
+    """The buckets of one kind, each beside the other things of its tenant in Redis."""
+
+    def __init__(self, buckets: Buckets, rate: Rate, clock_s: Callable[[], float]) -> None:
+        self._buckets = buckets
+        self._clock_s = clock_s
+        self.rate = rate
+
+    def hand(self, home: str, name: str) -> Hand:
+        """An empty one."""
+        return Hand(_Bucket(self._buckets, home, name, self.rate, self._clock_s))
+
+
+class _Bucket:
+    """One bucket in Redis, and the one that stands in for it while Redis is away."""
+
+    def __init__(
+        self, buckets: Buckets, home: str, name: str, rate: Rate, clock_s: Callable[[], float]
+    ) -> None:
+        self._buckets = buckets
+        self._home = home
+        self._name = name
+        self.rate = rate
+        self.clock_s = clock_s
+        self._own = float(rate.size)
+        self._own_at_s = clock_s()
+
+    async def take(self, wanted: int) -> Taken:
+        try:
+            return await self._buckets.take(self._home, self._name, self.rate, wanted)
+        except CacheUnavailable:
+            return self._take_own(wanted)
+
+    def _take_own(self, wanted: int) -> Taken:
+        now_s = self.clock_s()
+        came = (now_s - self._own_at_s) * self.rate.per_s
+        self._own, self._own_at_s = min(float(self.rate.size), self._own + came), now_s
+        taken = min(wanted, int(self._own + _NEARLY))
+        self._own -= taken
+        wait_s = 0.0 if self._own >= 1 else (1 - self._own) / self.rate.per_s
+        return Taken(taken, int(self._own), wait_s)

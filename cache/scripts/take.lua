@@ -1,0 +1,21 @@
+-- Tokens out of a bucket that fills by itself: how many were taken, how many are left, and in how many
+-- ms there will be one, by the server's clock alone.
+-- KEYS: bucket. ARGV: tokens a second, how many it holds, how many are wanted.
+local rate, size, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1e6
+local held = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens = size
+if held[1] then
+    tokens = math.min(size, held[1] + math.max(0, now - held[2]) * rate)
+end
+-- Parts of a token add up to not quite one.
+local taken = math.min(wanted, math.floor(tokens + 1e-6))
+tokens = tokens - taken
+redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.6f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil(size / rate * 1000) + 1000)
+local wait_ms = 0
+if tokens < 1 then
+    wait_ms = math.ceil((1 - tokens) / rate * 1000)
+end
+return { taken, math.floor(tokens), wait_ms }

@@ -1,0 +1,127 @@
+-- name: lock
+-- $1 tenant, $2 keys and tokens: those that are live, which stay so until the transaction ends.
+SELECT key_id FROM keys WHERE tenant = $1 AND key_id = ANY ($2::text[]) AND revoked_at IS NULL
+ORDER BY key_id FOR SHARE;
+
+-- name: parent
+-- $1 tenant, $2 key or token: what its tokens have from it, which never changes.
+SELECT lineage, groups, groups_only FROM keys WHERE tenant = $1 AND key_id = $2;
+
+-- name: create
+-- $1 tenant, then the key.
+INSERT INTO keys (
+    key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, lineage,
+    groups_only, filter
+)
+SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM tenants WHERE tenant = $1
+RETURNING key_id;
+
+-- name: page
+-- $1 tenant, $2 the last identifier of the page before, $3 how many; keys, not tokens.
+SELECT key_id, name, subject, groups, roles, scopes, created_at, expires_at, revoked_at, last_used_at
+FROM keys WHERE tenant = $1 AND key_id > $2 AND NOT is_token ORDER BY key_id LIMIT $3;
+
+-- name: rotate
+-- $1 tenant or null for the operator, $2 key, $3 and $4 identifier and digest of the one that takes
+-- its place, $5 until when the old one still works; tokens made with it stay its own.
+WITH old AS (
+    SELECT * FROM keys
+    WHERE ($1::text IS NULL OR tenant = $1) AND key_id = $2 AND NOT is_token
+      AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+    FOR UPDATE
+),
+ending AS (
+    UPDATE keys SET expires_at = least(keys.expires_at, $5) FROM old WHERE keys.key_id = old.key_id
+),
+made AS (
+    INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at)
+    SELECT $3, tenant, $4, name, subject, groups, roles, scopes, expires_at FROM old
+    RETURNING tenant, expires_at
+)
+UPDATE tenants SET access_revision = access_revision + 1 FROM made
+WHERE tenants.tenant = made.tenant
+RETURNING made.expires_at;
+
+-- name: lock_live
+-- $1 tenant or null for the operator, $2 key: locked before its tokens are looked for, so that none is
+-- made meanwhile.
+SELECT tenant FROM keys
+WHERE ($1::text IS NULL OR tenant = $1) AND key_id = $2 AND revoked_at IS NULL
+FOR UPDATE;
+
+-- name: lock_token
+-- $1 tenant, $2 token, $3 its subject, $4 null, or the token that it is or goes back to.
+SELECT tenant FROM keys
+WHERE tenant = $1 AND key_id = $2 AND is_token AND subject = $3
+  AND ($4::text IS NULL OR key_id = $4 OR lineage @> ARRAY[$4::text]) AND revoked_at IS NULL
+FOR UPDATE;
+
+-- name: revoke
+-- $1 tenant, $2 key: with all tokens that go back to it. Raising access_revision bites at the next
+-- request.
+WITH revoked AS (
+    UPDATE keys SET revoked_at = now()
+    WHERE tenant = $1 AND (key_id = $2 OR is_token AND lineage @> ARRAY[$2::text])
+      AND revoked_at IS NULL
+)
+UPDATE tenants SET access_revision = access_revision + 1 WHERE tenant = $1;
+
+-- name: touch
+-- $1 digests, $2 when each was last used.
+UPDATE keys SET last_used_at = used_at
+FROM unnest($1::bytea[], $2::timestamptz[]) AS used (digest, used_at)
+WHERE keys.digest = used.digest AND (last_used_at IS NULL OR last_used_at < used_at);
+
+-- name: forget_tokens
+-- Those that have not worked since $1; keys stay, as a record of who held them.
+DELETE FROM keys
+WHERE is_token AND least(expires_at, revoked_at) < $1;
+
+-- fragment: holder
+SELECT
+    keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.scopes, keys.filter,
+    keys.expires_at, keys.is_token, tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
+    ARRAY(
+        SELECT group_id
+        FROM (
+            SELECT unnest(keys.groups)
+            UNION
+            SELECT group_id FROM members WHERE tenant = keys.tenant AND subject = keys.subject
+        ) AS held (group_id)
+        WHERE groups_only IS NULL OR group_id = ANY (groups_only)
+        ORDER BY 1
+    ) AS groups
+FROM keys JOIN tenants USING (tenant) JOIN tenants AS everyone ON everyone.tenant = 'public'
+
+-- name: holder
+-- $1 the key's digest: who holds it, in which groups, as of which revisions.
+:holder WHERE keys.digest = $1 AND keys.revoked_at IS NULL;
+
+-- name: holder_now
+-- $1 tenant, $2 key: who holds it, for work that was asked for with it.
+:holder WHERE keys.tenant = $1 AND keys.key_id = $2 AND keys.revoked_at IS NULL;
+
+-- name: of_subject
+-- $1 tenant, $2 subject, $3 how many: its live keys and tokens, the newest first.
+SELECT holder.*, keys.name
+FROM (:holder WHERE keys.tenant = $1 AND keys.subject = $2 AND keys.revoked_at IS NULL) AS holder
+JOIN keys USING (key_id)
+WHERE keys.expires_at IS NULL OR keys.expires_at > now()
+ORDER BY keys.created_at DESC, key_id LIMIT $3;
+
+-- name: groups
+-- $1 tenant, $2 subject.
+SELECT group_id FROM members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;
+
+-- name: bearer
+-- $1 tenant, $2 subject, $3 groups that a web token says: all of them, as of which revisions.
+SELECT
+    tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
+    ARRAY(
+        SELECT unnest($3::text[])
+        UNION
+        SELECT group_id FROM members WHERE tenant = $1 AND subject = $2
+        ORDER BY 1
+    ) AS groups
+FROM tenants JOIN tenants AS everyone ON everyone.tenant = 'public'
+WHERE tenants.tenant = $1 AND $1 <> 'public';

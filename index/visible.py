@@ -1,0 +1,24 @@
+"""Which documents are meant, as `sql/search.sql` takes it: which a scope admits, a filter wants."""
+
+from typing import Any
+
+from index.query import Filter
+from index.scope import Scope
+
+
+def which(scope: Scope, wanted: Filter) -> tuple[Any, ...]:
+    """The arguments $1 to $12 of each statement there."""
+    return (
+        scope.tenant,
+        scope.grants,
+        scope.shared,
+        scope.owner,
+        wanted.sources,
+        wanted.tags_any,
+        wanted.tags_all,
+        wanted.languages,
+        wanted.updated_after,
+        wanted.updated_before,
+        wanted.exclude_documents,
+        wanted.metadata,
+    )

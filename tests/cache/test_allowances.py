@@ -1,0 +1,177 @@
+"""Token buckets: nobody gets more than the rate, nor less by much, with Redis and without."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from cache.allowances import Allowances, Hand, Rate, Taken
+from cache.errors import CacheUnavailable
+from cache.store import Store
+
+pytestmark = pytest.mark.anyio
+
+RATE = Rate(per_s=20.0, size=40)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+class Simulated:
+    """Redis's bucket by a clock of ours; counts how often it was asked."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._tokens, self._at_s = float(RATE.size), clock()
+        self.asked = 0
+        self.is_away = False
+
+    async def take(self, _home: str, _name: str, rate: Rate, wanted: int, /) -> Taken:
+        await asyncio.sleep(0)
+        self.asked += 1
+        if self.is_away:
+            raise CacheUnavailable("away")
+        now_s = self._clock()
+        came = (now_s - self._at_s) * rate.per_s
+        self._tokens, self._at_s = min(rate.size, self._tokens + came), now_s
+        taken = min(wanted, int(self._tokens + 1e-6))
+        self._tokens -= taken
+        wait_s = 0.0 if self._tokens >= 1 else (1 - self._tokens) / rate.per_s
+        return Taken(taken, int(self._tokens), wait_s)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def buckets(clock: Clock) -> Simulated:
+    return Simulated(clock)
+
+
+async def spend(hand: Hand) -> bool:
+    return hand.spend() or await hand.wait()
+
+
+def hand(buckets: Simulated, clock: Clock) -> Hand:
+    return Allowances(buckets, RATE, clock).hand("acme", "rate")
+
+
+async def test_a_full_bucket_lets_through_what_it_holds_and_then_says_when_to_come(
+    buckets: Simulated, clock: Clock
+) -> None:
+    one = hand(buckets, clock)
+
+    through = [await spend(one) for _ in range(60)]
+
+    assert through == [True] * RATE.size + [False] * (60 - RATE.size)
+    assert one.wait_s == pytest.approx(1 / RATE.per_s)
+    clock.now_s += one.wait_s
+    assert await spend(one)
+    assert not await spend(one)
+
+
+@pytest.mark.parametrize("asked_per_s", [1, 5, 15, 19])
+@pytest.mark.parametrize("workers", [1, 4])
+async def test_who_stays_below_the_rate_is_never_refused(
+    buckets: Simulated, clock: Clock, asked_per_s: int, workers: int
+) -> None:
+    """Also if workers in turn are asked, none of which knows what the others have."""
+    hands = [hand(buckets, clock) for _ in range(workers)]
+
+    for number in range(20 * asked_per_s):
+        clock.now_s += 1 / asked_per_s
+        assert await spend(hands[number % workers])
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+async def test_whoever_asks_too_often_gets_the_rate_and_no_more(
+    buckets: Simulated, clock: Clock, workers: int
+) -> None:
+    hands = [hand(buckets, clock) for _ in range(workers)]
+    through, began_s = 0, clock()
+
+    for number in range(4_000):
+        clock.now_s += 1 / 200
+        through += await spend(hands[number % workers])
+
+    most = RATE.size + RATE.per_s * (clock() - began_s)
+    assert 0.9 * most <= through <= most
+
+
+async def test_a_busy_worker_seldom_waits_for_redis(clock: Clock) -> None:
+    buckets = Simulated(clock)
+    one = Allowances(buckets, Rate(per_s=10_000.0, size=20_000), clock).hand("acme", "rate")
+    waited = 0
+
+    for _ in range(5_000):
+        clock.now_s += 1 / 5_000
+        if not one.spend():
+            waited += 1
+            assert await one.wait()
+        await asyncio.sleep(0)
+
+    assert waited < 10
+    assert buckets.asked < 100
+
+
+async def test_those_who_come_together_share_one_question(buckets: Simulated, clock: Clock) -> None:
+    one = hand(buckets, clock)
+
+    through = await asyncio.gather(*(spend(one) for _ in range(60)))
+
+    assert sum(through) == RATE.size
+    assert buckets.asked <= 4
+
+
+async def test_without_redis_a_worker_fills_a_bucket_of_its_own(
+    buckets: Simulated, clock: Clock
+) -> None:
+    one = hand(buckets, clock)
+    buckets.is_away = True
+
+    first = [await spend(one) for _ in range(60)]
+    clock.now_s += 1.0
+    second = [await spend(one) for _ in range(60)]
+
+    assert (sum(first), sum(second)) == (RATE.size, RATE.per_s)
+
+
+async def test_a_waiter_that_is_cancelled_takes_nobody_along(
+    buckets: Simulated, clock: Clock
+) -> None:
+    one = hand(buckets, clock)
+    gone, stays = (asyncio.create_task(spend(one)) for _ in range(2))
+    await asyncio.sleep(0)
+    gone.cancel()
+
+    assert await stays
+
+
+async def test_redis_keeps_the_bucket_for_all(new_store: Callable[..., Store]) -> None:
+    stores = [new_store(), new_store()]
+
+    taken = [await stores[turn % 2].take("acme", "rate", RATE, 15) for turn in range(4)]
+
+    assert [each.tokens for each in taken[:3]] == [15, 15, 10]
+    assert taken[2].left == 0
+    assert 0 < taken[2].wait_s <= 1 / RATE.per_s
+    await asyncio.sleep(0.3)
+    assert 5 <= (await stores[0].take("acme", "rate", RATE, 40)).tokens <= 40
+    assert (await stores[0].take("acme", "other", RATE, 40)).tokens == 40
+    assert (await stores[0].take("beta", "rate", RATE, 40)).tokens == 40
+
+
+async def test_a_bucket_is_gone_once_it_would_be_full(new_store: Callable[..., Store]) -> None:
+    store = new_store()
+    await store.take("acme", "rate", Rate(per_s=1_000.0, size=10), 5)
+
+    await asyncio.sleep(1.2)
+
+    assert await store.recall("acme", "rate") is None
