@@ -10,6 +10,7 @@ from gateway import (
     access_wire,
     administration,
     documents,
+    forgetting,
     jobs,
     jobs_wire,
     keys,
@@ -95,10 +96,11 @@ CALLS = (
     Call(
         "DELETE",
         "/v1/documents/{document_id:path}",
-        documents.delete_document,
+        forgetting.delete_document,
         needs="writer",
-        summary="Remove a document",
-        answer=wire.RevisionAnswer,
+        summary="Forget a document: its rows, vectors, summaries and cached answers",
+        answer=wire.ForgottenAnswer,
+        later=wire.ForgottenAnswer,
     ),
     Call(
         "GET",
@@ -118,6 +120,15 @@ CALLS = (
         body=wire.TenantBody,
         answer=wire.TenantAnswer,
         status=201,
+    ),
+    Call(
+        "DELETE",
+        "/v1/tenants/{tenant}",
+        forgetting.delete_tenant,
+        needs="operator",
+        summary="Forget a tenant with all that it has; its keys stop at once",
+        answer=jobs_wire.QueuedAnswer,
+        status=202,
     ),
     Call(
         "POST",

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pgvector import HalfVector
 
 from index import lexical, spelling, vectors
+from index.chunk_rows import Added, Kept
 from index.document import NO_SUMMARIES, Document
-from index.documents import Added, Kept, Stored, Write
+from index.documents import Stored, Write
 from index.scope import PUBLIC
 from ingest.chunk import Chunk
 from ingest.cuts import named

@@ -17,6 +17,7 @@ from index import spelling
 from index.document import Document
 from index.documents import Committed, Documents, Stored
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.forgetting import Forgotten
 from index.heard import By, Hearing
 from ingest.assistant import Assistant
 from ingest.draft import Draft, Planned, draft_aside, is_common, write_of
@@ -59,6 +60,7 @@ class Written:
     """The revision that a write made, and how many chunks it added, kept, removed and embedded.
 
     changed: False if everything was so already, and the revision is an older one.
+    forgotten: what else went with a document that was forgotten.
     """
 
     document_id: str
@@ -68,6 +70,7 @@ class Written:
     kept: int = 0
     removed: int = 0
     embedded: int = 0
+    forgotten: Forgotten | None = None
 
 
 Outcome = Written | Exception  # what was written, or why nothing was
@@ -164,17 +167,23 @@ class Writer:
         document_id: str,
         permit: Callable[[Document | None], object],
         by: By | None = None,
+        *,
+        forget: bool = False,
     ) -> Written:
-        """Remove the document with its chunks; `permit` raises to refuse."""
+        """Remove the document with its chunks; `permit` raises to refuse.
+
+        forget: its vectors too, which would else stay, should its words come back.
+        """
 
         async def attempt(stored: Stored | None) -> Written | None:
             permit(stored.document if stored else None)
             assert stored is not None, "permit refuses what is not there"
-            committed = await self._documents.remove(tenant, stored, by)
+            committed = await self._documents.remove(tenant, stored, by, forget=forget)
             if committed is None:
                 return None
             revision = await self._invalidated(tenant, committed)
-            return Written(document_id, revision, removed=len(stored.all_ids))
+            removed = len(stored.all_ids)
+            return Written(document_id, revision, removed=removed, forgotten=committed.forgotten)
 
         return await self._settled_one(tenant, document_id, attempt)
 

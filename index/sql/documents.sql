@@ -42,13 +42,14 @@ CROSS JOIN LATERAL (
 
 -- name: versions
 -- $1 tenant, $2 documents: those that exist, with the space that the tenant's vectors are in, null
--- while it has none. One row at least if there is the tenant, none if not.
+-- while it has none, and what its vocabulary is at. One row at least if there is the tenant, none if
+-- not, or if it is being deleted.
 SELECT
-    coalesce(tenants.space, (SELECT space FROM generation)) AS space,
+    coalesce(tenants.space, (SELECT space FROM generation)) AS space, words,
     document_key, document_id, version, readers, documents.chunks
 FROM tenants
 LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
-WHERE tenants.tenant = $1;
+WHERE tenants.tenant = $1 AND NOT leaving;
 
 -- name: put
 -- $1 tenant, $2 document, then its fields: a new document, or the next version of it.
@@ -110,10 +111,16 @@ WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.te
   AND chunks.chunk_id = new.chunk_id AND chunks.lexical <> new.lexical;
 
 -- name: remove_chunks
+-- It is kept what they were made of: whoever forgets the document forgets the vectors too.
 WITH untold AS (
     DELETE FROM chunk_texts USING chunks
     WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
       AND chunks.chunk_id = ANY ($2::bigint[]) AND chunk_texts.chunk_id = chunks.chunk_id
+    RETURNING chunk_texts.document_key, digest
+),
+noted AS (
+    INSERT INTO outdated (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
+    ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks
 WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
@@ -125,6 +132,11 @@ WITH untold AS (
     DELETE FROM chunk_texts USING documents
     WHERE documents.tenant = $1 AND chunk_texts.document_key = documents.document_key
       AND chunk_id = ANY ($2::bigint[])
+    RETURNING chunk_texts.document_key, digest
+),
+noted AS (
+    INSERT INTO outdated (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
+    ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks USING documents
 WHERE documents.tenant = $1 AND chunks.document_key = documents.document_key
