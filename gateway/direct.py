@@ -22,6 +22,7 @@ from gateway.wire import TenantBody
 from index import database, migrate, scope
 from index.database import Database
 from index.jobs import Jobs
+from index.leaving import Leaving
 from index.principals import Principals
 from index.query import Query
 from index.scope import PUBLIC
@@ -68,6 +69,15 @@ async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
     async with connected(settings) as database:
         if not await Tenants(database).create(body.id, body.name or body.id):
             raise NotPossible(f"there is a tenant {tenant} already")
+
+
+async def delete_tenant(settings: Settings, tenant: str) -> str:
+    """The job that does it."""
+    async with connected(settings) as database:
+        job_id = await Leaving(database).ask(tenant)
+    if job_id is None:
+        raise NotPossible(f"there is no tenant {tenant}")
+    return job_id
 
 
 async def create_key(settings: Settings, body: KeyBody) -> str:
@@ -157,9 +167,9 @@ async def reembed(
     on_tenant: told each tenant, and how many documents it has; returns what is told its progress.
     """
     moved = []
-    async with services(settings) as opened, _patient(settings) as patient:
+    async with services(settings) as opened, patient(settings) as slow:
         coming = opened.embedders[-1]
-        spaces = Spaces(patient)
+        spaces = Spaces(slow)
         reembedder = Reembedder(opened.documents, spaces, coming, opened.invalidation)
         there = await spaces.tenants()
         if unknown := [tenant for tenant in wanted if tenant not in there]:
@@ -223,8 +233,8 @@ async def work(settings: Settings, every_s: float) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with services(settings) as opened, _patient(settings) as patient:
-        await working.work(opened, Shelves(patient), stop, every_s)
+    async with services(settings) as opened, patient(settings) as slow:
+        await working.work(opened, Shelves(slow), stop, every_s)
 
 
 def _check_rabbitmq(settings: Settings, url: str) -> None:
@@ -238,7 +248,7 @@ def _check_rabbitmq(settings: Settings, url: str) -> None:
         raise NotPossible("NEARHIT_RABBITMQ_QUEUES must say which queues: QUEUE=TENANT")
 
 
-def _patient(settings: Settings) -> AbstractAsyncContextManager[Database]:
+def patient(settings: Settings) -> AbstractAsyncContextManager[Database]:
     """For statements that rewrite a tenant's vectors or build an index."""
     assert settings.database_url is not None
     return database.connect(

@@ -39,10 +39,15 @@ class Tenants:
         rows = await self._database.rows("tenants.all_revisions")
         return {row["tenant"]: row["revision"] for row in rows}
 
-    async def add_member(self, tenant: str, group_id: str, subject: str) -> None:
+    async def put_group(self, tenant: str, group_id: str, members: Collection[str]) -> None:
+        """The group with at least these members."""
         async with self._database.transaction() as session:
             await session.rows("tenants.create_group", tenant, group_id)
-            await session.rows("tenants.add_member", tenant, group_id, subject)
+            for subject in members:
+                await session.rows("tenants.add_member", tenant, group_id, subject)
+
+    async def add_member(self, tenant: str, group_id: str, subject: str) -> None:
+        await self.put_group(tenant, group_id, [subject])
 
     async def remove_member(self, tenant: str, group_id: str, subject: str) -> None:
         await self._database.rows("tenants.remove_member", tenant, group_id, subject)

@@ -345,7 +345,7 @@ async def test_deleting_twice_finds_nothing_the_second_time(ana: Caller) -> None
     first = await ana.call("DELETE", "/v1/documents/leave")
     second = await ana.call("DELETE", "/v1/documents/leave")
 
-    assert first.json() == {"document_id": "leave", "revision": 2}
+    assert (first.json()["document_id"], first.json()["revision"]) == ("leave", 2)
     problem(second, 404)
     assert (await ana.search("leave")).headers["nearhit-revision"].startswith("2;")
 
@@ -405,7 +405,7 @@ async def test_an_identifier_may_hold_any_character_of_a_line(
     assert written.json()["document_id"] == document_id
     assert access.json() == {"document_id": document_id, "revision": 2}
     assert (got["document_id"], got["text"], got["readers"]) == (document_id, LEAVE, ["user:ben"])
-    assert deleted.json() == {"document_id": document_id, "revision": 3}
+    assert (deleted.json()["document_id"], deleted.json()["revision"]) == (document_id, 3)
 
 
 async def test_identifiers_that_differ_name_different_documents(ana: Caller) -> None:
