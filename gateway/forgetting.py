@@ -24,6 +24,7 @@ from index.scope import PUBLIC
 from index.unlearning import Unlearning
 
 ANSWERS = "answers"  # the kind of jobs that drop cached answers once Redis is back
+EVERYBODYS = {ANSWERS, unlearning.UNLEARN}  # kinds of jobs that many documents wait for
 _TENANT: TypeAdapter[str] = TypeAdapter(wire.TenantId)
 
 
@@ -42,7 +43,7 @@ async def delete_document(exchange: Exchange) -> Response:
     reading = unlearning.job(tenant, services.settings.job_pause_s)
     pending = {"words": await _url(services.jobs.put_once(reading))}
     if not await _dropped(services, tenant, everywhere=was_public):
-        job = _answers_job(tenant, admitted.principal.subject, everywhere=was_public)
+        job = _answers_job(tenant, everywhere=was_public)
         pending["answers"] = await _url(services.jobs.put_once(job))
     return answer(
         ForgottenAnswer(
@@ -89,13 +90,12 @@ async def _dropped(services: Services, tenant: str, *, everywhere: bool) -> bool
     return True
 
 
-def _answers_job(tenant: str, subject: str, *, everywhere: bool) -> NewJob:
+def _answers_job(tenant: str, *, everywhere: bool) -> NewJob:
     return NewJob(
         tenant=tenant,
         kind=ANSWERS,
-        target=ANSWERS,
+        target=f"{ANSWERS}:{'everywhere' if everywhere else 'own'}",
         payload=orjson.dumps(everywhere),
-        subject=subject,
         attempts_max=leaving.ATTEMPTS_MAX,
     )
 

@@ -13,7 +13,7 @@ from gateway.settings import Settings
 from gateway.sources_wire import SourceBody
 from gateway.wire import TenantBody
 from index.errors import TenantMissing
-from index.export import Snapshot, snapshot
+from index.export import ReadSource, Snapshot, snapshot
 from index.sources import Plan, Sources
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, written
 from ingest.run import Report, read_items
@@ -46,21 +46,9 @@ async def _write(
         documents=seen.documents,
     )
     to.write(written(header))
-    to.writelines(
-        written(GroupLine(group=group.group_id, members=group.members))
-        for group in await seen.groups()
-    )
-    to.writelines(
-        written(
-            SourceLine(
-                source=each.source,
-                reads=each.kind,
-                settings=dict(each.settings),
-                schedule=each.schedule,
-            )
-        )
-        for each in await seen.sources()
-    )
+    groups, sources = await seen.groups(), await seen.sources()
+    to.writelines(written(GroupLine(group=each.group_id, members=each.members)) for each in groups)
+    to.writelines(map(written, map(_source_line, sources)))
     done = 0
     async for page in seen.pages():
         to.writelines(map(written, page))
@@ -69,6 +57,15 @@ async def _write(
     to.write(written(End(documents=done)))
     to.flush()
     return done
+
+
+def _source_line(source: ReadSource) -> SourceLine:
+    return SourceLine(
+        source=source.source,
+        reads=source.kind,
+        settings=dict(source.settings),
+        schedule=source.schedule,
+    )
 
 
 async def import_(

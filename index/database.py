@@ -101,9 +101,11 @@ class Database:
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Session]:
         """A transaction that only reads, and sees one instant throughout."""
-        async with self.session() as session:
-            async with session.connection.transaction(isolation="repeatable_read", readonly=True):
-                yield session
+        async with (
+            self.session() as session,
+            session.connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            yield session
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         with _unavailable():

@@ -1,4 +1,4 @@
-"""A tenant's groups, sources and documents as of one instant, however long it takes to read them."""
+"""A tenant's groups, sources and documents as of one instant, however long that takes."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
