@@ -4,7 +4,7 @@ A process's own memory may hold the bytes of an answer a little longer: nobody i
 they are known good up to an older revision only, and the next answers push them out.
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -18,6 +18,7 @@ from gateway.services import Services
 from gateway.wire import ForgottenAnswer, GoneAnswer
 from index import leaving, unlearning
 from index.document import Document
+from index.errors import QueueFull
 from index.jobs import Claimed, NewJob
 from index.leaving import Leaving
 from index.scope import PUBLIC
@@ -40,11 +41,9 @@ async def delete_document(exchange: Exchange) -> Response:
 
     done = await services.writer.remove(tenant, document_id_of(exchange), permit, forget=True)
     assert done.forgotten is not None
-    reading = unlearning.job(tenant, services.settings.job_pause_s)
-    pending = {"words": await _url(services.jobs.put_once(reading))}
+    pending = {"words": queued_body(done.forgotten.words_job).status_url}
     if not await _dropped(services, tenant, everywhere=was_public):
-        job = _answers_job(tenant, everywhere=was_public)
-        pending["answers"] = await _url(services.jobs.put_once(job))
+        pending["answers"] = await _later(services, tenant, everywhere=was_public)
     return answer(
         ForgottenAnswer(
             document_id=done.document_id,
@@ -70,11 +69,6 @@ async def delete_tenant(exchange: Exchange) -> Response:
     return queued(job_id)
 
 
-async def _url(job_id: Awaitable[str]) -> str:
-    """Where to see how far the job is."""
-    return queued_body(await job_id).status_url
-
-
 async def _dropped(services: Services, tenant: str, *, everywhere: bool) -> bool:
     """Whether Redis holds no answer any more that the tenant's changes so far doom.
 
@@ -90,14 +84,19 @@ async def _dropped(services: Services, tenant: str, *, everywhere: bool) -> bool
     return True
 
 
-def _answers_job(tenant: str, *, everywhere: bool) -> NewJob:
-    return NewJob(
+async def _later(services: Services, tenant: str, *, everywhere: bool) -> str:
+    """Where to see how far that is; empty if no more can be queued: the next reader drops them."""
+    job = NewJob(
         tenant=tenant,
         kind=ANSWERS,
         target=f"{ANSWERS}:{'everywhere' if everywhere else 'own'}",
         payload=orjson.dumps(everywhere),
         attempts_max=leaving.ATTEMPTS_MAX,
     )
+    try:
+        return queued_body(await services.jobs.put_once(job)).status_url
+    except QueueFull:
+        return ""
 
 
 class RedisAway(Exception):

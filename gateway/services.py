@@ -64,6 +64,7 @@ from ingest.write import Writer
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 _UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
 _QUICK = {"static", "hashing"}  # embedders that are quicker than a look at Redis
+_UNLEARN_PAUSES = 12  # of a job: about a minute, whose deletions are then one reading
 _STATEMENT_TIMEOUT_S = 30.0  # past any deadline: it ends what a lost connection left running
 
 log = structlog.get_logger()
@@ -172,7 +173,8 @@ def _wire(
     assistant: Assistant,
     foreign: WebTokens | None,
 ) -> Services:
-    tenants, documents = Tenants(connected), Documents(connected)
+    tenants = Tenants(connected)
+    documents = Documents(connected, unlearn_s=_UNLEARN_PAUSES * settings.job_pause_s)
     principals = Principals(connected)
     revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
     store = Store(

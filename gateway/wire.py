@@ -310,7 +310,7 @@ class ForgottenAnswer(RevisionAnswer):
     pending: dict[str, str] = Field(
         description="by what is not gone yet, where to see how far that is: `words` of it in what "
         "the tenant's typos are corrected to; `answers`, with 202, which Redis is too far away to "
-        "drop, and nobody serves"
+        "drop, and nobody serves; empty if it can't be queued"
     )
 
 

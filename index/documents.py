@@ -92,9 +92,11 @@ class Committed:
 
 
 class Documents:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, unlearn_s: float = 60.0) -> None:
+        """unlearn_s: how long the words of what is forgotten wait for more to come."""
         self._database = database
         self._learned = Learned()
+        self._unlearn_s = unlearn_s
 
     async def stored(self, tenant: str, document_id: str) -> Stored | None:
         return (await self.stored_all(tenant, [document_id])).get(document_id)
@@ -217,7 +219,8 @@ class Documents:
     ) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since.
 
-        forget: its vectors too, which would else stay, should its words come back.
+        forget: its vectors too, which would else stay, should its words come back. Raises
+                `QueueFull` if nothing more can wait for its words to be forgotten.
         """
         document_id = stored.document.document_id
         async with self._writing(tenant, [document_id]) as (session, before):
@@ -239,7 +242,9 @@ class Documents:
             revisions = await outbox.commit(session, tenant, [change])
             forgotten = None
             if forget:
-                forgotten = await forgetting.forget(session, tenant, document_id, digests)
+                forgotten = await forgetting.forget(
+                    session, tenant, document_id, digests, unlearn_s=self._unlearn_s
+                )
             return Committed(revisions, forgotten)
 
     @asynccontextmanager

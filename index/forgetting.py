@@ -8,16 +8,21 @@ row locked; so neither misses the other's commit.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from index import jobs, unlearning
 from index.database import Session
 from index.jobs import of_document
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How many vectors went with a document, and jobs that still held a version of it."""
+    """How many vectors went with a document, and jobs that still held a version of it.
+
+    words_job: the job that its words wait for.
+    """
 
     embeddings: int
     jobs: int
+    words_job: str
 
 
 async def digests(session: Session, document_key: int) -> list[bytes]:
@@ -26,12 +31,16 @@ async def digests(session: Session, document_key: int) -> list[bytes]:
 
 
 async def forget(
-    session: Session, tenant: str, document_id: str, digests: Sequence[bytes]
+    session: Session, tenant: str, document_id: str, digests: Sequence[bytes], *, unlearn_s: float
 ) -> Forgotten:
-    """After the revision was raised, which locks the tenant's row."""
+    """After the revision was raised, which locks the tenant's row. Raises `QueueFull`.
+
+    unlearn_s: in how many seconds its words are forgotten.
+    """
     return Forgotten(
         embeddings=await session.value("forgetting.embeddings", tenant, digests),
         jobs=await session.value("forgetting.jobs", tenant, of_document(document_id)),
+        words_job=await jobs.enqueue_once(session, unlearning.job(tenant, unlearn_s)),
     )
 
 

@@ -11,6 +11,9 @@ CREATE TABLE outdated (
 -- Whether another document holds the same.
 CREATE INDEX chunk_texts_digest ON chunk_texts USING hash (digest);
 
+-- What has failed to write a document.
+CREATE INDEX jobs_failed ON jobs (tenant, target) WHERE state = 'failed';
+
 -- leaving: the tenant is being deleted: it lets nobody in, and nothing is written to it.
 -- words:   beside how many it has learned, in units of 2^40 how often some were forgotten: equal numbers
 --          still mean equal vocabularies.

@@ -169,10 +169,13 @@ class Soak:
         is_public = self.rights.asked(write, time.monotonic())
         reply = await stage.ask_for(write, connection, self._keys, self.rights)
         now_s = time.monotonic()
-        if reply.status not in (200, 204):
+        # 202: a deletion that is done, though Redis was too far away to drop what it has doomed.
+        if reply.status not in (200, 204) and not (
+            reply.status == 202 and isinstance(write, Remove)
+        ):
             self.audit.failed(f"{type(write).__name__} {_about(write)}: {reply.status}")
             return
-        if reply.status == 200:
+        if reply.status != 204:
             revision = orjson.loads(reply.body)["revision"]
             self._floors.acknowledged(write.tenant, revision, now_s)
         if is_public:

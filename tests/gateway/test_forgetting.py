@@ -15,7 +15,7 @@ from index.documents import Documents
 from index.search import Embedder
 from ingest.write import Writer
 from tests.conftest import run_sql
-from tests.gateway.gateways import Caller, Gateway, running
+from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.own_redis import own_redis
 from tests.gateway.remains import in_redis, in_tables, vectors
 from tests.gateway.test_jobs import job
@@ -227,3 +227,33 @@ async def test_after_a_restart_from_disk_nothing_forgotten_is_left(
             await delete(gateway.as_(ana), "one")
 
             assert await in_redis(own, "Hieronymus") == []
+
+
+async def test_a_source_that_is_removed_is_forgotten(
+    settings: Settings, ana: Caller, admin: Caller, services: Services
+) -> None:
+    await ana.put("one", SECRET, source="wiki", readers=["tenant"])
+    before = await vectors(settings, "one")
+
+    asked = await admin.call("DELETE", "/v1/sources/wiki")
+    await work(services)
+
+    assert asked.status_code == 202
+    assert await in_tables(settings, *WORDS, *before) == {}
+
+
+async def test_nothing_is_deleted_whose_words_nobody_would_forget(
+    settings: Settings, database_url: str, ana: Caller
+) -> None:
+    """The queue is full, and the caller told so: it can try again."""
+    await ana.put("one", SECRET)
+    await run_sql(
+        database_url,
+        "INSERT INTO jobs (job_id, tenant, kind, target, attempts_max) "
+        "SELECT 'job_' || n, 'acme', 'audit', 'index', 1 FROM generate_series(1, 10000) AS n",
+    )
+
+    refused = await ana.call("DELETE", "/v1/documents/one")
+
+    problem(refused, 503)
+    assert await ana.found("zorbified quuxes") == ["one"]
