@@ -16,6 +16,7 @@ from gateway.principal import SUFFICIENT, Admitted, Role, bearer, digest_of
 from gateway.services import Services
 from gateway.telemetry import Trace
 from index import scope
+from index.actor import OPERATOR, act_as
 from index.principals import Principal
 from index.scope import Scope
 
@@ -118,6 +119,7 @@ class Exchange:
         admitted = await gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
         if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
+        act_as(admitted.principal)
         return admitted
 
     async def identify(self) -> Principal:
@@ -129,6 +131,14 @@ class Exchange:
         if not self.is_operator:
             await self.services.gate.admit(await self.identify())  # a 401 for who holds no key
             raise problems.forbidden("This call needs the operator's key.")
+        act_as(OPERATOR)
+
+    async def operator_or_principal(self) -> Principal | None:
+        """None for the operator, else whoever came, admitted."""
+        if not self.is_operator:
+            return (await self.admit()).principal
+        act_as(OPERATOR)
+        return None
 
     def prefers(self, preference: str) -> bool:
         """Whether a `Prefer` header says so: RFC 7240, section 2."""

@@ -169,7 +169,11 @@ class Documents:
             changes = await _put(session, tenant, before, timely)
             words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
             await vocabulary.learn(session, tenant, words)
-            committed = Committed(await outbox.commit(session, tenant, changes))
+            done = {
+                one.document.document_id: outbox.done_to(one.version, one.stored, one.document)
+                for one in timely
+            }
+            committed = Committed(await outbox.commit(session, tenant, changes, "write", done))
         self._learned.remember(tenant, words)
         return [committed if before.is_of(write) else None for write in writes]
 
@@ -206,7 +210,8 @@ class Documents:
                 chunks=row["chunks"],
                 touched=stored.chunk_ids,
             )
-            return Committed(await outbox.commit(session, tenant, [change]))
+            told, done = {"owner": owner, "readers": list(readers)}, {document_id: "shared"}
+            return Committed(await outbox.commit(session, tenant, [change], "share", done, **told))
 
     async def remove(self, tenant: str, stored: Stored, by: By | None = None) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since."""
@@ -226,7 +231,8 @@ class Documents:
                 chunks=0,
                 removed=stored.chunk_ids,
             )
-            return Committed(await outbox.commit(session, tenant, [change]))
+            done = {document_id: "removed"}
+            return Committed(await outbox.commit(session, tenant, [change], "remove", done))
 
     @asynccontextmanager
     async def _writing(
