@@ -1,5 +1,6 @@
 """`nearhit audit log`: who saw and who changed what, of all tenants; and is it all there?"""
 
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from index.audit_log import Logged
     from index.database import Database
 
+_HEAD = re.compile(r"([^:]+):([0-9]{1,18}):([0-9a-f]{64})")
 _LISTED_MAX = 10_000
 _DOCUMENTS_SHOWN_MAX = 5
 
@@ -96,12 +98,10 @@ def _verify(tenant: str | None, kept: Sequence[str]) -> bool:
 def _head(line: str) -> "Head":
     from index.audit_chain import Head
 
-    tenant, _, rest = line.partition(":")
-    number, _, digest = rest.partition(":")
-    try:
-        return Head(tenant, int(number), bytes.fromhex(digest))
-    except ValueError:
-        raise NotPossible(f"--head must be TENANT:NUMBER:HASH; {line} is not") from None
+    told = _HEAD.fullmatch(line)
+    if told is None:
+        raise NotPossible(f"--head must be TENANT:NUMBER:HASH; {line} is not")
+    return Head(told[1], int(told[2]), bytes.fromhex(told[3]))
 
 
 def _shown(details: Mapping[str, Any]) -> str:

@@ -65,12 +65,15 @@ class _Sight:
 
 
 class Seen:
-    """now_s: since 1970. is_on: whether anything is noted at all."""
+    """now_s: since 1970. is_on: whether anything is noted at all. every_s: how often it is kept."""
 
-    def __init__(self, kept: Log, now_s: Callable[[], float], *, is_on: bool) -> None:
+    def __init__(
+        self, kept: Log, now_s: Callable[[], float], *, is_on: bool, every_s: float = FLUSH_S
+    ) -> None:
         self._log = kept
         self._now_s = now_s
         self._is_on = is_on
+        self._every_s = every_s
         self._notes: dict[tuple[bytes, str], _Note] = {}
         self._bodies_bytes = 0
         self._sights: dict[Viewer, _Sight] = {}
@@ -123,7 +126,7 @@ class Seen:
     async def _flush_until(self, over: asyncio.Event) -> None:
         while not over.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), FLUSH_S)
+                await asyncio.wait_for(self._hurry.wait(), self._every_s)
             self._hurry.clear()
             await self.flush()
 
