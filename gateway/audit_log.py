@@ -27,12 +27,14 @@ async def get_audit_log(exchange: Exchange) -> Response:
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
         raise problems.invalid_field("cursor", "must be what the page before says")
-    page = await exchange.services.audit_log.page(
-        admitted.principal.tenant,
+    tenant, log = admitted.principal.tenant, exchange.services.audit_log
+    since, begun = _instant("since", query.get("since")), await log.begun(tenant)
+    page = await log.page(
+        tenant,
         Wanted(
             subject=wire.checked("subject", wire.LINE, query.get("subject", "")) or None,
             document=wire.checked("document", wire.LINE, query.get("document", "")) or None,
-            since=_instant("since", query.get("since")),
+            since=max((at for at in (since, begun) if at is not None), default=None),
         ),
         before=None if cursor is None else int(cursor),
         limit=int(limit),

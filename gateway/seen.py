@@ -101,12 +101,15 @@ class Seen:
         """Keep what was noted; what can't be kept now is kept the next time.
 
         One call at a time, and not to be cancelled: it has in its hands what it is about to keep.
+        Rows that were committed without the database's saying so are there twice.
         """
         await self._read_all()
         try:
             await self._keep()
         except DatabaseUnavailable as away:
             log.warning("seen", state="unkept", detail=str(away))
+        except Exception:  # a log that ends in silence would be worse than one that complains
+            log.exception("seen", state="unkept")
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:

@@ -57,7 +57,7 @@ async def verify(
 
 async def _fault(session: Session, head: Row, links_max: int) -> str | None:
     if head["number"] is None:
-        return f"row {head['first']} and its like have no head: it is missing"
+        return f"the rows from {head['first']} on have no head: it is missing"
     number, last_hash = head["base_number"], head["base_hash"]
     if head["first"] is not None and head["first"] <= number:
         return f"row {head['first']} is there, though rows up to {number} were pruned"
@@ -66,13 +66,11 @@ async def _fault(session: Session, head: Row, links_max: int) -> str | None:
         assert links is not None, "it adds up, and so has a row"
         if links["last"] is None:
             break
-        if (
-            links["missing"] is not None
-            and (links["other"] or links["after_gap"]) >= links["after_gap"]
-        ):
-            return _missing(links["missing"], links["after_gap"] - 1)
-        if links["other"] is not None:
-            return f"row {links['other']} is not what was written"
+        gap, other = links["after_gap"], links["other"]
+        if gap is not None and (other is None or gap <= other):  # the row after it fits nothing
+            return _missing(links["missing"], gap - 1)
+        if other is not None:
+            return f"row {other} is not what was written"
         number, last_hash = links["last"], links["hash"]
     if number < head["number"]:
         return _missing(number + 1, head["number"])

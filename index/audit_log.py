@@ -127,6 +127,11 @@ class AuditLog:
         is_last = first <= head["base_number"] + 1 or await self._is_over(tenant, first, wanted)
         return Page(rows, None if is_last else first)
 
+    async def begun(self, tenant: str) -> datetime | None:
+        """Since when there is this tenant; rows of before are of another one of its name."""
+        row = await self._database.row("audit_log.begun", tenant)
+        return None if row is None else row["created_at"]
+
     async def newest(
         self, tenants: Sequence[str], wanted: Wanted = ANY, *, limit: int
     ) -> list[Logged]:

@@ -39,6 +39,9 @@ WHERE tenant = $1 AND number BETWEEN $2 AND $3
   AND ($6::timestamptz IS NULL OR at >= $6)
 ORDER BY number DESC LIMIT $7;
 
+-- name: begun
+SELECT created_at FROM tenants WHERE tenant = $1;
+
 -- name: at
 SELECT at FROM audit_log WHERE tenant = $1 AND number = $2;
 

@@ -21,6 +21,7 @@ from index.bands import BandCounts, Bands
 from index.database import Database, connect
 from index.search import Embedder
 from index.static_embedder import StaticEmbedder
+from tests.conftest import run_sql
 from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.test_jobs import put_later
@@ -316,6 +317,25 @@ async def test_workers_that_write_and_ask_at_once_make_one_chain(
     assert done.count("key.create") == 42
 
 
+async def test_the_worker_removes_rows_that_are_too_old(
+    settings: Settings, embedder: Embedder, database_url: str, ada: Caller
+) -> None:
+    await run_sql(
+        database_url,
+        "SET session_replication_role = replica; UPDATE audit_log SET at = at - interval '2 days'",
+    )
+
+    left = []
+    for days in (0, 3, 1):
+        kept = settings.model_copy(update={"audit_log_kept_days": days})
+        async with open_services(kept, Metrics(), embedder) as services:
+            await working.prune_audit_log(services)
+            page = await services.audit_log.page("acme", limit=10)
+            left.append([row.action for row in page.rows])
+
+    assert left == [["key.create", "tenant.create"]] * 2 + [["log.prune"]]
+
+
 # Who may read it.
 
 
@@ -330,6 +350,20 @@ async def test_an_admin_reads_its_own_tenants_log_alone(
     problem(await ana.call("GET", PATH), 403)
     problem(await gateway.operator.call("GET", PATH), 403)
     problem(await gateway.stranger.call("GET", PATH), 401)
+
+
+async def test_an_admin_sees_nothing_of_another_tenant_that_had_its_name(
+    gateway: Gateway, database_url: str, ana: Caller
+) -> None:
+    await ana.put("leave", LEAVE)
+    await run_sql(database_url, "DELETE FROM tenants WHERE tenant = 'acme'")
+    await gateway.tenant("acme")
+    ada = await gateway.caller("ada", roles=["admin"])
+
+    found = await rows(ada)
+
+    assert [row["action"] for row in found] == ["tenant.create", "key.create"]
+    assert [row["number"] for row in found] == [4, 5]
 
 
 async def test_the_log_comes_page_by_page(gateway: Gateway, ada: Caller, ana: Caller) -> None:
