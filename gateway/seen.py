@@ -24,9 +24,9 @@ from index.principals import Principal
 FLUSH_S = 1.0
 NOTES_MAX = 10_000  # answers; at half of it what they show is read off them before the time
 BODIES_BYTES_MAX = 67_108_864  # of these; the same
-SEEN_MAX = 200_000  # documents that are to be kept, each as often as somebody saw it; 40 MB
+SEEN_MAX = 200_000  # documents that are to be kept, each as often as somebody saw it; 25 MB
 _ROWS_MAX = 100  # a transaction, for it holds up who changes something of these tenants; 10 ms
-_READ_MAX = 50  # bodies between two turns of the event loop; 2 ms
+_READ_MAX = 100  # bodies between two turns of the event loop; 1 ms
 
 log = structlog.get_logger()
 

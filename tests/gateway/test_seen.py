@@ -190,8 +190,9 @@ async def test_many_notes_are_kept_before_their_time_and_the_rest_at_the_end(
     async with seen.kept():
         for number in range(limits.NOTES_MAX // 2 + 1):
             seen.answer(ANA, f"{number}", body("a"))
-        while not log.rows:
-            await asyncio.sleep(0)
+        async with asyncio.timeout(10):
+            while not log.rows:
+                await asyncio.sleep(0)
         early = len(log.rows)
         seen.documents(Viewer("acme", None, "operator"), ["b"])
 
