@@ -157,7 +157,9 @@ class AuditLog:
         """Remove rows from before then, at the beginning of each log; how many that were."""
         pruned = 0
         for tenant in await self.tenants():
-            while count := await self._prune(tenant, before):
+            count = self._pruned_max
+            while count == self._pruned_max:
+                count = await self._prune(tenant, before)
                 pruned += count
         return pruned
 
