@@ -112,7 +112,7 @@ def ingest(
         list[str] | None,
         typer.Option(
             help="FIELD=NAME: the column of a table that holds a field, where it is not called so: "
-            "id, title, text, uri, language, tags, owner, readers, cut. Repeat for more."
+            "id, title, text, uri, language, tags, owner, readers, cut, summaries. Repeat for more."
         ),
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Owner of documents that name none.")] = None,
@@ -133,6 +133,13 @@ def ingest(
         str | None,
         typer.Option(help="How texts are cut where they don't say: structure, tokens:500/50, …"),
     ] = None,
+    summaries: Annotated[
+        str,
+        typer.Option(
+            help="Who sums up long documents and sections that don't say: none, extract (their own "
+            "sentences) or model."
+        ),
+    ] = "none",
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents that are no longer in the source.")
     ] = False,
@@ -146,8 +153,8 @@ def ingest(
     document a row; questions and answers (YAML, JSON) one each; conversations (JSONL) one a line; a
     repository (--kind git) its files at HEAD, its tags and its changelog.
 
-    Title, tags, readers, owner, language and cut may stand in each file's front matter. What is
-    stopped goes on where it was. Exits with 1 if anything was refused.
+    Title, tags, readers, owner, language, cut and summaries may stand in each file's front matter.
+    What is stopped goes on where it was. Exits with 1 if anything was refused.
     """
     with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct, ingestion
@@ -160,6 +167,7 @@ def ingest(
             tuple(tag or ()),
             language or settings.language,
             cut,
+            named.summaries(summaries),
         )
         sources = named.sources(
             paths, defaults, name=source, kind=kind, columns=column or [], prune=prune

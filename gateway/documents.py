@@ -25,7 +25,7 @@ from gateway.wire import (
     WrittenAnswer,
 )
 from index import cut, jobs
-from index.document import Document
+from index.document import NO_SUMMARIES, Document
 from index.errors import (
     BudgetSpent,
     DatabaseUnavailable,
@@ -308,6 +308,7 @@ def revision(
             owner=stored.owner if stored else admitted.principal.subject,
             readers=stored.readers if stored else (),
             cut=body.cut or (stored.cut if stored else cut.DEFAULT),
+            summaries=body.summaries or (stored.summaries if stored else NO_SUMMARIES),
         )
         return _with_access(admitted, document, access)
 
@@ -380,6 +381,7 @@ def _summary(document: Document) -> dict[str, Any]:
         "owner": document.owner,
         "readers": document.readers,
         "cut": document.cut,
+        "summaries": document.summaries,
     }
 
 

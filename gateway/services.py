@@ -60,7 +60,8 @@ from index.search import Embedder, Searcher
 from index.sources import Sources
 from index.tenants import Revisions, Tenants
 from index.usage import Usage
-from ingest.write import ModelCut, Writer
+from ingest.assistant import Assistant
+from ingest.write import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 _UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
@@ -154,9 +155,9 @@ async def open_services(
         timed = [TimedEmbedder(embedder, metrics, spending.check) for embedder in embedders]
         made_with = await generation.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        model_cut = await asyncio.to_thread(chat.model_cut, settings, metrics, spending.check)
+        assistant = await asyncio.to_thread(chat.assistant, settings, metrics, spending.check)
         services = _wire(
-            settings, metrics, connected, redis, timed, made_with, spending, model_cut, foreign
+            settings, metrics, connected, redis, timed, made_with, spending, assistant, foreign
         )
         await _say_what_eviction_does(services.store)
         async with spending.kept(), services.gate.kept(), services.seen.kept():
@@ -173,7 +174,7 @@ def _wire(
     embedders: Sequence[Embedder],
     made_with: Generation,
     spending: Spending,
-    model_cut: ModelCut | None,
+    assistant: Assistant,
     foreign: WebTokens | None,
 ) -> Services:
     tenants, documents = Tenants(connected), Documents(connected)
@@ -258,7 +259,7 @@ def _wire(
             embedders[0],
             invalidation,
             *embedders[1:],
-            model_cut=model_cut,
+            assistant=assistant,
             tally=spending,
         ),
     )
@@ -271,8 +272,10 @@ def _spending(settings: Settings, connected: Database) -> Spending:
         prices={
             "query": settings.price_embedding,
             "batch": settings.price_embedding,
-            "read": settings.price_chat_read,
-            "written": settings.price_chat_written,
+            "cut_read": settings.price_chat_read,
+            "cut_written": settings.price_chat_written,
+            "summary_read": settings.price_chat_read,
+            "summary_written": settings.price_chat_written,
         },
         budget=settings.budget_month,
     )

@@ -83,7 +83,8 @@ class Settings(BaseSettings):
     chat_model: str | None = Field(
         None,
         description="language model of a service that speaks OpenAI's `POST /chat/completions`; "
-        "unset: none, and the cut `model` does what `structure` does",
+        "unset: none, and the cut `model` does what `structure` does, summaries by `model` what "
+        "`extract` does",
     )
     chat_base_url: str | None = Field(None, description="URL of that service; unset: OpenAI's")
     chat_api_key: SecretStr | None = Field(None, description="key of that service")
@@ -92,6 +93,11 @@ class Settings(BaseSettings):
         None,
         description="file of the prompt for the cut `model`, with `{{MAX_SIZE}}` in it; unset: "
         "Nearhit's own",
+    )
+    summary_prompt: Path | None = Field(
+        None,
+        description="file of the prompt for summaries by `model`, with `{{MAX_SIZE}}` in it; "
+        "unset: Nearhit's own",
     )
     language: str = Field("en", description="language of documents that name none")
 

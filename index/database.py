@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 import asyncpg
 import orjson
 from asyncpg.pool import PoolConnectionProxy
+from pgvector import SparseVector
 from pgvector.asyncpg import register_vector
 
 from index import statements
@@ -206,6 +207,13 @@ async def connect(
 
 async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
     await register_vector(connection)
+    await connection.set_type_codec(
+        "sparsevec",
+        schema="public",
+        encoder=lambda value: value if isinstance(value, bytes) else value.to_binary(),
+        decoder=SparseVector.from_binary,
+        format="binary",
+    )
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",

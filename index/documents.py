@@ -13,6 +13,7 @@ from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
 from index.heard import By, Hearing
+from index.kind import Kind
 from index.outbox import Change
 from index.query import Filter
 from index.rows import document_of, fields_of
@@ -25,11 +26,22 @@ _MOVING_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary of text[start:end] of its document."""
+
+    chunk_id: int
+    digest: bytes
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
-    places: where each chunk begins and ends in the text.
+    places: where each chunk begins and ends. summaries: chunks that are in none of those three.
     """
 
     document: Document
@@ -38,18 +50,27 @@ class Stored:
     chunk_ids: tuple[int, ...]
     digests: tuple[bytes, ...]
     places: tuple[tuple[int, int], ...]
+    summaries: tuple[Summary, ...] = ()
+
+    @property
+    def all_ids(self) -> tuple[int, ...]:
+        return (*self.chunk_ids, *(summary.chunk_id for summary in self.summaries))
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A new chunk; start and end count characters of the document's text."""
+    """A new chunk; start and end count characters of the document's text.
+
+    lexical: or as it is sent; see `vectors.sparse`.
+    """
 
     digest: bytes
     start: int
     end: int
     text: str
     dense: HalfVector
-    lexical: SparseVector
+    lexical: SparseVector | bytes
+    kind: Kind = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +82,7 @@ class Kept:
     start: int
     end: int
     text: str
-    lexical: SparseVector | None
+    lexical: SparseVector | bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +229,7 @@ class Documents:
                 is_public=PUBLIC in readers,
                 chunks_before=row["chunks"],
                 chunks=row["chunks"],
-                touched=stored.chunk_ids,
+                touched=stored.all_ids,
             )
             told, done = {"owner": owner, "readers": list(readers)}, {document_id: "shared"}
             return Committed(await outbox.commit(session, tenant, [change], "share", done, **told))
@@ -229,7 +250,7 @@ class Documents:
                 is_public=False,
                 chunks_before=row["chunks"],
                 chunks=0,
-                removed=stored.chunk_ids,
+                removed=stored.all_ids,
             )
             done = {document_id: "removed"}
             return Committed(await outbox.commit(session, tenant, [change], "remove", done))
@@ -350,6 +371,7 @@ async def _add_chunks(
         [chunk.start for _, chunk in new],
         [chunk.end for _, chunk in new],
         [chunk.text for _, chunk in new],
+        [chunk.kind == "summary" for _, chunk in new],
     )
     return (row["chunk_id"] for row in rows)
 
@@ -381,4 +403,5 @@ def _stored(row: Row) -> Stored:
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
         places=tuple(zip(row["starts"], row["ends"], strict=True)),
+        summaries=tuple(Summary(*summary) for summary in row["summaries_told"] or ()),
     )

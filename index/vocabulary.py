@@ -1,5 +1,6 @@
 """What a tenant's documents have words for, and what a query's unknown words are taken for."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -53,15 +54,20 @@ class Learned:
     """The words that this process has seen committed: a word once known stays known."""
 
     def __init__(self) -> None:
-        self._known: LRUCache[tuple[str, str], bool] = LRUCache(KNOWN_MAX)
+        self._known: defaultdict[str, set[str]] = defaultdict(set)
+        self._size = 0
 
     def others(self, tenant: str, words: Iterable[str]) -> list[str]:
         """Those that may be new, each once."""
-        return [word for word in frozenset(words) if (tenant, word) not in self._known]
+        return list(frozenset(words) - self._known[tenant])
 
-    def remember(self, tenant: str, words: Iterable[str]) -> None:
+    def remember(self, tenant: str, others: Collection[str]) -> None:
         """After the commit, and not before."""
-        self._known.update(((tenant, word), True) for word in words)
+        self._size += len(others)
+        if self._size > KNOWN_MAX:  # begin anew: whatever is forgotten is learned once more
+            self._known.clear()
+            self._size = len(others)
+        self._known[tenant].update(others)
 
 
 class Vocabulary:

@@ -16,6 +16,13 @@ from pathlib import Path
 _LISTENING = "listening on "
 _START_S_MAX = 60.0
 _SERVE = ("gateway", "serve", "--port", "0")
+# Requests are counted, as always, but nobody is refused.
+UNLIMITED = {
+    "NEARHIT_RATE_KEY": "1000000",
+    "NEARHIT_RATE_TENANT": "1000000",
+    "NEARHIT_REQUESTS_MAX": "100000",
+    "NEARHIT_TENANT_REQUESTS_MAX": "100000",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +53,18 @@ def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
 
 
 @contextmanager
-def beside(service: Service, settings: Mapping[str, str] | None = None) -> Iterator[Service]:
-    """Another gateway on the same servers."""
+def beside(
+    service: Service, settings: Mapping[str, str] | None = None, *, samples: Path | None = None
+) -> Iterator[Service]:
+    """Another gateway on the same servers; samples: where it writes what it was doing."""
+    command = _SERVE if samples is None else ("loadtests.sampled", str(samples), *_SERVE[1:])
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         environment = {
             "NEARHIT_DATABASE_URL": service.database_url,
             "NEARHIT_REDIS_URL": service.redis_url,
             "NEARHIT_ADMIN_KEY": service.admin_key,
         }
-        with _process(_SERVE, environment | dict(settings or {}), Path(name)) as (url, pid):
+        with _process(command, environment | dict(settings or {}), Path(name)) as (url, pid):
             yield replace(service, url=url, pid=pid)
 
 
@@ -90,7 +100,9 @@ def _process(
     with (
         log.open("w") as output,
         subprocess.Popen(  # noqa: S603  our own commands
-            [sys.executable, "-m", *module], env={**os.environ, **environment}, stdout=output
+            [sys.executable, "-m", *module],
+            env=os.environ | UNLIMITED | dict(environment),
+            stdout=output,
         ) as process,
     ):
         try:

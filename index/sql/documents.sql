@@ -13,12 +13,13 @@ FROM (
 SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'shelf' || chr(31) || $1, 0));
 
 -- name: stored
--- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text.
+-- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text, of which
+-- summaries, below zero, come by themselves.
 -- Each is looked up by itself: a join or a group would read all that the tenant has, at times.
 SELECT
-    found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
+    found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
     version, texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
-    told.chunk_ids, told.digests, told.starts, told.ends
+    told.chunk_ids, told.digests, told.starts, told.ends, told.summaries_told
 FROM unnest($2::text[]) AS asked (document_id)
 CROSS JOIN LATERAL (
     SELECT * FROM documents WHERE tenant = $1 AND documents.document_id = asked.document_id LIMIT 1
@@ -26,10 +27,16 @@ CROSS JOIN LATERAL (
 JOIN texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
-        coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id), '{}') AS chunk_ids,
-        coalesce(array_agg(digest ORDER BY start_at, chunk_id), '{}') AS digests,
-        coalesce(array_agg(start_at ORDER BY start_at, chunk_id), '{}') AS starts,
-        coalesce(array_agg(end_at ORDER BY start_at, chunk_id), '{}') AS ends
+        coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS chunk_ids,
+        coalesce(array_agg(digest ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS digests,
+        coalesce(array_agg(start_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS starts,
+        coalesce(array_agg(end_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS ends,
+        array_agg((chunk_id, digest, start_at, end_at, text) ORDER BY start_at, chunk_id)
+            FILTER (WHERE chunk_id < 0) AS summaries_told
     FROM chunk_texts WHERE chunk_texts.document_key = found.document_key
 ) AS told;
 
@@ -51,13 +58,14 @@ WITH registered AS (
 written AS (
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
-         chunks)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13)
+         summaries, chunks)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13, $14)
     ON CONFLICT (tenant, document_id) DO UPDATE SET
         source = excluded.source, title = excluded.title, uri = excluded.uri,
         language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
         owner = excluded.owner, readers = excluded.readers, cut = excluded.cut,
-        chunks = excluded.chunks, version = nextval('document_versions'), updated_at = now()
+        summaries = excluded.summaries, chunks = excluded.chunks,
+        version = nextval('document_versions'), updated_at = now()
     RETURNING document_key
 ),
 text_written AS (
@@ -67,13 +75,13 @@ text_written AS (
 SELECT document_key FROM written;
 
 -- name: add_chunks
--- Identifiers rise with the order of the arrays.
+-- Identifiers go away from zero with the order of the arrays; those of summaries downwards.
 WITH new AS MATERIALIZED (
-    SELECT nextval('chunk_ids') AS chunk_id, *
+    SELECT nextval('chunk_ids') * CASE WHEN is_summary THEN -1 ELSE 1 END AS chunk_id, *
     FROM unnest(
         $2::bigint[], $3::halfvec[], $4::sparsevec[], $5::bytea[], $6::integer[], $7::integer[],
-        $8::text[]
-    ) AS new (document_key, dense, lexical, digest, start_at, end_at, text)
+        $8::text[], $9::boolean[]
+    ) AS new (document_key, dense, lexical, digest, start_at, end_at, text, is_summary)
 ),
 added AS (
     INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical)
@@ -84,7 +92,7 @@ told AS (
     INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
     SELECT chunk_id, document_key, digest, start_at, end_at, text FROM new
 )
-SELECT chunk_id FROM new ORDER BY chunk_id;
+SELECT chunk_id FROM new ORDER BY abs(chunk_id);
 
 -- name: move_chunks
 -- Kept chunks may stand elsewhere in the text; those that do.

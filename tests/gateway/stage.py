@@ -185,6 +185,7 @@ def _body(document: Document) -> dict[str, object]:
         "text": document.text,
         "source": document.source,
         "language": document.language,
+        "summaries": "extract",
         "tags": document.tags,
         "owner": document.owner,
         "readers": sorted(document.readers),
@@ -203,6 +204,7 @@ def _stored(document: Document) -> Stored:
         metadata={},
         owner=document.owner,
         readers=tuple(sorted(document.readers)),
+        summaries="extract",
     )
 
 

@@ -111,6 +111,7 @@ async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
         "owner": "ana",
         "readers": ["group:sales", "tenant"],
         "cut": "tokens:64/16",
+        "summaries": "extract",
     }
 
     await ana.call("PUT", "/v1/documents/leave", json=written)
@@ -135,6 +136,7 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         "owner": "ana",
         "readers": [],
         "cut": "structure",
+        "summaries": "none",
     }
     for other in (people.ben, people.eve, people.admin, people.reader):
         problem(await other.call("GET", "/v1/documents/leave"), 404)

@@ -224,6 +224,7 @@ class Neighbours:
     others_document: str
     others_key: str
     others_tenant: str
+    others_token: str
 
 
 @pytest.fixture(scope="module")
@@ -235,19 +236,21 @@ async def neighbours(gateways: list[Gateway]) -> Neighbours:
     zoe = await gateway.caller("ana", tenant=other, groups=["sales"])
     await zoe.put("secret", "A secret of the other tenant.", readers=["tenant", "group:sales"])
     key = await gateway.operator.call("POST", "/v1/keys", json={"tenant": other, "subject": "zoe"})
+    token = await zoe.call("POST", "/v1/tokens", json={})
     return Neighbours(
         ana=await gateway.caller("ana", tenant=own, groups=["sales"]),
         admin=await gateway.caller("ada", tenant=own, roles=["admin"]),
         others_document="secret",
         others_key=key.json()["id"],
         others_tenant=other,
+        others_token=token.json()["id"],
     )
 
 
 def shape(answer: httpx2.Response) -> tuple[int, bytes, list[str]]:
     """All that an answer tells, but for what is new in each."""
     headers = [f"{name}: {value}" for name, value in answer.headers.items()]
-    new = ("date:", "x-request-id:", "server-timing:")
+    new = ("date:", "ratelimit:", "x-request-id:", "server-timing:")
     return answer.status_code, answer.content, [it for it in headers if not it.startswith(new)]
 
 
@@ -261,19 +264,28 @@ def shape(answer: httpx2.Response) -> tuple[int, bytes, list[str]]:
         ("GET", "/v1/documents?source={document}", None),
         ("DELETE", "/v1/keys/{key}", None),
         ("POST", "/v1/keys", {"tenant": "{tenant}", "subject": "spy"}),
+        ("GET", "/v1/keys?tenant={tenant}", None),
+        ("POST", "/v1/keys/{key}/rotate", {}),
+        ("DELETE", "/v1/tokens/{token}", None),
+        ("GET", "/v1/documents/{document}/access/explain?subject=zoe", None),
     ],
 )
 async def test_what_is_of_another_tenant_answers_like_what_does_not_exist(
     neighbours: Neighbours, method: str, path: str, body: dict[str, Any] | None
 ) -> None:
-    caller = neighbours.admin if "keys" in path else neighbours.ana
+    caller = neighbours.admin if "keys" in path or "explain" in path else neighbours.ana
 
-    async def ask(document: str, key: str, tenant: str) -> httpx2.Response:
-        named = {"{document}": document, "{key}": key, "{tenant}": tenant}
+    async def ask(document: str, key: str, tenant: str, token: str) -> httpx2.Response:
+        named = {"{document}": document, "{key}": key, "{tenant}": tenant, "{token}": token}
         return await caller.call(method, filled(path, named), json=filled(body, named))
 
-    theirs = await ask(neighbours.others_document, neighbours.others_key, neighbours.others_tenant)
-    nobodys = await ask("nobodys", f"key_{'0' * 16}", "nobodys")
+    theirs = await ask(
+        neighbours.others_document,
+        neighbours.others_key,
+        neighbours.others_tenant,
+        neighbours.others_token,
+    )
+    nobodys = await ask("nobodys", f"key_{'0' * 16}", "nobodys", f"tok_{'0' * 16}")
 
     assert shape(theirs) == shape(nobodys)
 

@@ -1,0 +1,78 @@
+"""What it costs to know who asks, for what and how often, of all that an exact hit takes."""
+
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Mapping
+from itertools import repeat
+from pathlib import Path
+
+import orjson
+import uvloop
+
+from loadtests import service
+from loadtests.bench_cache.bench import Bench
+from loadtests.closed_loop import drive
+from loadtests.section import Bar, Section, table
+from loadtests.tenant import same, tenant
+
+_SHARE_MAX = 0.15
+_QUESTION = "how many days of leave do I get?"
+_WARM_S = 2.0
+
+_PARTS: Mapping[str, frozenset[str]] = {
+    "who asks": frozenset({"gateway/principal.py", "gateway/exchange.py", "index/principals.py"}),
+    "how often": frozenset({"gateway/load.py", "cache/allowances.py"}),
+    "for what: the scope": frozenset({"index/scope.py", "index/query.py", "gateway/wire.py"}),
+    "the revision": frozenset(
+        {"cache/revision.py", "index/database.py", "index/tenants.py", "index/statements.py"}
+    ),
+    "the server": frozenset({"server", "gateway/one_write.py"}),
+}
+_ADMISSION = ("who asks", "how often", "for what: the scope")
+_REST = "the rest: routes, cache, headers, log and counters"
+
+
+def measure(bench: Bench) -> Section:
+    samples = _samples(bench)
+    total = sum(samples.values())
+    shares = dict.fromkeys((*_PARTS, _REST), 0.0)
+    for place, seen in samples.items():
+        part = next((name for name, places in _PARTS.items() if place in places), _REST)
+        shares[part] += seen / total
+    admission = sum(shares[name] for name in _ADMISSION)
+    text = (
+        "A worker that answers one question again and again, from "
+        f"{bench.connections} connections, looks a thousand times a second of its processor's "
+        "time at which of its files is at work; what that file calls of other packages counts as "
+        "its own. Each request is counted by its key's and its tenant's rate.\n\n"
+    )
+    rows = [[name, f"{share:.1%}"] for name, share in shares.items()]
+    return Section(
+        title="Admission",
+        text=text + table(["", "share"], [*rows, ["samples", f"{total:,}"]]),
+        figures={"samples": total, **shares},
+        bars=[Bar("who asks, for what and how often", admission, at_most=_SHARE_MAX)],
+    )
+
+
+def _samples(bench: Bench) -> Mapping[str, int]:
+    body = orjson.dumps({"query": _QUESTION})
+    with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
+        file = Path(name) / "samples"
+        with service.nearhit() as made, tenant(made, "bench") as mine:
+            mine.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
+            with service.beside(made, samples=file) as sampled, same(mine, sampled) as other:
+                for seconds in (_WARM_S, bench.seconds * bench.rounds):
+                    os.kill(sampled.pid, signal.SIGUSR1)
+                    uvloop.run(
+                        drive(
+                            other.searches,
+                            repeat(body),
+                            connections=bench.connections,
+                            seconds=seconds,
+                        )
+                    )
+        found: Mapping[str, int] = json.loads(file.read_text())
+        return found
