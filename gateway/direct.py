@@ -16,10 +16,12 @@ from gateway.credentials import make_key
 from gateway.errors import NotPossible
 from gateway.keys_wire import KeyBody
 from gateway.metrics import Metrics
+from gateway.seen import Viewer
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.wire import TenantBody
 from index import database, migrate, scope
+from index.actor import OPERATOR, SYSTEM, Acting, act_as
 from index.database import Database
 from index.jobs import Jobs
 from index.leaving import Leaving
@@ -42,11 +44,16 @@ _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[Database]:
     """Only what administration needs: no embedder is loaded."""
+    act_as(OPERATOR)
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     await migrate.migrate(url, migrate.shipped())
     async with database.connect(
-        url, connections_max=1, statement_timeout_s=30.0, observe=lambda _name, _seconds: None
+        url,
+        connections_max=1,
+        statement_timeout_s=30.0,
+        observe=lambda _name, _seconds: None,
+        logged=settings.audit_log != "off",
     ) as made:
         yield made
 
@@ -59,7 +66,8 @@ async def among(tenants: Tenants, wanted: Sequence[str]) -> list[str]:
     return sorted(wanted or there)
 
 
-def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
+def services(settings: Settings, who: Acting = OPERATOR) -> AbstractAsyncContextManager[Services]:
+    act_as(who)
     counted = Metrics()
     return open_services(settings, counted, *embedders.make_all(settings, counted.embedding_tokens))
 
@@ -153,7 +161,10 @@ async def search(
         if not await opened.tenants.exists(tenant):
             raise NotPossible(f"there is no tenant {tenant}")
         query = Query(text, top_k=top_k)
-        return await find(opened.searcher, seen, query)
+        found = await find(opened.searcher, seen, query)
+        who = Viewer(tenant, OPERATOR.subject, OPERATOR.key_id)
+        opened.seen.documents(who, [hit.document_id for hit in found.hits])
+        return found
 
 
 async def reembed(
@@ -233,7 +244,7 @@ async def work(settings: Settings, every_s: float) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with services(settings) as opened, patient(settings) as slow:
+    async with services(settings, SYSTEM) as opened, patient(settings) as slow:
         await working.work(opened, Shelves(slow), stop, every_s)
 
 

@@ -232,6 +232,7 @@ async def get_document(exchange: Exchange) -> Response:
     )
     if document is None:
         raise _no_such_document()
+    exchange.services.seen.documents(admitted.principal, [document.document_id])
     return answer(DocumentAnswer(text=document.text, **_summary(document)))
 
 
@@ -251,6 +252,7 @@ async def list_documents(exchange: Exchange) -> Response:
     )
     shown = page[: int(limit)]
     cursor = shown[-1].document_id if len(page) > len(shown) else None
+    exchange.services.seen.documents(admitted.principal, [each.document_id for each in shown])
     return answer(
         DocumentsAnswer(
             documents=tuple(DocumentSummary(**_summary(document)) for document in shown),

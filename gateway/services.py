@@ -36,12 +36,14 @@ from gateway.judge import Judge, Ledger
 from gateway.load import Load
 from gateway.metrics import Metrics
 from gateway.principal import Gate, digest_of, utc_now
+from gateway.seen import Seen
 from gateway.settings import Settings
 from gateway.spending import Spending
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from gateway.web_tokens import WebTokens
 from index import database, generation, lexical, migrate
+from index.audit_log import AuditLog
 from index.audits import Audits
 from index.bands import Bands
 from index.changes import Changes, News
@@ -105,6 +107,8 @@ class Services:
     sources: Sources
     usage: Usage
     audits: Audits
+    audit_log: AuditLog
+    seen: Seen
     spending: Spending
     embedders: Sequence[Embedder]
     generation: Generation
@@ -143,6 +147,7 @@ async def open_services(
             connections_max=settings.database_connections,
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
             observe=metrics.statement,
+            logged=settings.audit_log != "off",
         ) as connected,
         web_tokens.opened(settings, time.monotonic) as foreign,
     ):
@@ -156,7 +161,7 @@ async def open_services(
             settings, metrics, connected, redis, timed, made_with, spending, assistant, foreign
         )
         await _say_what_eviction_does(services.store)
-        async with spending.kept(), services.gate.kept():
+        async with spending.kept(), services.gate.kept(), services.seen.kept():
             yield services
         await services.answers.settled()
         await services.auditor.settled()
@@ -204,6 +209,7 @@ def _wire(
         },
     )
     share = settings.audit_per_mille / 1000
+    audit_log = AuditLog(connected)
     return Services(
         settings=settings,
         admin_digest=digest_of(settings.admin_key.get_secret_value().encode())
@@ -220,6 +226,8 @@ def _wire(
         sources=Sources(connected),
         usage=Usage(connected),
         audits=Audits(connected),
+        audit_log=audit_log,
+        seen=Seen(audit_log, time.time, is_on=settings.audit_log == "all"),
         spending=spending,
         embedders=embedders,
         generation=made_with,

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import (
     Field,
     NonNegativeFloat,
+    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     SecretStr,
@@ -246,6 +247,14 @@ class Settings(BaseSettings):
         "it says otherwise",
     )
 
+    audit_log: Literal["all", "changes", "off"] = Field(
+        "all",
+        description="what the audit log is told: who changed what and who saw which documents, who "
+        "changed what, or nothing",
+    )
+    audit_log_kept_days: NonNegativeInt = Field(
+        400, description="how long the worker keeps its rows; 0: for ever"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="least severe log lines written"
     )

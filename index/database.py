@@ -49,10 +49,12 @@ class Session:
     """Statements on one connection; `observe` is told each one's name and seconds.
 
     numbers: what stands in braces in a statement, where SQL takes no parameter.
+    logged: whether the audit log is told what is changed.
     """
 
     connection: Connection
     observe: Observe
+    logged: bool = True
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         statement = _STATEMENTS[name]
@@ -82,16 +84,19 @@ class Session:
 class Database:
     """A pool of sessions. Raises `DatabaseUnavailable` where the server can't answer now."""
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", observe: Observe) -> None:
+    def __init__(
+        self, pool: "asyncpg.Pool[asyncpg.Record]", observe: Observe, *, logged: bool
+    ) -> None:
         self._pool = pool
         self._observe = observe
+        self._logged = logged
         self._standing: PoolConnectionProxy[asyncpg.Record] | None = None
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         with _unavailable():
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                yield Session(connection, self._observe)
+                yield Session(connection, self._observe, self._logged)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
@@ -100,7 +105,7 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Session]:
-        """A transaction that only reads, and sees one instant throughout."""
+        """A transaction that sees all as of one instant, and changes nothing."""
         async with (
             self.session() as session,
             session.connection.transaction(isolation="repeatable_read", readonly=True),
@@ -163,9 +168,17 @@ class Database:
 
 @asynccontextmanager
 async def connect(
-    url: str, *, connections_max: int, statement_timeout_s: float, observe: Observe
+    url: str,
+    *,
+    connections_max: int,
+    statement_timeout_s: float,
+    observe: Observe,
+    logged: bool = True,
 ) -> AsyncIterator[Database]:
-    """A database whose schema is in place; see `index.migrate`."""
+    """A database whose schema is in place; see `index.migrate`.
+
+    logged: whether the audit log is told what is changed.
+    """
     with _unavailable():
         pool = await asyncpg.create_pool(
             url,
@@ -181,7 +194,7 @@ async def connect(
                 **_GRAPH,
             },
         )
-    database = Database(pool, observe)
+    database = Database(pool, observe, logged=logged)
     try:
         yield database
     finally:

@@ -171,7 +171,11 @@ class Documents:
             all_words = chain.from_iterable(one.words for one in timely)
             words = self._learned.others(tenant, era, all_words)
             await vocabulary.learn(session, tenant, words)
-            committed = Committed(await outbox.commit(session, tenant, changes))
+            done = {
+                one.document.document_id: outbox.done_to(one.version, one.stored, one.document)
+                for one in timely
+            }
+            committed = Committed(await outbox.commit(session, tenant, changes, "write", done))
             space = next((write.space for write in timely if write.added), None)
             if space is not None:
                 new = [*chain.from_iterable(change.added for change in changes)]
@@ -212,7 +216,8 @@ class Documents:
                 chunks=row["chunks"],
                 touched=stored.all_ids,
             )
-            return Committed(await outbox.commit(session, tenant, [change]))
+            told, done = {"owner": owner, "readers": list(readers)}, {document_id: "shared"}
+            return Committed(await outbox.commit(session, tenant, [change], "share", done, **told))
 
     async def remove(
         self, tenant: str, stored: Stored, by: By | None = None, *, forget: bool = False
@@ -239,7 +244,8 @@ class Documents:
                 chunks=0,
                 removed=stored.all_ids,
             )
-            revisions = await outbox.commit(session, tenant, [change])
+            done = {document_id: "removed"}
+            revisions = await outbox.commit(session, tenant, [change], "remove", done)
             forgotten = None
             if forget:
                 forgotten = await forgetting.forget(

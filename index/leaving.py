@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from index import jobs, outbox
+from index import audit_log, jobs, outbox
 from index.database import Database, Row, Session
 from index.errors import DatabaseUnavailable, JobLost
 from index.jobs import NewJob, Run
@@ -51,6 +51,7 @@ class Leaving:
             await session.rows("leaving.stop_audits", tenant)
             if await session.value("leaving.mark", tenant) is None:
                 return None
+            await audit_log.append(session, tenant, "tenant.delete")
             under_way: str | None = await session.value("leaving.under_way", target(tenant))
             return under_way or await jobs.enqueue(session, _job(tenant, dropped))
 
@@ -78,7 +79,8 @@ class Leaving:
             if not rows:
                 return False
             await session.rows("leaving.remove", tenant, [row["document_id"] for row in rows])
-            await outbox.commit(session, tenant, [_change(row) for row in rows])
+            done = {row["document_id"]: "removed" for row in rows}
+            await outbox.commit(session, tenant, [_change(row) for row in rows], "remove", done)
             more = {"documents": len(rows), "chunks": sum(row["chunks"] for row in rows)}
             await _tell(session, run, told, more)
         return True

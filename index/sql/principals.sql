@@ -36,11 +36,11 @@ ending AS (
 made AS (
     INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at)
     SELECT $3, tenant, $4, name, subject, groups, roles, scopes, expires_at FROM old
-    RETURNING tenant, expires_at
+    RETURNING tenant
 )
 UPDATE tenants SET access_revision = access_revision + 1 FROM made
 WHERE tenants.tenant = made.tenant
-RETURNING made.expires_at;
+RETURNING made.tenant;
 
 -- name: lock_live
 -- $1 tenant or null for the operator, $2 key: locked before its tokens are looked for, so that none is

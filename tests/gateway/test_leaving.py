@@ -26,6 +26,7 @@ from tests.gateway.test_server import environment_of
 pytestmark = pytest.mark.anyio
 
 LEASES_END = "UPDATE jobs SET leased_until = now() WHERE state = 'running'"
+LEFT = {"jobs", "audit_log", "audit_heads"}  # the receipt, and the log, which outlives its tenant
 MANY = 230  # documents: three pieces
 
 
@@ -95,9 +96,10 @@ async def test_nothing_of_a_deleted_tenant_is_left_but_the_receipt(
     assert done["state"] == "done"
     counts = {name: done["result"][name] for name in ("documents", "chunks", "keys", "embeddings")}
     assert counts == {"documents": 3, "chunks": 3, "keys": 2, "embeddings": 3}
-    left = await in_tables(settings, "acme", "Zorbified", "friends", ",ana,", "doc-")
-    assert set(left) == {"jobs"}
+    left = await in_tables(settings, "acme", "friends", ",ana,", "doc-")
+    assert set(left) == LEFT
     assert len(left["jobs"]) == 1
+    assert await in_tables(settings, *WORDS) == {}
     assert await in_redis(settings, "acme", "Zorbified") == []
     assert await ben.found("quuxes") == ["kept"]
     problem(await gateway.operator.call("DELETE", "/v1/tenants/acme"), 404)
@@ -186,7 +188,7 @@ async def test_a_tenant_is_deleted_while_it_is_searched_and_written(
     assert (await receipt(gateway, job_id))["state"] == "done"
     assert statuses in ({200, 401}, {200, 401, 404})  # 404: admitted before, written after
     assert await ben.found("zorbified quuxes") == []
-    assert set(await in_tables(settings, "acme", "Zorbified")) == {"jobs"}
+    assert set(await in_tables(settings, "acme", "Zorbified")) == LEFT
     assert await in_redis(settings, "Hieronymus") == []
 
 
@@ -221,7 +223,7 @@ async def test_a_worker_killed_in_the_middle_is_followed_by_another(
     assert (done["state"], done["attempts"]) == ("done", 2)
     result = {name: done["result"][name] for name in ("documents", "chunks", "embeddings")}
     assert result == {"documents": MANY, "chunks": MANY, "embeddings": MANY}
-    assert set(await in_tables(settings, "acme", "Zorbified")) == {"jobs"}
+    assert set(await in_tables(settings, "acme", "Zorbified")) == LEFT
 
 
 async def _dies_at(settings: Settings, step: str, times: int) -> None:
