@@ -112,7 +112,7 @@ async def test_a_tenant_of_the_same_name_meets_nothing_of_the_old_one(
     for _ in range(2):
         ana = await gateway.caller("ana")
         workers = (ana, other_worker.as_(ana))
-        nothing = [await each.found("zorbified quuxes") for each in workers]
+        nothing = [await each.found("zorbifeid quuxes") for each in workers]
         await ana.put("mine", SECRET, readers=["tenant"])
         found = [await each.found("zorbifeid quuxes") for each in workers]
         unpaid = await ana.put("mine too", SECRET)
