@@ -337,5 +337,5 @@ class SlowWriter:
         await asyncio.sleep(1.5)
         return outcomes
 
-    async def remove(self, *arguments: Any) -> Any:
-        return await self._writer.remove(*arguments)
+    async def remove(self, *arguments: Any, **options: Any) -> Any:
+        return await self._writer.remove(*arguments, **options)
