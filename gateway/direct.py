@@ -5,6 +5,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.util import find_spec
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from gateway import backfill as backfilling
@@ -21,7 +22,7 @@ from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.wire import TenantBody
 from index import database, migrate, scope
-from index.actor import OPERATOR, SYSTEM, Acting, act_as
+from index.actor import OPERATOR, SYSTEM, Acting, acting_as
 from index.database import Database
 from index.jobs import Jobs
 from index.leaving import Leaving
@@ -38,23 +39,25 @@ from ingest.source import Source
 from ingest.sources.folder import FolderSource
 from ingest.watch import Watch, changes
 
+T = TypeVar("T")
+
 _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
 
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[Database]:
     """Only what administration needs: no embedder is loaded."""
-    act_as(OPERATOR)
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     await migrate.migrate(url, migrate.shipped())
-    async with database.connect(
+    connecting = database.connect(
         url,
         connections_max=1,
         statement_timeout_s=30.0,
         observe=lambda _name, _seconds: None,
         logged=settings.audit_log != "off",
-    ) as made:
+    )
+    async with _acting(OPERATOR, connecting) as made:
         yield made
 
 
@@ -67,9 +70,17 @@ async def among(tenants: Tenants, wanted: Sequence[str]) -> list[str]:
 
 
 def services(settings: Settings, who: Acting = OPERATOR) -> AbstractAsyncContextManager[Services]:
-    act_as(who)
+    """who: on whose behalf it is all done."""
     counted = Metrics()
-    return open_services(settings, counted, *embedders.make_all(settings, counted.embedding_tokens))
+    made = embedders.make_all(settings, counted.embedding_tokens)
+    return _acting(who, open_services(settings, counted, *made))
+
+
+@asynccontextmanager
+async def _acting(who: Acting, opening: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    with acting_as(who):
+        async with opening as opened:
+            yield opened
 
 
 async def create_tenant(settings: Settings, tenant: str, name: str) -> None:

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from gateway import direct
 from gateway.settings import Settings
+from index.actor import OPERATOR, SYSTEM, actor
 from tests.conftest import run_sql
 from tests.gateway.gateways import Caller
 from tests.gateway.test_server import command, environment_of, refused, succeeds
@@ -64,3 +66,14 @@ async def test_the_command_names_the_row_that_somebody_changed(
 
     assert done.exit_code == 1
     assert re.fullmatch(r"acme: row \d+ is not what was written\n", done.stdout)
+
+
+async def test_who_works_on_the_servers_acts_as_the_operator_for_so_long(
+    settings: Settings,
+) -> None:
+    before = actor()
+
+    async with direct.connected(settings):
+        assert actor() == OPERATOR
+
+    assert actor() == before == SYSTEM
