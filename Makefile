@@ -1,5 +1,5 @@
-# `make` alone runs what CI runs.
-.PHONY: all setup demo run test format lint types layers bench-index bench-cache bench-ingest soak real clean
+# `make` alone runs what one runs before a commit.
+.PHONY: all setup demo run test format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -30,12 +30,25 @@ format: setup
 
 lint: setup
 	$(BIN)/ruff check
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml gateway cache index ingest
 
 types: setup
 	$(BIN)/mypy
 
 layers: setup
 	$(BIN)/lint-imports
+
+.venv/fuzz: .venv/ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group fuzz
+	touch $@
+
+# Requests made up from /openapi.json, as each role.
+fuzz: .venv/fuzz
+	$(BIN)/python -m tests.fuzz
+
+# Known weaknesses of the packages, as PyPI's advisories have them; needs the internet.
+advisories: .venv/fuzz
+	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
 .venv/bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench

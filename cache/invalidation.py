@@ -68,6 +68,22 @@ class Invalidation(Generic[N]):
         finally:
             self._observe_s(time.perf_counter() - started_s)
 
+    async def settle(self, home: str, revisions: Revisions) -> bool:
+        """Drain, and say whether Redis holds no answer any more that these changes doom.
+
+        False also while it is away. A state that nobody believes vouches for nothing that is there,
+        so it is made anew with nothing in it.
+        """
+        await self.drain(home, revisions)
+        try:
+            sight = await self._store.look(home, "")
+            if sight.state is None:
+                renewed = protocol.reset(sight.run, secrets.token_hex(8), revisions)
+                sight = (await self._store.swap(sight, renewed)).sight
+        except CacheError:
+            return False
+        return sight.state is not None and not protocol.behind(sight.state, revisions)
+
     async def _drain(self, home: str, revisions: Revisions) -> None:
         mirror = self._mirrors.of(home)
         async with mirror.turn:

@@ -5,8 +5,10 @@ Every call may raise `CacheUnavailable`.
 """
 
 import random
+import re
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from typing import Any
 
@@ -23,6 +25,9 @@ from cache.protocol import State, believed
 
 PAGE_ENTRIES = 200  # half a megabyte, a few milliseconds of whoever reads it
 _HEAD_BYTES = 512
+_SCANNED = 1_000  # keys that one look passes over: less than a millisecond of Redis
+_MAGIC = re.compile(r"[][*?^\\]")  # what a pattern takes for more than itself
+_PLAIN = r"\\\g<0>"
 _CLAIM_MS = 2_000  # for which others wait for whoever computes an answer, should it not come back
 
 
@@ -182,6 +187,19 @@ class Store:
     async def drop(self, home: str, key: str) -> None:
         """Drop an entry, whatever it holds by now."""
         await self._run("drop", home, ("entries", key), key)
+
+    async def forget(self, home: str) -> int:
+        """Drop all that there is of the tenant, listed or not; it looks through all of Redis."""
+        pattern = f"{_MAGIC.sub(_PLAIN, self._prefix)}*{{{home}}}:*"
+        cursor, gone = 0, 0
+        while True:
+            cursor, names = await self._ask(
+                partial(self._client.scan, cursor, match=pattern, count=_SCANNED)
+            )
+            if names:
+                gone += await self._ask(partial(self._client.unlink, *names))
+            if cursor == 0:
+                return gone
 
     async def release(self, home: str, key: str) -> None:
         """End a claim, so that nobody waits for what does not come."""

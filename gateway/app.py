@@ -119,8 +119,9 @@ class _Endpoint:
             return
         try:
             response = await self._response(request, services)
-            if trace.hands:
-                response.raw_headers.append((b"ratelimit", services.load.standing(trace.hands)))
+            if trace.counters:
+                standing = services.load.standing(trace.counters)
+                response.raw_headers.append((b"ratelimit", standing))
             await response(scope, receive, send)
         finally:
             services.load.end(trace.tenant)

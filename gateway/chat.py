@@ -2,25 +2,30 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
 
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.settings import Settings
 from index import cut
 from index.errors import BudgetSpent
+from ingest.assistant import Assistant
 from ingest.chunk import Chunk
 from ingest.cuts import named
 from ingest.cuts.model import MAX_SIZE, Known, ModelCut
+from ingest.summaries.model import ModelSummaries
 
 _RETRIES_MAX = 2  # of a call; a starting value, not measured
+
+CheckBudget = Callable[[], Awaitable[None]]  # raises `BudgetSpent`
 
 
 class AffordableCut:
     """What a model cuts as long as who pays for it has money left; then the cut by structure."""
 
-    def __init__(self, made: ModelCut, check_budget: Callable[[], Awaitable[None]]) -> None:
-        """check_budget: raises `BudgetSpent`."""
+    def __init__(self, made: ModelCut, check_budget: CheckBudget) -> None:
         self._made = made
         self._check_budget = check_budget
 
@@ -32,12 +37,25 @@ class AffordableCut:
         return await self._made.chunks(text, known)
 
 
-def model_cut(
-    settings: Settings, metrics: Metrics, check_budget: Callable[[], Awaitable[None]]
-) -> AffordableCut | None:
-    """None if no language model is set. Raises `NotPossible` if its prompt can't be read."""
+class AffordableSummaries:
+    """What a model says as long as who pays for it has money left; then what it has said before."""
+
+    def __init__(self, made: ModelSummaries, check_budget: CheckBudget) -> None:
+        self._made = made
+        self._check_budget = check_budget
+
+    async def said(self, text: str, known: Mapping[str, str]) -> Mapping[str, str]:
+        try:
+            await self._check_budget()
+        except BudgetSpent:
+            return known
+        return await self._made.said(text, known)
+
+
+def assistant(settings: Settings, metrics: Metrics, check_budget: CheckBudget) -> Assistant:
+    """Idle if no language model is set. Raises `NotPossible` if a prompt can't be read."""
     if settings.chat_model is None:
-        return None
+        return Assistant()
     from openai import AsyncOpenAI
 
     from ingest.chat import ChatModel
@@ -48,24 +66,32 @@ def model_cut(
         base_url=settings.chat_base_url,
         max_retries=_RETRIES_MAX,
     )
-    chat = ChatModel(
-        client,
-        model=settings.chat_model,
-        clock_s=time.monotonic,
-        count_tokens=metrics.chat_tokens,
-        deadline_s=settings.chat_deadline_s,
+    for_cuts, for_summaries = (
+        ChatModel(
+            client,
+            model=settings.chat_model,
+            clock_s=time.monotonic,
+            count_tokens=partial(metrics.chat_tokens, operation),
+            deadline_s=settings.chat_deadline_s,
+        )
+        for operation in ("cut", "summary")
     )
-    made = ModelCut(chat, metrics.model_cut, prompt=_prompt(settings))
-    return AffordableCut(made, check_budget)
+    prompt = _prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
+    model_cut = ModelCut(for_cuts, metrics.model_cut, prompt=prompt)
+    prompt = _prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
+    model_summaries = ModelSummaries(for_summaries, metrics.model_summary, prompt=prompt)
+    return Assistant(
+        AffordableCut(model_cut, check_budget), AffordableSummaries(model_summaries, check_budget)
+    )
 
 
-def _prompt(settings: Settings) -> str | None:
-    if settings.cut_prompt is None:
+def _prompt(setting: str, path: Path | None) -> str | None:
+    if path is None:
         return None
     try:
-        prompt = settings.cut_prompt.expanduser().read_text(encoding="utf-8")
+        prompt = path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise NotPossible(f"NEARHIT_CUT_PROMPT: {error}") from None
+        raise NotPossible(f"{setting}: {error}") from None
     if MAX_SIZE not in prompt:
-        raise NotPossible(f"NEARHIT_CUT_PROMPT: {settings.cut_prompt} does not say {MAX_SIZE}")
+        raise NotPossible(f"{setting}: {path} does not say {MAX_SIZE}")
     return prompt

@@ -1,15 +1,17 @@
 """The `nearhit` command."""
 
 import asyncio
+import contextlib
 import signal
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
-from gateway import jobs_command, keys_command, status_command, terminal
+from gateway import audit_log_command, jobs_command, keys_command, status_command, terminal
 from gateway.settings import Settings
 from gateway.terminal import console
 
@@ -25,6 +27,7 @@ app = typer.Typer(
 audit_commands = typer.Typer(invoke_without_command=True)
 tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 app.add_typer(audit_commands, name="audit")
+audit_commands.command("log")(audit_log_command.audit_log)
 app.add_typer(jobs_command.commands, name="jobs")
 app.command()(status_command.status)
 app.command()(status_command.usage)
@@ -111,7 +114,7 @@ def ingest(
         list[str] | None,
         typer.Option(
             help="FIELD=NAME: the column of a table that holds a field, where it is not called so: "
-            "id, title, text, uri, language, tags, owner, readers, cut. Repeat for more."
+            "id, title, text, uri, language, tags, owner, readers, cut, summaries. Repeat for more."
         ),
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Owner of documents that name none.")] = None,
@@ -132,6 +135,13 @@ def ingest(
         str | None,
         typer.Option(help="How texts are cut where they don't say: structure, tokens:500/50, …"),
     ] = None,
+    summaries: Annotated[
+        str,
+        typer.Option(
+            help="Who sums up long documents and sections that don't say: none, extract (their own "
+            "sentences) or model."
+        ),
+    ] = "none",
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents that are no longer in the source.")
     ] = False,
@@ -145,8 +155,8 @@ def ingest(
     document a row; questions and answers (YAML, JSON) one each; conversations (JSONL) one a line; a
     repository (--kind git) its files at HEAD, its tags and its changelog.
 
-    Title, tags, readers, owner, language and cut may stand in each file's front matter. What is
-    stopped goes on where it was. Exits with 1 if anything was refused.
+    Title, tags, readers, owner, language, cut and summaries may stand in each file's front matter.
+    What is stopped goes on where it was. Exits with 1 if anything was refused.
     """
     with terminal.errors(), terminal.servers(Settings()) as settings:
         from gateway import direct, ingestion
@@ -159,6 +169,7 @@ def ingest(
             tuple(tag or ()),
             language or settings.language,
             cut,
+            named.summaries(summaries),
         )
         sources = named.sources(
             paths, defaults, name=source, kind=kind, columns=column or [], prune=prune
@@ -282,6 +293,68 @@ def search(
         console.print(hit.text, "", markup=False)
     if not found.hits:
         console.print("nothing found that this principal may read")
+
+
+@app.command()
+def export(
+    tenant: Annotated[str, typer.Argument(help="The tenant.")],
+    to: Annotated[
+        Path | None, typer.Option(help="The file; standard output if absent.", dir_okay=False)
+    ] = None,
+) -> None:
+    """Write a tenant's groups, sources and documents with their readers, as NDJSON.
+
+    All is as of one instant; searches and writers go on. Keys are left out.
+    """
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import ingestion, moving
+
+        told = Console(stderr=True, highlight=False)
+        with (
+            contextlib.nullcontext(sys.stdout.buffer) if to is None else to.open("wb") as file,
+            ingestion.exporting(told, tenant) as on_page,
+        ):
+            done = asyncio.run(moving.export(settings, tenant, file, on_page))
+    told.print(f"exported {done:,} documents of {tenant}", markup=False)
+
+
+@app.command("import")
+def import_tenant(
+    file: Annotated[
+        Path, typer.Argument(help="What `nearhit export` has written.", exists=True, dir_okay=False)
+    ],
+    tenant: Annotated[str, typer.Option(help="The tenant, which is made if there is none.")],
+) -> None:
+    """Read an exported tenant back; what is there already costs nothing.
+
+    What is broken off can be begun again. Sources come in paused. Exits with 1 if a line was
+    refused, or the end is missing.
+    """
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import ingestion, moving
+        from ingest.archive import Archive
+
+        archive = Archive(file)
+        total = archive.header.documents
+        with ingestion.progress_of(console, file.name, total) as on_item:
+            report = asyncio.run(moving.import_(settings, archive, tenant, on_item))
+        ingestion.show(console, report)
+    raise typer.Exit(1 if report.refused else 0)
+
+
+@tenant_commands.command("delete")
+def delete_tenant(
+    tenant: Annotated[str, typer.Argument(help="Its identifier.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
+) -> None:
+    """Delete a tenant with all that it has. Its keys stop at once; a worker does the rest."""
+    if not yes:
+        typer.confirm(f"Delete {tenant} with all its documents, for good?", abort=True)
+    with terminal.errors(), terminal.servers(Settings()) as settings:
+        from gateway import direct
+
+        job_id = asyncio.run(direct.delete_tenant(settings, tenant))
+    console.print(f"{job_id} will do it", markup=False)
 
 
 @tenant_commands.command("create")

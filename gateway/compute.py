@@ -28,13 +28,13 @@ async def find(searcher: Searcher, seen: Scope, query: Query) -> Found:
 
 def encode(found: Found, query: Query) -> bytes:
     """The body as it is sent and cached: it says nothing about how it was made."""
-    shown: dict[str, Any] = {"hits": [_hit(hit, explain=query.explain) for hit in found.hits]}
+    shown: dict[str, Any] = {"hits": [_hit(hit, query) for hit in found.hits]}
     if query.explain:
         shown["corrections"] = found.corrections
     return orjson.dumps(shown)
 
 
-def _hit(hit: Hit, *, explain: bool) -> dict[str, Any]:
+def _hit(hit: Hit, query: Query) -> dict[str, Any]:
     shown = {
         "chunk_id": hit.chunk_id,
         "document_id": hit.document_id,
@@ -47,7 +47,10 @@ def _hit(hit: Hit, *, explain: bool) -> dict[str, Any]:
         "tags": hit.tags,
         "start": hit.start,
         "end": hit.end,
+        "kind": hit.kind,
     }
-    if explain:
+    if query.summaries:
+        shown["summaries"] = hit.summaries
+    if query.explain:
         shown["explain"] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
     return shown

@@ -5,6 +5,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.util import find_spec
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from gateway import backfill as backfilling
@@ -16,12 +17,15 @@ from gateway.credentials import make_key
 from gateway.errors import NotPossible
 from gateway.keys_wire import KeyBody
 from gateway.metrics import Metrics
+from gateway.seen import Viewer
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.wire import TenantBody
 from index import database, migrate, scope
+from index.actor import OPERATOR, SYSTEM, Acting, acting_as
 from index.database import Database
 from index.jobs import Jobs
+from index.leaving import Leaving
 from index.principals import Principals
 from index.query import Query
 from index.scope import PUBLIC
@@ -35,6 +39,8 @@ from ingest.source import Source
 from ingest.sources.folder import FolderSource
 from ingest.watch import Watch, changes
 
+T = TypeVar("T")
+
 _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
 
@@ -44,9 +50,14 @@ async def connected(settings: Settings) -> AsyncIterator[Database]:
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     await migrate.migrate(url, migrate.shipped())
-    async with database.connect(
-        url, connections_max=1, statement_timeout_s=30.0, observe=lambda _name, _seconds: None
-    ) as made:
+    connecting = database.connect(
+        url,
+        connections_max=1,
+        statement_timeout_s=30.0,
+        observe=lambda _name, _seconds: None,
+        logged=settings.audit_log != "off",
+    )
+    async with _acting(OPERATOR, connecting) as made:
         yield made
 
 
@@ -64,9 +75,18 @@ async def among(tenants: Tenants, wanted: Sequence[str]) -> list[str]:
     return sorted(wanted or there)
 
 
-def services(settings: Settings) -> AbstractAsyncContextManager[Services]:
+def services(settings: Settings, who: Acting = OPERATOR) -> AbstractAsyncContextManager[Services]:
+    """who: on whose behalf it is all done."""
     counted = Metrics()
-    return open_services(settings, counted, *embedders.make_all(settings, counted.embedding_tokens))
+    made = embedders.make_all(settings, counted.embedding_tokens)
+    return _acting(who, open_services(settings, counted, *made))
+
+
+@asynccontextmanager
+async def _acting(who: Acting, opening: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    with acting_as(who):
+        async with opening as opened:
+            yield opened
 
 
 async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
@@ -74,6 +94,15 @@ async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
     async with connected(settings) as database:
         if not await Tenants(database).create(body.id, body.name or body.id):
             raise NotPossible(f"there is a tenant {tenant} already")
+
+
+async def delete_tenant(settings: Settings, tenant: str) -> str:
+    """The job that does it."""
+    async with connected(settings) as database:
+        job_id = await Leaving(database).ask(tenant)
+    if job_id is None:
+        raise NotPossible(f"there is no tenant {tenant}")
+    return job_id
 
 
 async def create_key(settings: Settings, body: KeyBody) -> str:
@@ -149,7 +178,10 @@ async def search(
         if not await opened.tenants.exists(tenant):
             raise NotPossible(f"there is no tenant {tenant}")
         query = Query(text, top_k=top_k)
-        return await find(opened.searcher, seen, query)
+        found = await find(opened.searcher, seen, query)
+        who = Viewer(tenant, OPERATOR.subject, OPERATOR.key_id)
+        opened.seen.documents(who, [hit.document_id for hit in found.hits])
+        return found
 
 
 async def reembed(
@@ -163,9 +195,9 @@ async def reembed(
     on_tenant: told each tenant, and how many documents it has; returns what is told its progress.
     """
     moved = []
-    async with services(settings) as opened, _patient(settings) as patient:
+    async with services(settings) as opened, patient(settings) as slow:
         coming = opened.embedders[-1]
-        spaces = Spaces(patient)
+        spaces = Spaces(slow)
         reembedder = Reembedder(opened.documents, spaces, coming, opened.invalidation)
         there = await spaces.tenants()
         if unknown := [tenant for tenant in wanted if tenant not in there]:
@@ -229,8 +261,8 @@ async def work(settings: Settings, every_s: float) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with services(settings) as opened, _patient(settings) as patient:
-        await working.work(opened, Shelves(patient), stop, every_s)
+    async with services(settings, SYSTEM) as opened, patient(settings) as slow:
+        await working.work(opened, Shelves(slow), stop, every_s)
 
 
 def _check_rabbitmq(settings: Settings, url: str) -> None:
@@ -244,7 +276,7 @@ def _check_rabbitmq(settings: Settings, url: str) -> None:
         raise NotPossible("NEARHIT_RABBITMQ_QUEUES must say which queues: QUEUE=TENANT")
 
 
-def _patient(settings: Settings) -> AbstractAsyncContextManager[Database]:
+def patient(settings: Settings) -> AbstractAsyncContextManager[Database]:
     """For statements that rewrite a tenant's vectors or build an index."""
     assert settings.database_url is not None
     return database.connect(

@@ -25,7 +25,7 @@ from gateway.wire import (
     WrittenAnswer,
 )
 from index import cut, jobs
-from index.document import Document
+from index.document import NO_SUMMARIES, Document
 from index.errors import (
     BudgetSpent,
     DatabaseUnavailable,
@@ -52,7 +52,7 @@ class Queued:
 
 async def put_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    document_id = _document_id(exchange)
+    document_id = document_id_of(exchange)
     settings = exchange.services.settings
     sent = await exchange.read(settings.document_bytes_max)
     body = wire.parse(DocumentBody, sent)
@@ -228,10 +228,11 @@ def _parse_line(exchange: Exchange, line: bytes) -> BatchLine:
 async def get_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     document = await exchange.services.documents.read(
-        everything(admitted), admitted.principal.filter, _document_id(exchange)
+        everything(admitted), admitted.principal.filter, document_id_of(exchange)
     )
     if document is None:
         raise _no_such_document()
+    exchange.services.seen.documents(admitted.principal, [document.document_id])
     return answer(DocumentAnswer(text=document.text, **_summary(document)))
 
 
@@ -251,6 +252,7 @@ async def list_documents(exchange: Exchange) -> Response:
     )
     shown = page[: int(limit)]
     cursor = shown[-1].document_id if len(page) > len(shown) else None
+    exchange.services.seen.documents(admitted.principal, [each.document_id for each in shown])
     return answer(
         DocumentsAnswer(
             documents=tuple(DocumentSummary(**_summary(document)) for document in shown),
@@ -259,23 +261,13 @@ async def list_documents(exchange: Exchange) -> Response:
     )
 
 
-async def delete_document(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    done = await exchange.services.writer.remove(
-        admitted.principal.tenant,
-        _document_id(exchange),
-        lambda stored: _may_change(admitted, stored),
-    )
-    return answer(RevisionAnswer(document_id=done.document_id, revision=done.revision))
-
-
 async def patch_access(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     body = await exchange.parse(AccessBody, exchange.services.settings.search_bytes_max)
     done = await exchange.services.writer.put_access(
         admitted.principal.tenant,
-        _document_id(exchange),
-        lambda stored: _with_access(admitted, _may_change(admitted, stored), body),
+        document_id_of(exchange),
+        lambda stored: _with_access(admitted, may_change(admitted, stored), body),
     )
     return answer(RevisionAnswer(document_id=done.document_id, revision=done.revision))
 
@@ -306,6 +298,7 @@ def revision(
             owner=stored.owner if stored else admitted.principal.subject,
             readers=stored.readers if stored else (),
             cut=body.cut or (stored.cut if stored else cut.DEFAULT),
+            summaries=body.summaries or (stored.summaries if stored else NO_SUMMARIES),
         )
         return _with_access(admitted, document, access)
 
@@ -331,7 +324,7 @@ def _may_replace(admitted: Admitted, stored: Document) -> None:
     raise problems.conflict("document_id", "This identifier is taken; choose another one.")
 
 
-def _may_change(admitted: Admitted, stored: Document | None) -> Document:
+def may_change(admitted: Admitted, stored: Document | None) -> Document:
     """The stored document; what the caller can't read does not exist for it."""
     if stored is None or not (_owns(admitted, stored) or _reads(admitted, stored)):
         raise _no_such_document()
@@ -359,7 +352,7 @@ def _no_such_document() -> Problem:
     return problems.not_found("document_id", "There is no such document, or you may not read it.")
 
 
-def _document_id(exchange: Exchange) -> str:
+def document_id_of(exchange: Exchange) -> str:
     """The path's identifier, judged like the one of a batch line."""
     return wire.checked(
         "document_id", wire.DOCUMENT_ID, exchange.request.path_params["document_id"]
@@ -378,6 +371,7 @@ def _summary(document: Document) -> dict[str, Any]:
         "owner": document.owner,
         "readers": document.readers,
         "cut": document.cut,
+        "summaries": document.summaries,
     }
 
 

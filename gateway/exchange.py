@@ -16,6 +16,7 @@ from gateway.principal import SUFFICIENT, Admitted, Role, bearer, digest_of
 from gateway.services import Services
 from gateway.telemetry import Trace
 from index import scope
+from index.actor import OPERATOR, act_as
 from index.principals import Principal
 from index.scope import Scope
 
@@ -64,10 +65,8 @@ class Exchange:
     @property
     def credential(self) -> bytes | None:
         """The key or token that came with the request; nobody has looked whose it is."""
-        for name, value in self.request.scope["headers"]:
-            if name == b"authorization":
-                return bearer(value)
-        return None
+        authorization = self.trace.headers.get(b"authorization")
+        return None if authorization is None else bearer(authorization)
 
     @property
     def sender(self) -> bytes | None:
@@ -82,14 +81,12 @@ class Exchange:
         A 422 `Problem` if the caller's header is no number of seconds.
         """
         longest_s = self.services.settings.deadline_s if self.call.reads else None
-        for name, value in self.request.scope["headers"]:
-            if name == b"request-timeout":
-                if not _SECONDS.fullmatch(value) or float(value) == 0:
-                    raise problems.invalid_field(
-                        "Request-Timeout", "must be seconds, such as 2 or 0.5"
-                    )
-                return float(value) if longest_s is None else min(float(value), longest_s)
-        return longest_s
+        given = self.trace.headers.get(b"request-timeout")
+        if given is None:
+            return longest_s
+        if not _SECONDS.fullmatch(given) or float(given) == 0:
+            raise problems.invalid_field("Request-Timeout", "must be seconds, such as 2 or 0.5")
+        return float(given) if longest_s is None else min(float(given), longest_s)
 
     @property
     def is_operator(self) -> bool:
@@ -113,11 +110,12 @@ class Exchange:
         if not trace.tenant:  # a request is counted once, however often it is admitted
             load.begin_of(principal.tenant)
             trace.tenant = principal.tenant
-            trace.hands = load.hands(principal)
-            await load.spend(trace.hands)
+            trace.counters = load.counters(principal)
+            await load.spend(trace.counters)
         admitted = await gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
         if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
+        act_as(admitted.principal)
         return admitted
 
     async def identify(self) -> Principal:
@@ -129,6 +127,14 @@ class Exchange:
         if not self.is_operator:
             await self.services.gate.admit(await self.identify())  # a 401 for who holds no key
             raise problems.forbidden("This call needs the operator's key.")
+        act_as(OPERATOR)
+
+    async def operator_or_principal(self) -> Principal | None:
+        """None for the operator, else whoever came, admitted."""
+        if not self.is_operator:
+            return (await self.admit()).principal
+        act_as(OPERATOR)
+        return None
 
     def prefers(self, preference: str) -> bool:
         """Whether a `Prefer` header says so: RFC 7240, section 2."""

@@ -43,11 +43,23 @@ def progress(
 ) -> Iterator[Callable[[Report], None]]:
     """A bar on a terminal; a line now and then where there is none to draw on."""
     total = source.count() if isinstance(source, FolderSource) else None
+    with progress_of(console, source.name, total, clock_s) as on_item:
+        yield on_item
+
+
+@contextmanager
+def progress_of(
+    console: Console,
+    name: str,
+    total: int | None,
+    clock_s: Callable[[], float] = time.monotonic,
+) -> Iterator[Callable[[Report], None]]:
+    """total: how many documents there are, if anybody knows."""
     if not console.is_terminal:
-        yield _Lines(console, source.name, total, clock_s)
+        yield _Lines(console, name, total, clock_s)
         return
     with _bars(console) as bars:
-        task = bars.add_task(escape(source.name), total=total, said="")
+        task = bars.add_task(escape(name), total=total, said="")
         yield lambda report: bars.update(
             task, completed=report.items, said=_said(report, bars.tasks[0].speed)
         )
@@ -83,6 +95,14 @@ class _Lines:
 def _said(report: Report, speed: float | None) -> str:
     rate = f"{speed:,.1f}/s, " if speed else ""
     return f"{rate}{report.embedded:,} embedded, {report.reused:.0%} reused"
+
+
+@contextmanager
+def exporting(console: Console, tenant: str) -> Iterator[Callable[[int, int], None]]:
+    """Is told how many documents are written, and of how many; a bar, on a terminal."""
+    with _bars(console) as bars:
+        task = bars.add_task(escape(tenant), total=None, said="")
+        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ class JobAnswer(Body):
 
     job_id: str
     kind: str
-    target: str = Field(description="what it changes: `document:ID` or `source:ID`")
+    target: str = Field(description="what it changes, such as `document:ID` or `source:ID`")
     source: str | None
     subject: str | None = Field(description="who asked for it; null: the operator, or a schedule")
     state: State

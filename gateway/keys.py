@@ -79,7 +79,8 @@ async def rotate_key(exchange: Exchange) -> Response:
 
 async def revoke_key(exchange: Exchange) -> Response:
     """It stops working at the next request, on every worker, and all tokens made with it."""
-    tenant = None if exchange.is_operator else (await exchange.admit()).principal.tenant
+    principal = await exchange.operator_or_principal()
+    tenant = None if principal is None else principal.tenant
     if not await exchange.services.principals.revoke(tenant, _key_id(exchange)):
         raise _no_such_key()
     return Response(status_code=204)
@@ -105,9 +106,9 @@ async def revoke_token(exchange: Exchange) -> Response:
 
 async def _own_tenant(exchange: Exchange) -> str | None:
     """None for the operator. A token would outlive itself by what it makes, so it makes nothing."""
-    if exchange.is_operator:
+    principal = await exchange.operator_or_principal()
+    if principal is None:
         return None
-    principal = (await exchange.admit()).principal
     if principal.is_token:
         raise problems.forbidden("A token can't see or make keys; use the key it was made with.")
     return principal.tenant

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, model_validator
 
 from gateway.principal import Role
-from gateway.wire import Body, FilterBody, Instant, TenantId, Values
+from gateway.wire import Body, FilterBody, Instant, TenantId
 from index.document import Owner, Title
 from index.scope import SCOPE_NAMES, ScopeName
 
@@ -60,14 +60,12 @@ class RotateBody(Body):
 class TokenFilterBody(FilterBody):
     """What documents must be for the token to see them; all of it goes with a search's own."""
 
-    tags_any: Values | None = Field(None, description="a token can't have it: `tags_all` can")
-
-    @field_validator("tags_any")
-    @classmethod
-    def _none(cls, tags: Values | None) -> Values | None:
-        if tags is not None:
-            raise ValueError("can't be a token's: use tags_all, sources or metadata")
-        return tags
+    @model_validator(mode="after")
+    def _can_be_a_tokens(self) -> "TokenFilterBody":
+        """Two of `tags_any` are not one; and which kind of chunk is wanted, a search says."""
+        if wrong := {"tags_any", "kinds"} & self.model_fields_set:
+            raise ValueError(f"{', '.join(sorted(wrong))} can't be a token's")
+        return self
 
 
 class TokenBody(Body):

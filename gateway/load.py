@@ -1,8 +1,9 @@
 """How often each may ask, and how much a worker does at once: so that nobody starves the others."""
 
 import math
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from cache.allowances import Allowances, Hand
 from gateway import problems
@@ -10,7 +11,18 @@ from index.principals import Principal
 
 _KNOWN_MAX = 20_000  # callers whose tokens are at hand; about 20 MB
 
-Hands = Mapping[str, Hand]  # by what they are counted for: `key`, `tenant`
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """What requests are counted by: the bucket of a `key` or a `tenant`."""
+
+    name: str
+    hand: Hand
+    size: int
+    per_s: float
+
+
+Counters: TypeAlias = Sequence[Counter]
 
 
 class Load:
@@ -31,8 +43,8 @@ class Load:
         self._requests_max = requests_max
         self._tenant_requests_max = tenant_requests_max
         self._requests = 0
-        self._of_tenant: Counter[str] = Counter()
-        self._hands: dict[bytes, Hands] = {}
+        self._of_tenant: dict[str, int] = {}
+        self._counters: dict[bytes, Counters] = {}
 
     def begin(self) -> None:
         """One more request; a 503 `Problem` if there are too many."""
@@ -42,46 +54,58 @@ class Load:
 
     def begin_of(self, tenant: str) -> None:
         """It is of this tenant; a 429 `Problem` if there are too many of these."""
-        if self._of_tenant[tenant] >= self._tenant_requests_max:
+        already = self._of_tenant.get(tenant, 0)
+        if already >= self._tenant_requests_max:
             raise problems.too_many("of the tenant's requests at once", 1)
-        self._of_tenant[tenant] += 1
+        self._of_tenant[tenant] = already + 1
 
     def end(self, tenant: str) -> None:
         """tenant: of which it was said to be; empty if it was of none."""
         self._requests -= 1
         if tenant:
-            self._of_tenant[tenant] -= 1
-            if not self._of_tenant[tenant]:
+            left = self._of_tenant[tenant] - 1
+            if left:
+                self._of_tenant[tenant] = left
+            else:
                 del self._of_tenant[tenant]
 
-    def hands(self, principal: Principal) -> Hands:
+    def counters(self, principal: Principal) -> Counters:
         """What the principal's requests are counted by."""
-        return self._hands.get(principal.digest) or self._new_hands(principal)
+        return self._counters.get(principal.digest) or self._new_counters(principal)
 
-    async def spend(self, hands: Hands) -> None:
+    async def spend(self, counters: Counters) -> None:
         """A token of each bucket; a 429 `Problem` if one is empty."""
-        for name, hand in hands.items():
-            if not (hand.spend() or await hand.wait()):
-                raise problems.too_many(f"requests of this {name}", math.ceil(hand.wait_s))
+        for counter in counters:
+            if not (counter.hand.spend() or await counter.hand.wait()):
+                wait_s = math.ceil(counter.hand.wait_s)
+                raise problems.too_many(f"requests of this {counter.name}", wait_s)
 
-    def standing(self, hands: Hands) -> bytes:
+    def standing(self, counters: Counters) -> bytes:
         """RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of whichever bucket is emptier."""
-        name = min(hands, key=lambda name: hands[name].tokens + hands[name].left)
-        hand, rate = hands[name], self._allowances[name].rate
-        left = hand.tokens + hand.left
-        return b'"%b";r=%d;t=%d' % (name.encode(), left, math.ceil((rate.size - left) / rate.per_s))
+        fewest = math.inf
+        for each in counters:
+            left = each.hand.tokens + each.hand.left
+            if left < fewest:
+                fewest, emptier = left, each
+        full_s = (emptier.size - fewest) / emptier.per_s
+        return b'"%b";r=%d;t=%d' % (emptier.name.encode(), fewest, full_s + 1)
 
-    def _new_hands(self, principal: Principal) -> Hands:
-        if len(self._hands) >= _KNOWN_MAX:
-            self._hands.clear()
+    def _new_counters(self, principal: Principal) -> Counters:
+        if len(self._counters) >= _KNOWN_MAX:
+            self._counters.clear()
         # Tokens count for whom they act: else whoever makes many has many buckets.
         own = f"subject:{principal.subject}"
         if principal.key_id is not None and not principal.is_token:
             own = principal.key_id
         names = {"key": f"rate:{own}", "tenant": "rate"}
-        made = {
-            name: allowances.hand(principal.tenant, names[name])
+        made = tuple(
+            Counter(
+                name,
+                allowances.hand(principal.tenant, names[name]),
+                allowances.rate.size,
+                allowances.rate.per_s,
+            )
             for name, allowances in self._allowances.items()
-        }
-        self._hands[principal.digest] = made
+        )
+        self._counters[principal.digest] = made
         return made

@@ -36,6 +36,9 @@ class Metrics:
         cuts = self._counter(
             "model_cuts", "Parts to be cut by a model, by what has cut them.", "by"
         )
+        summaries = self._counter(
+            "model_summaries", "Summaries that a model was to write, by who has.", "by"
+        )
         chat = self._counter("chat_tokens", "Tokens that a language model used.", "kind")
         self._requests = cache(requests.labels)
         self._answers = cache(answers.labels)
@@ -47,6 +50,7 @@ class Metrics:
         self.on_tokens: Callable[[str, int], None] | None = None
         self._statements = cache(statements.labels)
         self._cuts = cache(cuts.labels)
+        self._summaries = cache(summaries.labels)
         self._chat = cache(chat.labels)
 
     def request(self, route: str, status: int, tier: str, seconds: float) -> None:
@@ -75,12 +79,17 @@ class Metrics:
         """by: `model`, or `structure` where a model should have, and did not."""
         self._cuts(by).inc()
 
-    def chat_tokens(self, read: int, written: int) -> None:
+    def model_summary(self, by: str) -> None:
+        """by: `model`, or `extract` where a model should have, and did not."""
+        self._summaries(by).inc()
+
+    def chat_tokens(self, operation: str, read: int, written: int) -> None:
+        """operation: `cut` or `summary`, for who keeps what it costs."""
         self._chat("read").inc(read)
         self._chat("written").inc(written)
         if self.on_tokens is not None:
-            self.on_tokens("read", read)
-            self.on_tokens("written", written)
+            self.on_tokens(f"{operation}_read", read)
+            self.on_tokens(f"{operation}_written", written)
 
     def exposition(self) -> bytes:
         """All workers' counts, where the command that started them has set up a folder for it."""

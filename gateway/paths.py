@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast, get_args
 
 from gateway.errors import NotPossible
 from index import cut
+from index.document import Summaries
 from ingest.source import Defaults, Source
 from ingest.sources.folder import FolderSource
 from ingest.sources.kinds import KINDS, Kind, kind_of, open_source
@@ -59,6 +61,14 @@ def _check_cut(name: str) -> None:
         cut.parse(name)
     except ValueError as error:
         raise NotPossible(f"--cut {error}") from None
+
+
+def summaries(name: str) -> Summaries:
+    """Raises `NotPossible`."""
+    for each in get_args(Summaries):
+        if each == name:
+            return cast("Summaries", name)
+    raise NotPossible(f"--summaries must be one of {', '.join(get_args(Summaries))}")
 
 
 def _pair(column: str) -> tuple[str, str]:

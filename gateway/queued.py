@@ -5,15 +5,18 @@ from typing import Any
 
 from gateway import documents, wire
 from gateway.backfill import BACKFILL, Backfill
+from gateway.forgetting import ANSWERS, DropAnswers, RemoveTenant, Unlearn
 from gateway.index_audit import AuditIndex
 from gateway.principal import Admitted, utc_now
 from gateway.problems import Problem
 from gateway.services import Services
 from gateway.sources import ReadSource, RemoveSource
 from gateway.wire import DocumentBody
+from index import leaving
 from index.audits import AUDIT
 from index.jobs import Claimed
 from index.sources import READ, REMOVE
+from index.unlearning import UNLEARN
 from ingest.errors import JobRefused
 from ingest.work import Handler
 
@@ -26,6 +29,9 @@ def handlers(services: Services) -> dict[str, Handler]:
         REMOVE: RemoveSource(services),
         BACKFILL: Backfill(services),
         AUDIT: AuditIndex(services),
+        ANSWERS: DropAnswers(services),
+        UNLEARN: Unlearn(services),
+        leaving.REMOVE: RemoveTenant(services),
     }
 
 

@@ -83,6 +83,7 @@ def _source(
         tags=wanted.tags,
         language=wanted.language or settings.language,
         cut=wanted.cut,
+        summaries=wanted.summaries,
     )
     columns = wanted.columns if isinstance(wanted, PathSettings) else {}
     return open_source(kind, path, defaults, name=name, columns=columns)

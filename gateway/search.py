@@ -39,6 +39,7 @@ async def search(exchange: Exchange) -> Response:
             revisions,
             lambda: compute(services.searcher, wanted.scope, wanted.query),
         )
+    services.seen.answer(wanted.principal, wanted.key, served.body)
     services.auditor.sample(wanted.scope, wanted.query, wanted.key, served)
     trace.tier = served.tier
     trace.mark("cache" if served.tier != "miss" else "search")

@@ -36,12 +36,14 @@ from gateway.judge import Judge, Ledger
 from gateway.load import Load
 from gateway.metrics import Metrics
 from gateway.principal import Gate, digest_of, utc_now
+from gateway.seen import Seen
 from gateway.settings import Settings
 from gateway.spending import Spending
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from gateway.web_tokens import WebTokens
 from index import database, generation, lexical, migrate
+from index.audit_log import AuditLog
 from index.audits import Audits
 from index.bands import Bands
 from index.changes import Changes, News
@@ -58,11 +60,13 @@ from index.search import Embedder, Searcher
 from index.sources import Sources
 from index.tenants import Revisions, Tenants
 from index.usage import Usage
-from ingest.write import ModelCut, Writer
+from ingest.assistant import Assistant
+from ingest.write import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 _UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
 _QUICK = {"static", "hashing"}  # embedders that are quicker than a look at Redis
+_UNLEARN_PAUSES = 12  # of a job: about a minute, whose deletions are then one reading
 _STATEMENT_TIMEOUT_S = 30.0  # past any deadline: it ends what a lost connection left running
 
 log = structlog.get_logger()
@@ -103,6 +107,8 @@ class Services:
     sources: Sources
     usage: Usage
     audits: Audits
+    audit_log: AuditLog
+    seen: Seen
     spending: Spending
     embedders: Sequence[Embedder]
     generation: Generation
@@ -142,6 +148,7 @@ async def open_services(
             connections_max=settings.database_connections,
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
             observe=metrics.statement,
+            logged=settings.audit_log != "off",
         ) as connected,
         web_tokens.opened(settings, time.monotonic) as foreign,
     ):
@@ -150,12 +157,12 @@ async def open_services(
         timed = [TimedEmbedder(embedder, metrics, spending.check) for embedder in embedders]
         made_with = await generation.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        model_cut = await asyncio.to_thread(chat.model_cut, settings, metrics, spending.check)
+        assistant = await asyncio.to_thread(chat.assistant, settings, metrics, spending.check)
         services = _wire(
-            settings, metrics, connected, redis, timed, made_with, spending, model_cut, foreign
+            settings, metrics, connected, redis, timed, made_with, spending, assistant, foreign
         )
         await _say_what_eviction_does(services.store)
-        async with spending.kept(), services.gate.kept():
+        async with spending.kept(), services.gate.kept(), services.seen.kept():
             yield services
         await services.answers.settled()
         await services.auditor.settled()
@@ -169,10 +176,11 @@ def _wire(
     embedders: Sequence[Embedder],
     made_with: Generation,
     spending: Spending,
-    model_cut: ModelCut | None,
+    assistant: Assistant,
     foreign: WebTokens | None,
 ) -> Services:
-    tenants, documents = Tenants(connected), Documents(connected)
+    tenants = Tenants(connected)
+    documents = Documents(connected, unlearn_s=_UNLEARN_PAUSES * settings.job_pause_s)
     principals = Principals(connected)
     revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
     store = Store(
@@ -202,6 +210,7 @@ def _wire(
         },
     )
     share = settings.audit_per_mille / 1000
+    audit_log = AuditLog(connected)
     return Services(
         settings=settings,
         admin_digest=digest_of(settings.admin_key.get_secret_value().encode())
@@ -218,6 +227,8 @@ def _wire(
         sources=Sources(connected),
         usage=Usage(connected),
         audits=Audits(connected),
+        audit_log=audit_log,
+        seen=Seen(audit_log, time.time, is_on=settings.audit_log == "all"),
         spending=spending,
         embedders=embedders,
         generation=made_with,
@@ -251,7 +262,7 @@ def _wire(
             embedders[0],
             invalidation,
             *embedders[1:],
-            model_cut=model_cut,
+            assistant=assistant,
             tally=spending,
         ),
     )
@@ -264,8 +275,10 @@ def _spending(settings: Settings, connected: Database) -> Spending:
         prices={
             "query": settings.price_embedding,
             "batch": settings.price_embedding,
-            "read": settings.price_chat_read,
-            "written": settings.price_chat_written,
+            "cut_read": settings.price_chat_read,
+            "cut_written": settings.price_chat_written,
+            "summary_read": settings.price_chat_read,
+            "summary_written": settings.price_chat_written,
         },
         budget=settings.budget_month,
     )

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import (
     Field,
     NonNegativeFloat,
+    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     SecretStr,
@@ -82,7 +83,8 @@ class Settings(BaseSettings):
     chat_model: str | None = Field(
         None,
         description="language model of a service that speaks OpenAI's `POST /chat/completions`; "
-        "unset: none, and the cut `model` does what `structure` does",
+        "unset: none, and the cut `model` does what `structure` does, summaries by `model` what "
+        "`extract` does",
     )
     chat_base_url: str | None = Field(None, description="URL of that service; unset: OpenAI's")
     chat_api_key: SecretStr | None = Field(None, description="key of that service")
@@ -91,6 +93,11 @@ class Settings(BaseSettings):
         None,
         description="file of the prompt for the cut `model`, with `{{MAX_SIZE}}` in it; unset: "
         "Nearhit's own",
+    )
+    summary_prompt: Path | None = Field(
+        None,
+        description="file of the prompt for summaries by `model`, with `{{MAX_SIZE}}` in it; "
+        "unset: Nearhit's own",
     )
     language: str = Field("en", description="language of documents that name none")
 
@@ -242,6 +249,14 @@ class Settings(BaseSettings):
         "it says otherwise",
     )
 
+    audit_log: Literal["all", "changes", "off"] = Field(
+        "all",
+        description="what the audit log is told: who changed what and who saw which documents, who "
+        "changed what, or nothing",
+    )
+    audit_log_kept_days: NonNegativeInt = Field(
+        400, description="how long the worker keeps its rows; 0: for ever"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="least severe log lines written"
     )

@@ -140,7 +140,7 @@ class ReadSource:
 
 
 class RemoveSource:
-    """Removes a source with all its documents, each as if its owner had."""
+    """Removes a source with all its documents, each forgotten as if its owner had."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -152,7 +152,9 @@ class RemoveSource:
         while documents := await services.documents.of_source(job.tenant, job.source):
             for document_id in documents:
                 with suppress(_Gone):
-                    await services.writer.remove(job.tenant, document_id, _must_be_there, job.run)
+                    await services.writer.remove(
+                        job.tenant, document_id, _must_be_there, job.run, forget=True
+                    )
                     removed += 1
                 now_s = asyncio.get_running_loop().time()
                 if now_s - told_s > TELL_S:

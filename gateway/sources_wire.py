@@ -10,7 +10,17 @@ import orjson
 from pydantic import AfterValidator, Field, RootModel
 
 from gateway.wire import Body
-from index.document import Cut, Language, Line, Owner, Readers, Tags, Uri
+from index.document import (
+    NO_SUMMARIES,
+    Cut,
+    Language,
+    Line,
+    Owner,
+    Readers,
+    Summaries,
+    Tags,
+    Uri,
+)
 from index.sources import Source, SourceState
 from ingest import schedule
 
@@ -52,6 +62,7 @@ class _Documents(Body):
     tags: Tags = ()
     language: Language | None = None
     cut: Cut | None = Field(None, description="how texts are cut; as its kind is, if absent")
+    summaries: Summaries = Field(NO_SUMMARIES, description="who sums up what is long")
 
 
 class PathSettings(_Documents):

@@ -20,7 +20,14 @@ FLUSH_S = 2.0
 LOOK_S = 5.0  # between two looks at what a tenant has spent this month
 _TENANTS_MAX = 10_000
 # By the kind of tokens: those of an embedder, and those that a language model reads and writes.
-_OPERATIONS = {"query": "search", "batch": "ingest", "read": "cut", "written": "cut"}
+_OPERATIONS = {
+    "query": "search",
+    "batch": "ingest",
+    "cut_read": "cut",
+    "cut_written": "cut",
+    "summary_read": "summary",
+    "summary_written": "summary",
+}
 
 log = structlog.get_logger()
 

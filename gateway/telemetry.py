@@ -4,12 +4,13 @@ import itertools
 import re
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.load import Hands
+from gateway.load import Counters
 from gateway.logs import KEY_START, RequestLog
 from gateway.metrics import Metrics
 
@@ -24,16 +25,17 @@ _numbers = itertools.count(1)
 class Trace:
     """Filled in as the request goes along; `tier` and `tenant` stay empty where there is none.
 
-    hands: what it has been counted by.
+    headers: as they came, of equal names the last. counters: what it has been counted by.
     """
 
     request_id: str
     started_s: float
+    headers: Mapping[bytes, bytes]
     route: str = ""
     tier: str = ""
     tenant: str = ""
     query: str | None = None
-    hands: Hands | None = None
+    counters: Counters = ()
     status: int = 0
     _marks: list[tuple[str, float]] = field(default_factory=list)
 
@@ -63,7 +65,9 @@ class Telemetry:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        trace = Trace(_request_id(scope), time.perf_counter())
+        started_s = time.perf_counter()
+        headers = dict(scope["headers"])
+        trace = Trace(_request_id(headers.get(b"x-request-id")), started_s, headers)
         scope["trace"] = trace
         header = (b"x-request-id", trace.request_id.encode())
 
@@ -99,11 +103,8 @@ class Telemetry:
             self._log.write(line)
 
 
-def _request_id(scope: Scope) -> str:
+def _request_id(given: bytes | None) -> str:
     """The caller's, if it is short and harmless; else a new one."""
-    for name, value in scope["headers"]:
-        if name == b"x-request-id":
-            given: str = value.decode("latin-1")
-            if _REQUEST_ID.fullmatch(given):
-                return given
+    if given is not None and _REQUEST_ID.fullmatch(text := given.decode("latin-1")):
+        return text
     return f"{_PROCESS}{next(_numbers):08x}"

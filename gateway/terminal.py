@@ -19,7 +19,7 @@ from gateway.embedded import EmbeddedError
 from gateway.errors import NotPossible
 from gateway.settings import Settings
 from index.errors import IndexFailure
-from ingest.errors import NotReembedded
+from ingest.errors import NotImportable, NotReembedded
 
 T = TypeVar("T")
 
@@ -66,6 +66,7 @@ def errors() -> Iterator[None]:
         CacheUnavailable,
         EmbeddedError,
         IndexFailure,
+        NotImportable,
         NotPossible,
         NotReembedded,
     ) as error:

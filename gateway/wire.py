@@ -25,11 +25,13 @@ from index.document import (
     Owner,
     Readers,
     Source,
+    Summaries,
     Tags,
     Text,
     Title,
     Uri,
 )
+from index.kind import Kind
 from index.lexical import base_language
 from index.query import Filter, FusionName, Query
 from index.scope import PUBLIC, SCOPE_NAMES, ScopeName
@@ -95,6 +97,9 @@ class FilterBody(Body):
     updated_before: Instant | None = Field(None, description="exclusive")
     exclude_documents: Values | None = None
     metadata: Metadata | None = Field(None, description="all of it must be in the document's")
+    kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = Field(
+        ("text",), description="whether hits are pieces of the text, summaries, or both"
+    )
 
     def canonical(self) -> Filter:
         return Filter(
@@ -106,6 +111,7 @@ class FilterBody(Body):
             updated_before=self.updated_before,
             exclude_documents=_sorted(self.exclude_documents),
             metadata=dict(self.metadata) if self.metadata else None,
+            kinds=tuple(sorted(set(self.kinds))),
         )
 
 
@@ -137,6 +143,11 @@ class SearchBody(Body):
     expand: bool = Field(
         False, description="a hit's text takes in the chunk before it and the one after"
     )
+    summaries: bool = Field(
+        False,
+        description="each hit brings the summaries of its document and of the long section that it "
+        "is in, where there are any",
+    )
     explain: bool = Field(
         False, description="show each hit's ranks and scores by leg, and what typos were taken for"
     )
@@ -162,6 +173,7 @@ class SearchBody(Body):
             language=None if self.language is None else base_language(self.language),
             document_hits_max=self.document_hits_max,
             expand=self.expand,
+            summaries=self.summaries,
         )
 
 
@@ -173,6 +185,12 @@ class LegAnswer(Body):
 class ExplainAnswer(Body):
     dense: LegAnswer | None
     lexical: LegAnswer | None
+
+
+class SummaryAnswer(Body):
+    text: str
+    start: int = Field(description="of what it sums up in the document's text, in characters")
+    end: int
 
 
 class HitAnswer(Body):
@@ -187,6 +205,10 @@ class HitAnswer(Body):
     tags: tuple[str, ...]
     start: int = Field(description="of the hit in the document's text, in characters")
     end: int
+    kind: Kind = Field(description="a summary's place is that of what it sums up")
+    summaries: tuple[SummaryAnswer, ...] | None = Field(
+        None, description="of the document, and of the innermost long section; only if asked for"
+    )
     explain: ExplainAnswer | None = Field(None, description="only if asked for")
 
 
@@ -198,7 +220,7 @@ class SearchAnswer(Body):
 
 
 class DocumentBody(Body):
-    """Owner, readers and cut stay as they are when left out; a new one is its writer's alone."""
+    """Owner, readers, cut and summaries stay when left out; a new one is its writer's alone."""
 
     title: Title = ""
     text: Text
@@ -213,6 +235,11 @@ class DocumentBody(Body):
         None,
         description="how the text is cut into chunks: structure, characters:1000/200, "
         "tokens:500/50, messages:10, whole or model; structure if a new document names none",
+    )
+    summaries: Summaries | None = Field(
+        None,
+        description="who sums up the document, if it is long, and its long sections: none, extract "
+        "(its own sentences) or model; none if a new document names none",
     )
 
     @field_validator("text")
@@ -234,6 +261,7 @@ class DocumentSummary(Body):
     owner: str | None
     readers: tuple[str, ...]
     cut: str
+    summaries: Summaries
 
 
 class DocumentAnswer(DocumentSummary):
@@ -265,6 +293,25 @@ class WrittenAnswer(Body):
 class RevisionAnswer(Body):
     document_id: str
     revision: int
+
+
+class GoneAnswer(Body):
+    """How much of a document is gone, in PostgreSQL."""
+
+    chunks: int = Field(description="with their texts, vectors and words; summaries too")
+    embeddings: int = Field(description="vectors of it that no other document of the tenant needs")
+    jobs: int = Field(description="that had failed to write it")
+
+
+class ForgottenAnswer(RevisionAnswer):
+    """A receipt: what it doesn't call pending is gone."""
+
+    forgotten: GoneAnswer
+    pending: dict[str, str] = Field(
+        description="by what is not gone yet, where to see how far that is: `words` of it in what "
+        "the tenant's typos are corrected to; `answers`, with 202, which Redis is too far away to "
+        "drop, and nobody serves; empty if it can't be queued"
+    )
 
 
 class AccessBody(Body):

@@ -23,6 +23,7 @@ _FORGET_S = 60.0  # between two looks for jobs and tokens to forget
 _TOKENS_KEPT = timedelta(days=1)  # past their end, so that it can be seen whose they were
 _SCHEDULE_S = 5.0  # between two looks for sources to read
 _AUDIT_S = 60.0  # between two looks for indexes to audit
+_PRUNE_S = 3_600.0  # between two looks for rows of the audit log that are too old
 
 log = structlog.get_logger()
 
@@ -77,6 +78,7 @@ async def _queue(services: Services, stop: asyncio.Event) -> None:
         group.create_task(_again(stop, _FORGET_S, lambda: _forget_tokens(services)))
         group.create_task(_again(stop, _SCHEDULE_S, lambda: ask_due(services)))
         group.create_task(_again(stop, _AUDIT_S, lambda: ask_audits(services)))
+        group.create_task(_again(stop, _PRUNE_S, lambda: prune_audit_log(services)))
 
 
 async def ask_due(services: Services) -> None:
@@ -93,6 +95,13 @@ async def ask_audits(services: Services) -> None:
         return
     while tenant := await services.audits.ask_due(schedule.next_run(text, datetime.now(UTC))):
         log.info("audit", state="due", tenant=tenant)
+
+
+async def prune_audit_log(services: Services) -> None:
+    if days := services.settings.audit_log_kept_days:
+        pruned = await services.audit_log.prune(utc_now() - timedelta(days=days))
+        if pruned:
+            log.info("audit_log", state="pruned", rows=pruned)
 
 
 async def _forget_tokens(services: Services) -> None:

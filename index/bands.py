@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from index import audit_log
 from index.database import Database
 
 
@@ -64,5 +65,8 @@ class Bands:
 
     async def set_error_max(self, tenant: str, error_max: float | None) -> bool:
         """False if there is no such tenant; None takes the tenant's own limit away."""
-        row = await self._database.row("bands.set_error_max", tenant, error_max)
-        return row is not None
+        async with self._database.transaction() as session:
+            put = await session.row("bands.set_error_max", tenant, error_max)
+            if put is not None:
+                await audit_log.append(session, tenant, "semantic.put", tenant, error_max=error_max)
+            return put is not None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.database import Database, Row
+from index.kind import Kind, kind_of
 
 # Starting values, not measured: past them it is cheaper to compute the answers anew.
 CHANGES_MAX = 1_000
@@ -37,6 +38,10 @@ class Arrival:
     space: str | None
     dense: NDArray[np.float32]
     lexical: Mapping[int, float]
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.chunk_id)
 
 
 @dataclass(frozen=True, slots=True)

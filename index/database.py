@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 import asyncpg
 import orjson
 from asyncpg.pool import PoolConnectionProxy
+from pgvector import SparseVector
 from pgvector.asyncpg import register_vector
 
 from index import role, statements, wall
@@ -55,10 +56,12 @@ class Session:
     """Statements on one connection; `observe` is told each one's name and seconds.
 
     numbers: what stands in braces in a statement, where SQL takes no parameter.
+    logged: whether the audit log is told what is changed.
     """
 
     connection: Connection
     observe: Observe
+    logged: bool = True
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         statement = _STATEMENTS[name]
@@ -131,21 +134,31 @@ class Database:
     searching: what searches go by, and nothing else does.
     """
 
-    def __init__(self, pool: Pool, searching: Searching, observe: Observe) -> None:
+    def __init__(self, pool: Pool, searching: Searching, observe: Observe, *, logged: bool) -> None:
         self.searching = searching
         self._pool = pool
         self._observe = observe
+        self._logged = logged
         self._standing: PoolConnectionProxy[asyncpg.Record] | None = None
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         with _unavailable():
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                yield Session(connection, self._observe)
+                yield Session(connection, self._observe, self._logged)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
         async with self.session() as session, session.connection.transaction():
+            yield session
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Session]:
+        """A transaction that sees all as of one instant, and changes nothing."""
+        async with (
+            self.session() as session,
+            session.connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
             yield session
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
@@ -204,11 +217,17 @@ class Database:
 
 @asynccontextmanager
 async def connect(
-    url: str, *, connections_max: int, statement_timeout_s: float, observe: Observe
+    url: str,
+    *,
+    connections_max: int,
+    statement_timeout_s: float,
+    observe: Observe,
+    logged: bool = True,
 ) -> AsyncIterator[Database]:
     """A database whose schema and role are in place; see `index.migrate`.
 
     connections_max: for searches, and as many for everything else.
+    logged: whether the audit log is told what is changed.
 
     Raises `RoleRefused` if the role may do more than searches need.
     """
@@ -219,7 +238,7 @@ async def connect(
         pool(url, connections_max, statement_timeout_s, searches) as searching,
     ):
         await _check(owner, searching)
-        database = Database(owner, Searching(searching, owner, observe), observe)
+        database = Database(owner, Searching(searching, owner, observe), observe, logged=logged)
         try:
             yield database
         finally:
@@ -274,6 +293,13 @@ def _refused() -> Iterator[None]:
 
 async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
     await register_vector(connection)
+    await connection.set_type_codec(
+        "sparsevec",
+        schema="public",
+        encoder=lambda value: value if isinstance(value, bytes) else value.to_binary(),
+        decoder=SparseVector.from_binary,
+        format="binary",
+    )
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",

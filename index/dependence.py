@@ -19,7 +19,7 @@ from index.errors import Unreadable
 from index.query import Filter, Query
 from index.scope import Scope
 
-FORMAT = 2  # raise it when the same bytes mean something else than before
+FORMAT = 3  # raise it when the same bytes mean something else than before
 
 # Format, check sum of all that follows it, exact, words, alpha, the floors, and how much there is
 # of each part: dimensions, terms, candidates, shown, documents; bytes of audience, analysis and
@@ -48,7 +48,7 @@ class Dependence:
         the answer shows, for the leg has no weight or is not asked.
     candidates: the chunks of the legs that count.
     shown: the chunks that were looked at for hits, and became hits or part of one or were left out.
-    documents: whose texts the hits take more of than their chunks.
+    documents: of which the hits show more than their chunks: texts around them, summaries.
     exact: whether no other chunk can have been nearer; a graph may miss one.
     """
 

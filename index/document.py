@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, LiteralString
+from typing import Annotated, Literal, LiteralString
 
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 from pydantic_core import PydanticCustomError
@@ -55,6 +55,8 @@ def normalise(text: str) -> str:
     What Postgres refuses becomes U+FFFD, as CommonMark (section 2.3) asks for U+0000.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    if lines.isascii():
+        return lines.replace("\0", "\ufffd")
     safe = _LONG_RUN.sub(_stream_safe, UNSTORABLE.sub("\ufffd", lines))
     return unicodedata.normalize("NFC", safe)
 
@@ -143,6 +145,9 @@ Owner = Annotated[str, _form(ID, "must be 1 to 128 characters without whitespace
 Reader = Annotated[str, _form(READER, "must be user:ID, group:ID, tenant or public")]
 Readers = Annotated[tuple[Reader, ...], Field(max_length=READERS_MAX)]
 Cut = Annotated[str, Field(max_length=cut.CUT_CHARACTERS_MAX), AfterValidator(_cut)]
+Summaries = Literal["none", "extract", "model"]
+
+NO_SUMMARIES: Summaries = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +159,8 @@ class Document:
     language: a tag of RFC 5646.
     owner: the subject that always reads it; None if nobody owns it.
     cut: how its text is cut into chunks; see `index.cut`.
+    summaries: who makes those of it and of its long sections: nobody, its own sentences, or a
+               language model.
     """
 
     document_id: DocumentId
@@ -167,3 +174,4 @@ class Document:
     owner: Owner | None
     readers: Readers
     cut: Cut = cut.DEFAULT
+    summaries: Summaries = NO_SUMMARIES

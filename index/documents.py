@@ -1,17 +1,19 @@
 """Documents at rest: read, listed, and changed in one transaction with their change row."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from pgvector import HalfVector, SparseVector
+from pgvector import HalfVector
 
-from index import heard, outbox, vocabulary
+from index import chunk_rows, forgetting, heard, outbox, vocabulary
+from index.chunk_rows import Added, Kept
 from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
+from index.forgetting import Forgotten
 from index.heard import By, Hearing
 from index.outbox import Change
 from index.query import Filter
@@ -25,11 +27,22 @@ _MOVING_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary of text[start:end] of its document."""
+
+    chunk_id: int
+    digest: bytes
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
-    places: where each chunk begins and ends in the text.
+    places: where each chunk begins and ends. summaries: chunks that are in none of those three.
     """
 
     document: Document
@@ -38,30 +51,11 @@ class Stored:
     chunk_ids: tuple[int, ...]
     digests: tuple[bytes, ...]
     places: tuple[tuple[int, int], ...]
+    summaries: tuple[Summary, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """A new chunk; start and end count characters of the document's text."""
-
-    digest: bytes
-    start: int
-    end: int
-    text: str
-    dense: HalfVector
-    lexical: SparseVector
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A stored chunk, where it now stands; `lexical` only if its words' weights have changed."""
-
-    chunk_id: int
-    digest: bytes
-    start: int
-    end: int
-    text: str
-    lexical: SparseVector | None
+    @property
+    def all_ids(self) -> tuple[int, ...]:
+        return (*self.chunk_ids, *(summary.chunk_id for summary in self.summaries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +82,22 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The revision that a commit made in each partition that it changed."""
+    """The revision that a commit made in each partition that it changed.
+
+    forgotten: what else went with a document that was forgotten.
+    """
 
     revisions: Mapping[str, int]
+    forgotten: Forgotten | None = None
 
 
 class Documents:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, unlearn_s: float = 60.0) -> None:
+        """unlearn_s: how long the words of what is forgotten wait for more to come."""
         self._database = database
         self._searching = database.searching
         self._learned = Learned()
+        self._unlearn_s = unlearn_s
 
     async def stored(self, tenant: str, document_id: str) -> Stored | None:
         return (await self.stored_all(tenant, [document_id])).get(document_id)
@@ -168,10 +168,20 @@ class Documents:
             newer = [one.document.document_id for one in timely if one.document != one.stored]
             await heard.overtake(session, tenant, newer, by)
             changes = await _put(session, tenant, before, timely)
-            words = self._learned.others(tenant, chain.from_iterable(one.words for one in timely))
+            era = vocabulary.era_of(before.words)
+            all_words = chain.from_iterable(one.words for one in timely)
+            words = self._learned.others(tenant, era, all_words)
             await vocabulary.learn(session, tenant, words)
-            committed = Committed(await outbox.commit(session, tenant, changes))
-        self._learned.remember(tenant, words)
+            done = {
+                one.document.document_id: outbox.done_to(one.version, one.stored, one.document)
+                for one in timely
+            }
+            committed = Committed(await outbox.commit(session, tenant, changes, "write", done))
+            space = next((write.space for write in timely if write.added), None)
+            if space is not None:
+                new = [*chain.from_iterable(change.added for change in changes)]
+                await forgetting.keep_again(session, tenant, space, new)
+        self._learned.remember(tenant, era, words)
         return [committed if before.is_of(write) else None for write in writes]
 
     async def put_access(
@@ -205,18 +215,26 @@ class Documents:
                 is_public=PUBLIC in readers,
                 chunks_before=row["chunks"],
                 chunks=row["chunks"],
-                touched=stored.chunk_ids,
+                touched=stored.all_ids,
             )
-            return Committed(await outbox.commit(session, tenant, [change]))
+            told, done = {"owner": owner, "readers": list(readers)}, {document_id: "shared"}
+            return Committed(await outbox.commit(session, tenant, [change], "share", done, **told))
 
-    async def remove(self, tenant: str, stored: Stored, by: By | None = None) -> Committed | None:
-        """Remove the document and its chunks, or nothing and None if it has changed since."""
+    async def remove(
+        self, tenant: str, stored: Stored, by: By | None = None, *, forget: bool = False
+    ) -> Committed | None:
+        """Remove the document and its chunks, or nothing and None if it has changed since.
+
+        forget: its vectors too, which would else stay, should its words come back. Raises
+                `QueueFull` if nothing more can wait for its words to be forgotten.
+        """
         document_id = stored.document.document_id
         async with self._writing(tenant, [document_id]) as (session, before):
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
             await heard.overtake(session, tenant, [document_id], by)
+            digests = await forgetting.digests(session, row["document_key"]) if forget else []
             await session.rows("documents.remove", tenant, document_id)
             change = Change(
                 row["document_key"],
@@ -225,9 +243,16 @@ class Documents:
                 is_public=False,
                 chunks_before=row["chunks"],
                 chunks=0,
-                removed=stored.chunk_ids,
+                removed=stored.all_ids,
             )
-            return Committed(await outbox.commit(session, tenant, [change]))
+            done = {document_id: "removed"}
+            revisions = await outbox.commit(session, tenant, [change], "remove", done)
+            forgotten = None
+            if forget:
+                forgotten = await forgetting.forget(
+                    session, tenant, document_id, digests, unlearn_s=self._unlearn_s
+                )
+            return Committed(revisions, forgotten)
 
     @asynccontextmanager
     async def _writing(
@@ -251,10 +276,12 @@ class Documents:
 class _Before:
     """What nobody else can change until the transaction ends: the tenant's space, and documents.
 
+    words: of the tenant's vocabulary, which may learn more of them but forget none.
     rows: by identifier, of those that exist.
     """
 
     space: str | None
+    words: int
     rows: Mapping[str, Row]
 
     def is_of(self, write: Write) -> bool:
@@ -271,7 +298,7 @@ async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) ->
     if not rows:
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
-    return _Before(rows[0]["space"], documents)
+    return _Before(rows[0]["space"], rows[0]["words"], documents)
 
 
 async def _put(
@@ -287,9 +314,10 @@ async def _put(
         await session.rows("documents.remove_chunks", tenant, removed)
     if strays := [chunk_id for write in writes for chunk_id in write.strays]:
         await session.rows("documents.remove_strays", tenant, strays)
-    added = await _add_chunks(session, tenant, keys, writes)
+    new = [(key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added]
+    added = await chunk_rows.add(session, tenant, new)
     kept = [chunk for write in writes for chunk in write.kept]
-    moved = await _keep_chunks(session, tenant, kept) if kept else frozenset()
+    moved = await chunk_rows.keep(session, tenant, kept)
     return [
         _change(
             key,
@@ -328,46 +356,6 @@ def _chunks(write: Write) -> int:
     return len(write.added) + len(write.kept)
 
 
-async def _add_chunks(
-    session: Session, tenant: str, keys: Sequence[int], writes: Sequence[Write]
-) -> Iterator[int]:
-    """The new chunks' identifiers, in the order of the writes."""
-    new = [(key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added]
-    if not new:
-        return iter(())
-    rows = await session.rows(
-        "documents.add_chunks",
-        tenant,
-        [key for key, _ in new],
-        [chunk.dense for _, chunk in new],
-        [chunk.lexical for _, chunk in new],
-        [chunk.digest for _, chunk in new],
-        [chunk.start for _, chunk in new],
-        [chunk.end for _, chunk in new],
-        [chunk.text for _, chunk in new],
-    )
-    return (row["chunk_id"] for row in rows)
-
-
-async def _keep_chunks(session: Session, tenant: str, kept: Sequence[Kept]) -> frozenset[int]:
-    """Those that stand elsewhere now."""
-    moved = await session.rows(
-        "documents.move_chunks",
-        [chunk.chunk_id for chunk in kept],
-        [chunk.start for chunk in kept],
-        [chunk.end for chunk in kept],
-    )
-    changed = {chunk.chunk_id: chunk.lexical for chunk in kept if chunk.lexical is not None}
-    if changed:
-        await session.rows(
-            "documents.put_lexical",
-            tenant,
-            list(changed),
-            list(changed.values()),
-        )
-    return frozenset(row["chunk_id"] for row in moved)
-
-
 def _stored(row: Row) -> Stored:
     return Stored(
         document=document_of(row),
@@ -376,4 +364,5 @@ def _stored(row: Row) -> Stored:
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
         places=tuple(zip(row["starts"], row["ends"], strict=True)),
+        summaries=tuple(Summary(*summary) for summary in row["summaries_told"] or ()),
     )

@@ -7,15 +7,30 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import starmap
 
 from index.database import Row
 from index.fusion import Fused
+from index.kind import Kind, kind_of
 from index.query import Query
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """What is said of a document's text[start:end]."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk in the answer; start and end count characters of the document's text."""
+    """A chunk in the answer; start and end count characters of the document's text.
+
+    Those of a summary are of what it sums up. summaries: of what it stands in, the whole first;
+    empty if nobody asked.
+    """
 
     chunk_id: int
     document_id: str
@@ -30,6 +45,8 @@ class Hit:
     end: int
     ranking: Fused
     tenant: str
+    kind: Kind
+    summaries: tuple[Summary, ...]
 
     @property
     def document(self) -> tuple[str, str]:
@@ -77,7 +94,10 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Pi
 
 
 def _overlap(one: Hit, other: Hit) -> bool:
-    return one.document == other.document and one.start < other.end and other.start < one.end
+    """Whether they share a piece of a text; a summary is no piece of any."""
+    if one.document != other.document or "summary" in (one.kind, other.kind):
+        return False
+    return one.start < other.end and other.start < one.end
 
 
 def _together(best: Hit, other: Hit) -> Hit:
@@ -105,4 +125,12 @@ def _hit(fused: Fused, row: Row) -> Hit:
         end=row["end_at"],
         ranking=fused,
         tenant=row["tenant"],
+        kind=kind_of(fused.chunk_id),
+        summaries=_outermost_and_innermost(row["summaries"] or ()),
     )
+
+
+def _outermost_and_innermost(summaries: Sequence[tuple[str, int, int]]) -> tuple[Summary, ...]:
+    """Those of the whole and of the innermost section, which may be one, or none."""
+    around = sorted(starmap(Summary, summaries), key=lambda one: one.start - one.end)
+    return (*around[:1], *around[1:][-1:])

@@ -4,11 +4,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from index.database import Database
+from index.document import Summaries
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A chunk as its text is told; start and end count characters of the document's text."""
+    """A chunk as its text is told; start and end count characters of the document's text.
+
+    Those of a summary are of what it sums up.
+    """
 
     start: int
     end: int
@@ -20,7 +24,8 @@ class Piece:
 class Held:
     """What there is of a document, its chunks in the order of the text.
 
-    text: None if it is lost. counted: how many chunks it is said to have.
+    text: None if it is lost. counted: how many chunks it is said to have, those of
+    its summaries, `told`, among them.
     unlike: how many have no vector, or another than their digest's in the tenant's space.
     strays: chunks that only one of the tables holds, or that stand where nobody looks for them.
     """
@@ -31,6 +36,8 @@ class Held:
     cut: str
     counted: int
     chunks: tuple[Piece, ...]
+    summaries: Summaries
+    told: tuple[Piece, ...]
     unlike: int
     strays: tuple[int, ...]
 
@@ -58,6 +65,8 @@ class Inventory:
                 row["cut"],
                 row["counted"],
                 tuple(Piece(*piece) for piece in row["chunks"] or ()),
+                row["summaries"],
+                tuple(Piece(*piece) for piece in row["told"] or ()),
                 row["unlike"],
                 tuple(row["strays"]),
             )

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from heapq import nsmallest
+from itertools import chain
 from math import log
 from operator import itemgetter
 from types import MappingProxyType
@@ -26,6 +27,7 @@ import wordfreq
 from wordfreq.numbers import digit_freq, smash_numbers
 
 from index import tokens
+from index.remembered import Remembered
 
 # Vectors of two analysers must never meet: raise it when the same text gives another vector, be it
 # through a new release of the stemmer or of the word lists.
@@ -56,6 +58,8 @@ CHANCE_MAX = 0.9  # a term of nine texts in ten tells none apart: leaving it out
 CHARACTER = 1e-3  # the share of a character of a script without spaces; not measured
 RAREST = 1e-7  # the share of a word that no list holds; down to 1e-8 is no better, 1e-6 worse
 
+_MORE, _FEWER, _SPANNED = -1, -2, -3  # counted among terms, none of whose indexes is negative
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -77,14 +81,16 @@ def chunk(text: str, language: str) -> dict[int, float]:
     Source: Robertson, Zaragoza, The Probabilistic Relevance Framework, 2009; L fixed.
     """
     base = base_language(language)
-    held = tokens.read(text)
-    counts = Counter(index for token in held.words for index, _ in _terms(token, base))
-    counts.update(_index(span, base) for span in held.spans)
-    norm = K1 * (1 - B + B * len(held.words) / CHUNK_WORDS)
-    return {
-        index: count * (K1 + 1) / (count + norm)
-        for index, count in counts.most_common(CHUNK_TERMS_MAX)
-    }
+    pieces = text.split()
+    counts = Counter(chain.from_iterable(map(_held(base).__getitem__, pieces)))
+    length = len(pieces) + counts.pop(_MORE, 0) - counts.pop(_FEWER, 0)
+    if counts.pop(_SPANNED, 0) >= tokens.PHONE_DIGITS_MIN:
+        counts.update(_index(span, base) for span in tokens.read(text).spans)
+    if len(counts) > CHUNK_TERMS_MAX:
+        counts = Counter(dict(counts.most_common(CHUNK_TERMS_MAX)))
+    norm = K1 * (1 - B + B * length / CHUNK_WORDS)
+    saturated = {count: count * (K1 + 1) / (count + norm) for count in set(counts.values())}
+    return {index: saturated[count] for index, count in counts.items()}
 
 
 def query(
@@ -133,7 +139,10 @@ def _weighed(
 
 
 def words(text: str) -> list[str]:
-    """The text's words as they are compared: in order, in parts, without accents and case."""
+    """The text's words as they are compared: in order, in parts, without accents and case.
+
+    None goes over whitespace: the words of a text are those of its pieces.
+    """
     return [
         word
         for token in tokens.read(text).words
@@ -162,6 +171,26 @@ def base_language(code: str) -> str:
     """The one of LANGUAGES that a BCP 47 code is analysed as: pt for pt-BR, und for fi."""
     base = re.split("[-_]", code, maxsplit=1)[0].lower()
     return base if base in LANGUAGES else UNDETERMINED
+
+
+@cache
+def _held(language: str) -> Remembered[tuple[int, ...]]:
+    """What a piece of text between spaces adds to the counts of a chunk: the terms of its words.
+
+    And these, so that nothing beside has to be looked up: `_MORE` for each word after the first,
+    `_FEWER` if there is none, and `_SPANNED` for each digit, which may be a part of a phone number,
+    or often enough for one if it holds what goes over several words.
+    """
+
+    def make(piece: str) -> tuple[int, ...]:
+        read = tokens.read(piece)
+        words = len(read.words)
+        spanned = tokens.PHONE_DIGITS_MIN if read.spans else tokens.digits(piece)
+        terms = (index for token in read.words for index, _ in _terms(token, language))
+        marks = (_MORE,) * (words - 1), (_FEWER,) * (not words), (_SPANNED,) * spanned
+        return tuple(chain(terms, *marks))
+
+    return Remembered(make)
 
 
 @lru_cache(maxsize=65_536)  # tokens, 30 MB

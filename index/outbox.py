@@ -1,13 +1,13 @@
 """The outbox: what each revision changed, in one row that the same transaction writes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import orjson
 
-from index import lexical
+from index import audit_log, lexical
 from index.database import Session
 from index.document import Document
 from index.scope import PUBLIC
@@ -39,16 +39,37 @@ def is_alike(one: Document, other: Document) -> bool:
     return _beside_the_text(one) == _beside_the_text(other)
 
 
-async def commit(session: Session, tenant: str, changes: Sequence[Change]) -> dict[str, int]:
+def done_to(version: int, was: Document | None, document: Document) -> str:
+    """What the audit log says of a document that is written; version: 0 for a new one."""
+    if not version:
+        return "added"
+    if was is None or (was.owner, was.readers) == (document.owner, document.readers):
+        return "changed"
+    return "changed and shared"
+
+
+async def commit(
+    session: Session,
+    tenant: str,
+    changes: Sequence[Change],
+    action: str,
+    done: Mapping[str, str],
+    **told: Any,
+) -> dict[str, int]:
     """Raise the revision and record the change, in the public partition too where it is seen.
 
-    The tenant's row is locked before the public one, always, so that writers can't deadlock.
+    The tenant's row is locked before the public one, and the head of its audit log after both,
+    always, so that writers can't deadlock.
+    action, told: for the audit log; done: what has been done to each document.
     """
     public_more = sum(change.public_more for change in changes)
     more = sum(change.chunks - change.chunks_before for change in changes)
     revisions = {tenant: await _advance(session, tenant, changes, more, public_more)}
     if public := [change for change in changes if change.was_public or change.is_public]:
         revisions[PUBLIC] = await _advance(session, PUBLIC, public, public_more)
+    for part in audit_log.parts(sorted(done)):
+        documents = {document_id: done[document_id] for document_id in part}
+        await audit_log.append(session, tenant, f"documents.{action}", documents=documents, **told)
     return revisions
 
 

@@ -6,7 +6,7 @@ began with an older notion notices, and looks again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -18,6 +18,7 @@ from index import lexical, strategy
 from index.database import Database, Row
 from index.errors import DatabaseUnavailable
 from index.fusion import Candidate, Compared
+from index.kind import Kind
 from index.query import Query
 from index.scope import PUBLIC, Scope
 from index.strategy import Limits, Pass, Size, Survey
@@ -151,7 +152,9 @@ class Passes:
             if known is None or not known.size.is_small(self._limits, others=scope.public):
                 survey, known = await self._surveyed(question)
             turn = await self._turn(question, known)
-            made = await self._made(turn, survey, apart=attempt < _ATTEMPTS_MAX)
+            # Summaries alone are too few for a graph of all chunks to lead to.
+            apart = attempt < _ATTEMPTS_MAX and "text" in question.query.filter.kinds
+            made = await self._made(turn, survey, apart=apart)
             if made is None:
                 continue
             known = self._known[scope.partitions] = _known(scope, made[0].head)
@@ -281,7 +284,14 @@ def _arguments(turn: _Turn, one: Pass, own_argument: Sequence[int]) -> tuple[Any
         own_argument,
         question.query.expand,
         asked.space,
+        _summaries_left_out(question.query.filter.kinds),
+        question.query.summaries,
     )
+
+
+def _summaries_left_out(kinds: Collection[Kind]) -> bool | None:
+    """Whether it is they, or the pieces of texts; None if both kinds are asked for."""
+    return None if len(kinds) > 1 else "text" in kinds
 
 
 def _made(rows: Sequence[Row], *, exact: bool) -> _Made:

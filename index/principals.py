@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pydantic import TypeAdapter
 
+from index import audit_log
 from index.database import Database, Row
 from index.query import Filter
 from index.scope import PUBLIC, SCOPE_NAMES, ScopeName
@@ -116,6 +117,19 @@ class Principals:
                 None if groups_only is None else list(groups_only),
                 None if key.filter is None else asdict(key.filter),
             )
+            if made is not None:
+                await audit_log.append(
+                    session,
+                    tenant,
+                    "token.create" if key.is_token else "key.create",
+                    key.key_id,
+                    subject=key.subject,
+                    groups=list(groups),
+                    roles=list(key.roles),
+                    scopes=list(key.scopes),
+                    expires_at=key.expires_at,
+                    made_with=key.made_with,
+                )
             return made is not None
 
     async def page(self, tenant: str, *, after: str, limit: int) -> list[ShownKey]:
@@ -127,8 +141,13 @@ class Principals:
         self, tenant: str | None, key_id: str, new_id: str, digest: bytes, until: datetime
     ) -> bool:
         """Put a new key in the place of one, which works until then; False if none works."""
-        row = await self._database.row("principals.rotate", tenant, key_id, new_id, digest, until)
-        return row is not None
+        async with self._database.transaction() as session:
+            row = await session.row("principals.rotate", tenant, key_id, new_id, digest, until)
+            if row is not None:
+                await audit_log.append(
+                    session, row["tenant"], "key.rotate", key_id, new=new_id, until=until
+                )
+            return row is not None
 
     async def revoke(self, tenant: str | None, key_id: str) -> bool:
         """With all tokens made with it. False if no such key is live; any tenant's if None."""
@@ -136,6 +155,7 @@ class Principals:
             row = await session.row("principals.lock_live", tenant, key_id)
             if row is not None:
                 await session.rows("principals.revoke", row["tenant"], key_id)
+                await audit_log.append(session, row["tenant"], "key.revoke", key_id)
             return row is not None
 
     async def revoke_token(self, principal: Principal, token_id: str) -> bool:
@@ -150,6 +170,7 @@ class Principals:
             )
             if row is not None:
                 await session.rows("principals.revoke", principal.tenant, token_id)
+                await audit_log.append(session, principal.tenant, "token.revoke", token_id)
             return row is not None
 
     async def touch(self, used: Mapping[bytes, datetime]) -> None:

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
+from index.kind import Kind
+
 _Names: TypeAlias = tuple[str, ...] | None
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 
@@ -18,7 +20,7 @@ _DOUBLES = 2  # of the best chunks, that are one text or overlap: more cost a se
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a document must be, beside readable; None means that anything will do.
+    """What a document must be, beside readable, and its chunk; None means that anything will do.
 
     The collections are sorted and without doubles. `updated_after` is inclusive, `updated_before`
     exclusive. A document meets `metadata` if it holds all of it (PostgreSQL's `@>`).
@@ -32,6 +34,7 @@ class Filter:
     updated_before: datetime | None = None
     exclude_documents: tuple[str, ...] | None = None
     metadata: dict[str, Any] | None = None
+    kinds: tuple[Kind, ...] = ("text",)
 
     def admits(
         self,
@@ -42,10 +45,12 @@ class Filter:
         tags: Collection[str],
         metadata: Mapping[str, Any],
         updated_at: datetime,
+        kind: Kind,
     ) -> bool:
-        """Whether a document is one that is wanted; `sql/search.sql` asks the same."""
+        """Whether a chunk of this kind, of such a document, is wanted; as `sql/search.sql` says."""
         return (
-            (self.sources is None or source in self.sources)
+            kind in self.kinds
+            and (self.sources is None or source in self.sources)
             and (self.tags_any is None or not set(self.tags_any).isdisjoint(tags))
             and (self.tags_all is None or set(self.tags_all) <= set(tags))
             and (self.languages is None or language in self.languages)
@@ -83,6 +88,7 @@ class Query:
     language: what the words are analysed in; None for every language that the scope holds.
     document_hits_max: of one document; None for no limit.
     expand: whether a hit's text takes in the chunk before and the one after.
+    summaries: whether a hit brings those of its document and of the section that it stands in.
     """
 
     text: str
@@ -96,6 +102,7 @@ class Query:
     language: str | None = None
     document_hits_max: int | None = None
     expand: bool = False
+    summaries: bool = False
 
     @property
     def by_legs(self) -> bool:

@@ -234,6 +234,7 @@ class _Sight:
                 tags=arrival.tags,
                 metadata=arrival.metadata,
                 updated_at=arrival.updated_at,
+                kind=arrival.kind,
             )
         result: NDArray[np.bool_] = may_see[audiences]
         return result

@@ -20,6 +20,7 @@ def fields_of(document: Document) -> tuple[Any, ...]:
         list(document.readers),
         document.text,
         document.cut,
+        document.summaries,
     )
 
 
@@ -36,4 +37,5 @@ def document_of(row: Row) -> Document:
         owner=row["owner"],
         readers=tuple(row["readers"]),
         cut=row["cut"],
+        summaries=row["summaries"],
     )

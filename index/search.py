@@ -193,7 +193,7 @@ def _dependence(
         *(looked.lexical if lexical_counts else ()),
     )
     vector = looked.asked.dense
-    widened = picked.looked_at if query.expand else ()
+    widened = picked.looked_at if query.expand or query.summaries else ()
     return Dependence(
         scope=scope,
         query=query,

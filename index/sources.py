@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from index import jobs
+from index import audit_log, jobs
 from index.database import Database, Session
 from index.errors import TenantMissing
 from index.jobs import NewJob
@@ -51,18 +51,29 @@ class Sources:
         self._database = database
 
     async def put(self, tenant: str, source: str, plan: Plan) -> None:
-        row = await self._database.row(
-            "sources.put",
-            tenant,
-            source,
-            plan.kind,
-            dict(plan.settings),
-            plan.schedule,
-            plan.paused,
-            plan.next_run_at,
-        )
-        if row is None:
-            raise TenantMissing(tenant)
+        async with self._database.transaction() as session:
+            row = await session.row(
+                "sources.put",
+                tenant,
+                source,
+                plan.kind,
+                dict(plan.settings),
+                plan.schedule,
+                plan.paused,
+                plan.next_run_at,
+            )
+            if row is None:
+                raise TenantMissing(tenant)
+            # Not its settings: they may say where a server keeps what.
+            await audit_log.append(
+                session,
+                tenant,
+                "source.put",
+                source,
+                kind=plan.kind,
+                schedule=plan.schedule,
+                paused=plan.paused,
+            )
 
     async def all(self, tenant: str) -> list[Source]:
         rows = await self._database.rows("sources.all", tenant)
@@ -103,7 +114,9 @@ class Sources:
                 return None
             await session.rows("sources.pause", tenant, source)
             await session.rows("sources.withdraw", tenant, target(source))
-            return await _enqueue(session, _job(REMOVE, tenant, source, subject))
+            job_id = await _enqueue(session, _job(REMOVE, tenant, source, subject))
+            await audit_log.append(session, tenant, "source.ask_removal", source, job=job_id)
+            return job_id
 
     async def is_to_be_removed(self, tenant: str, source: str) -> bool:
         row = await self._database.row("jobs.waiting_for", tenant, target(source), REMOVE)
@@ -121,7 +134,10 @@ class Sources:
         async with self._database.transaction() as session:
             # Locked first: a document that comes meanwhile would else go with it, unnoticed.
             await session.rows("sources.lock", tenant, source)
-            return await session.value("sources.remove", tenant, source) is not None
+            removed = await session.value("sources.remove", tenant, source) is not None
+            if removed:
+                await audit_log.append(session, tenant, "source.remove", source)
+            return removed
 
 
 def _job(kind: str, tenant: str, source: str, subject: str | None) -> NewJob:

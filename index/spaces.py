@@ -10,13 +10,17 @@ from index.scope import PUBLIC
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A document, as far as its vectors depend on it; places are those of its chunks."""
+    """A document, as far as its vectors depend on it.
+
+    places: of its chunks. summaries: where each begins, where it ends, and what it says.
+    """
 
     key: int
     document_id: str
     text: str
     cut: str
     places: tuple[tuple[int, int], ...]
+    summaries: tuple[tuple[int, int, str], ...]
 
 
 class Spaces:
@@ -40,6 +44,7 @@ class Spaces:
                 row["text"],
                 row["cut"],
                 tuple(zip(row["starts"], row["ends"], strict=True)),
+                tuple(tuple(summary) for summary in row["summaries_told"] or ()),
             )
             for row in rows
         ]

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from index import audit_log
 from index.database import Database
 
 
@@ -20,7 +21,11 @@ class Tenants:
 
     async def create(self, tenant: str, name: str) -> bool:
         """False if the tenant exists already."""
-        return await self._database.row("tenants.create", tenant, name) is not None
+        async with self._database.transaction() as session:
+            made = await session.row("tenants.create", tenant, name)
+            if made is not None:
+                await audit_log.append(session, tenant, "tenant.create", tenant)
+            return made is not None
 
     async def exists(self, tenant: str) -> bool:
         return await self._database.row("tenants.exists", tenant) is not None
@@ -39,10 +44,18 @@ class Tenants:
         rows = await self._database.rows("tenants.all_revisions")
         return {row["tenant"]: row["revision"] for row in rows}
 
-    async def add_member(self, tenant: str, group_id: str, subject: str) -> None:
+    async def put_group(self, tenant: str, group_id: str, members: Collection[str]) -> None:
+        """The group with at least these members."""
         async with self._database.transaction() as session:
             await session.rows("tenants.create_group", tenant, group_id)
-            await session.rows("tenants.add_member", tenant, group_id, subject)
+            for subject in members:
+                if await session.rows("tenants.add_member", tenant, group_id, subject):
+                    await audit_log.append(session, tenant, "member.add", group_id, member=subject)
+
+    async def add_member(self, tenant: str, group_id: str, subject: str) -> None:
+        await self.put_group(tenant, group_id, [subject])
 
     async def remove_member(self, tenant: str, group_id: str, subject: str) -> None:
-        await self._database.rows("tenants.remove_member", tenant, group_id, subject)
+        async with self._database.transaction() as session:
+            if await session.rows("tenants.remove_member", tenant, group_id, subject):
+                await audit_log.append(session, tenant, "member.remove", group_id, member=subject)

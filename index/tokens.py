@@ -59,11 +59,14 @@ _JOINT = re.compile(r"(?<=[^\W\d_])[-_]+(?=[^\W_])|(?<=\d)[-_]+(?=[^\W\d_])")
 _VERSION = re.compile(r"v(?=\d+\.\d)")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
+_PUNCTUATION = ".,;:!?()[]\"'"  # that belongs to no token when it stands before or behind it
+
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _DECIMAL_POINT = frozenset({"en", "und"})  # elsewhere 1.000 is a thousand
 
 _PHONE = re.compile(r"[+(\d](?<![\w.,/-].)[\d ().-]{7,20}(?<=\d)(?!\w)")
-_PHONE_DIGITS = range(9, 16)  # E.164 allows 15
+PHONE_DIGITS_MIN = 9
+_PHONE_DIGITS = range(PHONE_DIGITS_MIN, 16)  # E.164 allows 15
 _PHONE_DIGITS_LOCAL = 9  # of the end, which are the same with a country's code and without
 _LINK = re.compile(r"[^\s<>()\[\]{}\"'`|,;\\]+")
 _LINK_PUNCTUATION = ".:!?*_"
@@ -82,15 +85,28 @@ class Tokens:
 
 
 def read(text: str) -> Tokens:
-    """The tokens of a text, their case kept for `parts` to see."""
+    """The tokens of a text, their case kept for `parts` to see.
+
+    None but a phone number goes over whitespace: the rest can be read piece by piece.
+    """
+    bare = text.strip(_PUNCTUATION)
+    if bare.isascii() and bare.isalpha():  # most of what stands between spaces
+        return Tokens([bare[:LENGTH_MAX]], [])
     text = plain(text)
-    spans = [*(_links(text) if "/" in text else ()), *_phones(text)]
+    spans = [*_links(text)] if "/" in text else []
+    if len(text) >= PHONE_DIGITS_MIN:
+        spans += _phones(text)
     if not text.isascii() and _CHARACTER.search(text):
         spans += _PAIR.findall(text)
         text = _CHARACTER.sub(r" \g<0> ", text)
     if len(text) <= LENGTH_MAX:
         return Tokens(split(text), spans)
     return Tokens(_bounded(split(text)), _bounded(spans))
+
+
+def digits(text: str) -> int:
+    """How many of them a phone number could be made of."""
+    return 0 if text.isalpha() else sum(map(str.isdecimal, plain(text)))
 
 
 def split(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from index import audit_log
 from index.database import Database
 
 
@@ -99,7 +100,11 @@ class Usage:
 
     async def put_budget(self, tenant: str, budget: float | None) -> bool:
         """False if there is no such tenant."""
-        return await self._database.row("usage.put_budget", tenant, budget) is not None
+        async with self._database.transaction() as session:
+            put = await session.row("usage.put_budget", tenant, budget)
+            if put is not None:
+                await audit_log.append(session, tenant, "budget.put", tenant, budget_month=budget)
+            return put is not None
 
     async def status(self, tenant: str) -> list[Status]:
         rows = await self._database.rows("usage.status", tenant)

@@ -1,5 +1,6 @@
 """What a tenant's documents have words for, and what a query's unknown words are taken for."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,6 +17,8 @@ SIMILARITY_MIN = 0.2
 NEAR_MAX = 50  # enough for the right one to be among them: 100 gave no more, 20 little less
 UNKNOWN_MAX = 8  # words of a query; a starting value: each costs about 2 ms
 
+_ERA_BITS = 40  # of its number, as sql/unlearning.sql counts: below them it is how many words came
+
 KNOWN_MAX = 100_000  # words, about 20 MB
 CORRECTED_MAX = 20_000  # unknown words, about 10 MB
 
@@ -27,17 +30,24 @@ class Spelling:
     """What a query's words are taken for, by a vocabulary of so many words.
 
     words: None if the query has no unknown word: then it stays so, whatever is learned.
+    era: until when its known words are known; None if every language at large knows them.
     """
 
     corrections: Mapping[str, tuple[str, ...]]
     words: int | None
+    era: int | None = None
 
     def holds(self, words: int) -> bool:
         """Whether a vocabulary of so many words, of the same tenant, would say the same."""
-        return self.words is None or self.words == words
+        return self.words in (None, words) and self.era in (None, era_of(words))
 
 
 CERTAIN = Spelling(_NONE, None)
+
+
+def era_of(words: int) -> int:
+    """How often the vocabulary has forgotten words: within an era it only grows."""
+    return words >> _ERA_BITS
 
 
 async def learn(session: Session, tenant: str, words: Collection[str]) -> None:
@@ -50,26 +60,31 @@ async def learn(session: Session, tenant: str, words: Collection[str]) -> None:
 
 
 class Learned:
-    """The words that this process has seen committed: a word once known stays known."""
+    """The words that this process has seen committed: one that is known stays so for its era."""
 
     def __init__(self) -> None:
-        self._known: LRUCache[tuple[str, str], bool] = LRUCache(KNOWN_MAX)
+        self._known: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+        self._size = 0
 
-    def others(self, tenant: str, words: Iterable[str]) -> list[str]:
+    def others(self, tenant: str, era: int, words: Iterable[str]) -> list[str]:
         """Those that may be new, each once."""
-        return [word for word in frozenset(words) if (tenant, word) not in self._known]
+        return list(frozenset(words) - self._known[tenant, era])
 
-    def remember(self, tenant: str, words: Iterable[str]) -> None:
-        """After the commit, and not before."""
-        self._known.update(((tenant, word), True) for word in words)
+    def remember(self, tenant: str, era: int, others: Collection[str]) -> None:
+        """After the commit, and not before; the era as it was in it."""
+        self._size += len(others)
+        if self._size > KNOWN_MAX:  # begin anew: whatever is forgotten is learned once more
+            self._known.clear()
+            self._size = len(others)
+        self._known[tenant, era].update(others)
 
 
 class Vocabulary:
-    """Remembers, in this process, known words for ever and corrections while they hold."""
+    """Remembers, in this process, known words for their era and corrections while they hold."""
 
     def __init__(self, database: Database) -> None:
         self._database = database.searching
-        self._known: LRUCache[tuple[str, str], bool] = LRUCache(KNOWN_MAX)
+        self._known: LRUCache[tuple[str, int, str], bool] = LRUCache(KNOWN_MAX)
         self._corrections: LRUCache[_Key, tuple[str, ...]] = LRUCache(CORRECTED_MAX)
 
     async def spelling(
@@ -81,13 +96,13 @@ class Vocabulary:
 
         Raises `DatabaseUnavailable`.
         """
-        doubtful = [
-            word
-            for word in (spelling.doubtful(text, languages) if languages else ())
-            if (tenant, word) not in self._known
-        ]
-        if not doubtful:
+        unlisted = spelling.doubtful(text, languages) if languages else ()
+        if not unlisted:
             return CERTAIN
+        era = era_of(words)
+        doubtful = [word for word in unlisted if (tenant, era, word) not in self._known]
+        if not doubtful:
+            return Spelling(_NONE, None, era)
         remembered = self._remembered(tenant, doubtful, languages, words)
         return remembered or await self._look_up(tenant, doubtful, languages)
 
@@ -109,7 +124,8 @@ class Vocabulary:
             "vocabulary.look_up", tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX
         )
         words = rows[0]["words"]
-        self._known.update(((tenant, row["word"]), True) for row in rows if row["is_known"])
+        era = era_of(words)
+        self._known.update(((tenant, era, row["word"]), True) for row in rows if row["is_known"])
         unknown = [row for row in rows if not row["is_known"]]
         found = {
             row["word"]: spelling.corrections(row["word"], _near(row), languages)
@@ -117,7 +133,7 @@ class Vocabulary:
         }
         for word, corrections in found.items():
             self._corrections[tenant, words, languages, word] = corrections
-        return _spelling(found, words) if found else CERTAIN
+        return _spelling(found, words) if found else Spelling(_NONE, None, era)
 
 
 _Key = tuple[str, int, frozenset[str], str]  # tenant, words, languages, unknown word

@@ -1,15 +1,17 @@
-"""A chunk: the piece of a document's text that is indexed, whichever cut has made it."""
+"""A chunk: the piece of a document's text that is indexed, or a summary of a part of it."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from index.kind import Kind
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document's text: document_text[start:end].
+    """A piece of a document's text, document_text[start:end], or what is said of that.
 
     headings: those that it stands under, outermost first; one within the text is not repeated.
-    digest: 16 bytes of headings and text; chunks with equal digests are indexed alike.
+    digest: 16 bytes of kind, headings and text; chunks with equal digests are indexed alike.
     """
 
     start: int
@@ -17,6 +19,7 @@ class Chunk:
     text: str
     headings: tuple[str, ...]
     digest: bytes
+    kind: Kind = "text"
 
     @property
     def embedded_text(self) -> str:
@@ -34,9 +37,14 @@ def chunk_of(text: str, start: int, end: int, headings: tuple[str, ...] = ()) ->
     return Chunk(start, start + len(body), body, headings, _digest(headings, body))
 
 
-def _digest(headings: tuple[str, ...], text: str) -> bytes:
+def summary_of(start: int, end: int, text: str, headings: tuple[str, ...]) -> Chunk:
+    """The chunk that sums up document_text[start:end]."""
+    return Chunk(start, end, text, headings, _digest(headings, text, b"summary"), "summary")
+
+
+def _digest(headings: tuple[str, ...], text: str, kind: bytes = b"") -> bytes:
     """Each part behind its length, so that no two ways to part a text are alike."""
-    hashed = blake2b(digest_size=16)
+    hashed = blake2b(digest_size=16, person=kind)
     for part in (*headings, text):
         encoded = part.encode()
         hashed.update(len(encoded).to_bytes(8) + encoded)

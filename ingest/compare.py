@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from index.document import Document
 from index.documents import Documents, Stored
 from index.jobs import Run
+from ingest.turns import Turns
 from ingest.write import Outcome, Put, Written
 
 
@@ -15,7 +16,9 @@ class Comparison:
         self._documents = documents
         self.behind: set[str] = set()
 
-    async def put_all(self, tenant: str, puts: Sequence[Put], _run: Run | None) -> list[Outcome]:
+    async def put_all(
+        self, tenant: str, puts: Sequence[Put], _run: Run | None, _turns: Turns
+    ) -> list[Outcome]:
         stored = await self._documents.stored_all(tenant, [put.document_id for put in puts])
         return [self._compared(put, stored.get(put.document_id)) for put in puts]
 

@@ -1,13 +1,15 @@
 """A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from pgvector import HalfVector, SparseVector
+from pgvector import HalfVector
 
-from index import lexical, spelling
-from index.document import Document
-from index.documents import Added, Kept, Stored, Write
+from index import lexical, spelling, vectors
+from index.chunk_rows import Added, Kept
+from index.document import NO_SUMMARIES, Document
+from index.documents import Stored, Write
 from index.scope import PUBLIC
 from ingest.chunk import Chunk
 from ingest.cuts import named
@@ -15,16 +17,32 @@ from ingest.cuts.named import chunks, restored
 from ingest.errors import DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
+from ingest.summaries.summary import summaries
 
 _COMMON = {"tenant", PUBLIC}
+INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
+
+
+@dataclass(frozen=True, slots=True)
+class Assistance:
+    """What a model has done for a document.
+
+    cut: its chunks, if the model has cut them. said: by the text of a part, its summary.
+    """
+
+    cut: Sequence[Chunk] | None = None
+    said: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_ASSISTANCE = Assistance()
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """version: the stored one that it was planned from, 0 if none.
 
-    added_words: the lexical vector of each added chunk.
+    added_words: the lexical vector of each added chunk, as it is sent.
     learned: what the tenant's vocabulary learns of it.
     strays: further chunks to remove, which the plan knows nothing of.
     """
@@ -33,21 +51,35 @@ class Draft:
     stored: Document | None
     version: int
     added: Sequence[Chunk]
-    added_words: Sequence[SparseVector]
+    added_words: Sequence[bytes]
     kept: Sequence[Kept]
     removed: Sequence[int]
     learned: Collection[str]
     strays: Sequence[int] = ()
 
 
-def draft_of(
-    stored: Stored | None, document: Document, cut: Sequence[Chunk] | None = None
-) -> Draft:
-    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`.
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Drafts, what is committed of each, and the digests that were embedded for them."""
 
-    cut: its chunks, if they are known, for a model has cut them.
-    """
-    new = _chunks(stored, document) if cut is None else cut
+    drafts: Sequence[Draft]
+    writes: Sequence[Write]
+    embedded: Collection[bytes]
+
+    def each_embedded(self) -> Iterator[int]:
+        """How many of the embedded digests each draft is the first to hold."""
+        unclaimed = set(self.embedded)
+        for draft in self.drafts:
+            own = unclaimed.intersection(chunk.digest for chunk in draft.added)
+            unclaimed -= own
+            yield len(own)
+
+
+def draft_of(
+    stored: Stored | None, document: Document, assistance: Assistance = NO_ASSISTANCE
+) -> Draft:
+    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`."""
+    new = [*_chunks(stored, document, assistance.cut), *_summaries(document, assistance.said)]
     if len(new) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
     planned = _plan(stored, new)
@@ -71,13 +103,13 @@ def draft_of(
     )
 
 
-def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector]) -> Write:
-    """What is committed of the draft; vectors: of its added chunks' digests, in the space."""
+def write_of(draft: Draft, space: str | None, dense: Mapping[bytes, HalfVector]) -> Write:
+    """What is committed of the draft; dense: of its added chunks' digests, in the space."""
     return Write(
         document=draft.document,
         version=draft.version,
         added=[
-            Added(new.digest, new.start, new.end, new.text, vectors[new.digest], words)
+            Added(new.digest, new.start, new.end, new.text, dense[new.digest], words, new.kind)
             for new, words in zip(draft.added, draft.added_words, strict=True)
         ],
         kept=draft.kept,
@@ -89,14 +121,25 @@ def write_of(draft: Draft, space: str | None, vectors: Mapping[bytes, HalfVector
     )
 
 
-def draft_all(
-    changed: Iterable[tuple[Stored | None, Document]], cuts: Mapping[str, Sequence[Chunk]]
+async def draft_aside(
+    changed: Sequence[tuple[Stored | None, Document]], assisted: Mapping[str, Assistance]
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    """The drafts, and by document those that are too long for one; cuts: those that are known."""
+    """As `draft_all`; what takes long, in a thread."""
+    await asyncio.to_thread(prepare, [document for _, document in changed])
+    if sum(len(document.text) for _, document in changed) > INLINE_CHARACTERS_MAX:
+        return await asyncio.to_thread(draft_all, changed, assisted)
+    return draft_all(changed, assisted)
+
+
+def draft_all(
+    changed: Iterable[tuple[Stored | None, Document]], assisted: Mapping[str, Assistance]
+) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    """The drafts, and by document those that are too long for one; assisted: by document."""
     drafts, too_long = [], {}
     for stored, document in changed:
+        assistance = assisted.get(document.document_id, NO_ASSISTANCE)
         try:
-            drafts.append(draft_of(stored, document, cuts.get(document.document_id)))
+            drafts.append(draft_of(stored, document, assistance))
         except DocumentTooLong as error:
             too_long[document.document_id] = error
     return drafts, too_long
@@ -129,24 +172,34 @@ def _learned(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
     return spelling.words_of([document.title, *(chunk.embedded_text for chunk in chunks)])
 
 
-def _chunks(stored: Stored | None, document: Document) -> Sequence[Chunk]:
+def _chunks(
+    stored: Stored | None, document: Document, cut: Sequence[Chunk] | None
+) -> Sequence[Chunk]:
+    if cut is not None:
+        return cut
     if stored is not None and is_cut_alike(stored, document):
         return restored(document.text, document.cut, stored.places)
     return chunks(document.text, document.cut)
+
+
+def _summaries(document: Document, said: Mapping[str, str]) -> Sequence[Chunk]:
+    return [] if document.summaries == NO_SUMMARIES else summaries(document.text, said)
 
 
 def _plan(stored: Stored | None, new: Sequence[Chunk]) -> Plan:
     if stored is None:
         return plan([], new)
     pairs = zip(stored.chunk_ids, stored.digests, strict=True)
-    return plan([StoredChunk(chunk_id, digest) for chunk_id, digest in pairs], new)
+    chunks = [StoredChunk(chunk_id, digest) for chunk_id, digest in pairs]
+    told = [StoredChunk(summary.chunk_id, summary.digest) for summary in stored.summaries]
+    return plan([*chunks, *told], new)
 
 
-def _kept(chunk_id: int, chunk: Chunk, words: SparseVector | None) -> Kept:
+def _kept(chunk_id: int, chunk: Chunk, words: bytes | None) -> Kept:
     return Kept(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
 
 
-def _words(document: Document, chunk: Chunk) -> SparseVector:
+def _words(document: Document, chunk: Chunk) -> bytes:
     """The title counts as words of each chunk; it is not embedded, so a new title costs nothing."""
     weights = lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)
-    return SparseVector(weights, lexical.DIMENSION)
+    return vectors.sparse(weights, lexical.DIMENSION)

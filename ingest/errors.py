@@ -5,6 +5,7 @@ DocumentContended   others kept changing the document while we prepared its next
 DocumentTooLong     the document has more chunks than one may have
 EventRefused        an event says nothing that can be done
 JobRefused          a job will never do
+NotImportable       a file is no archive of a tenant that can be read
 NotReembedded       a tenant could not be moved to another embedder's space
 """
 
@@ -23,6 +24,10 @@ class DocumentTooLong(Exception):
 
 class EventRefused(Exception):
     """Hearing it again is of no use. The message quotes no document."""
+
+
+class NotImportable(Exception):
+    """Nothing was stored; the message says why."""
 
 
 class NotReembedded(Exception):

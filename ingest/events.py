@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from index import cut
 from index.document import (
+    NO_SUMMARIES,
     Cut,
     Document,
     DocumentId,
@@ -38,6 +39,7 @@ from index.document import (
     Owner,
     Readers,
     Source,
+    Summaries,
     Tags,
     Text,
     Title,
@@ -55,7 +57,7 @@ class _Body(BaseModel):
 
 
 class Content(_Body):
-    """What is in a document; `language` is the server's own and `cut` stays if they are absent."""
+    """What is in a document; absent, `cut` and `summaries` stay, `language` is the server's own."""
 
     title: Title = ""
     text: Text
@@ -65,6 +67,7 @@ class Content(_Body):
     tags: Tags = ()
     metadata: Metadata = Field(default_factory=dict)
     cut: Cut | None = None
+    summaries: Summaries | None = None
 
     @field_validator("text")
     @classmethod
@@ -147,4 +150,5 @@ def document_of(event: Put, stored: Document | None, hearing: Hearing, language:
         owner=owner,
         readers=readers,
         cut=content.cut or (stored.cut if stored else cut.DEFAULT),
+        summaries=content.summaries or (stored.summaries if stored else NO_SUMMARIES),
     )

@@ -66,7 +66,7 @@ class Hearer:
                     hearing,
                 )
             case Delete() if is_latest:
-                return await self.writer.remove(tenant, document_id, _there, hearing)
+                return await self.writer.remove(tenant, document_id, _there, hearing, forget=True)
             case _:  # what is in the document a later one has said
                 return await self.writer.put_access(
                     tenant,

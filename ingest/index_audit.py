@@ -4,23 +4,29 @@ A document is read as of one instant, so whoever writes meanwhile is taken for n
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from index.document import NO_SUMMARIES
 from index.inventory import Held, Inventory, Piece
 from index.jobs import Run
+from ingest.chunk import Chunk
 from ingest.cuts import named
 from ingest.errors import DocumentTooLong
+from ingest.summaries import summary
 from ingest.write import Writer
 
 _PAGE_DOCUMENTS = 20  # a starting value, not measured
 
 # text: the document's is lost. orphan: chunks that not all tables hold. vector: chunks without one,
 # or with another one than their digest's. digest: the chunks are none that the text is cut into.
+# summary: its summaries are others than it should have.
 # count: there are more or fewer chunks than is told. space: vectors of a space that nobody uses.
 # behind: the source has other documents by now.
-Kind: TypeAlias = Literal["text", "orphan", "vector", "digest", "count", "space", "behind"]
+Kind: TypeAlias = Literal[
+    "text", "orphan", "vector", "digest", "summary", "count", "space", "behind"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +101,36 @@ def _flaws(held: Held) -> Iterator[Flaw]:
         yield Flaw("text", held.document_id, "its text is lost; write it again")
     elif held.chunks != _cut(held.text, held):
         yield Flaw("digest", held.document_id, "its chunks are none that its text is cut into")
+    if held.text is not None and held.told != _summaries(held.text, held):
+        yield Flaw("summary", held.document_id, "its summaries are others than its text has today")
     if held.strays:
         yield Flaw("orphan", held.document_id, f"{len(held.strays)} chunks are in one table alone")
     if held.unlike:
         detail = f"{held.unlike} chunks have no vector, or another one than their text's"
         yield Flaw("vector", held.document_id, detail)
-    if held.counted != len(held.chunks):
-        detail = f"{held.counted} chunks are told, {len(held.chunks)} found"
+    found = len(held.chunks) + len(held.told)
+    if held.counted != found:
+        detail = f"{held.counted} chunks are told, {found} found"
         yield Flaw("count", held.document_id, detail)
 
 
 def _cut(text: str, held: Held) -> tuple[Piece, ...]:
     """The chunks that the text is cut into today."""
     places = [(each.start, each.end) for each in held.chunks]
-    return tuple(
-        Piece(each.start, each.end, each.digest, each.text)
-        for each in named.restored(text, held.cut, places)
-    )
+    return _pieces(named.restored(text, held.cut, places))
+
+
+def _summaries(text: str, held: Held) -> tuple[Piece, ...]:
+    """What the text is summed up in today; a model would not say it in the same words twice."""
+    if held.summaries == NO_SUMMARIES:
+        return ()
+    by_model = held.summaries == "model"
+    said = {text[each.start : each.end]: each.text for each in held.told if by_model}
+    return _pieces(summary.summaries(text, said))
+
+
+def _pieces(chunks: Iterable[Chunk]) -> tuple[Piece, ...]:
+    return tuple(Piece(each.start, each.end, each.digest, each.text) for each in chunks)
 
 
 def _listed(numbers: Sequence[int]) -> str:

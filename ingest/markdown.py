@@ -1,7 +1,7 @@
 """Markdown: the front matter of a text, its title, and the blocks that it is made of."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
@@ -14,12 +14,15 @@ from ingest import safe_yaml
 
 FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
 TITLE_WITHIN_CHARACTERS = 4_000  # a later heading is of a part; not measured
+_TITLE_SOON_CHARACTERS = 400  # where it mostly stands, so that no more is read
 HEADING_CHARACTERS_MAX = 200  # it is embedded with every chunk of its section; not measured
 HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
 
 ACCESS = frozenset({"readers", "owner"})
 LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
-FIELDS = frozenset({"title", "language", "tags", "readers", "owner", "uri", "metadata", "cut"})
+FIELDS = frozenset(
+    {"title", "language", "tags", "readers", "owner", "uri", "metadata", "cut", "summaries"}
+)
 
 FENCE = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
 
@@ -86,8 +89,12 @@ def refuse_lookalikes(written: Collection[Any]) -> None:
 
 def title(text: str) -> str | None:
     """The first heading of a text that has words, as plain text, if it is near the beginning."""
-    beginning = text[:TITLE_WITHIN_CHARACTERS]
-    return next((block.heading for block in blocks(beginning) if block.heading), None)
+    soon = blocks(text[:_TITLE_SOON_CHARACTERS])[:-1]  # the cut may have made the last a heading
+    return _first_heading(soon) or _first_heading(blocks(text[:TITLE_WITHIN_CHARACTERS]))
+
+
+def _first_heading(blocks: Iterable[Block]) -> str | None:
+    return next((block.heading for block in blocks if block.heading), None)
 
 
 def blocks(text: str) -> list[Block]:

@@ -13,6 +13,7 @@ from index.spaces import Spaces, Text
 from ingest.cuts.named import restored
 from ingest.embed import Embedder, embed_missing
 from ingest.errors import NotReembedded
+from ingest.summaries import summary
 from ingest.write import Invalidation
 
 _PAGE_DOCUMENTS = 50
@@ -87,5 +88,8 @@ def _texts(page: list[Text]) -> dict[bytes, str]:
     return {
         chunk.digest: chunk.embedded_text
         for document in page
-        for chunk in restored(document.text, document.cut, document.places)
+        for chunk in (
+            *restored(document.text, document.cut, document.places),
+            *summary.restored(document.text, document.summaries),
+        )
     }

@@ -1,11 +1,12 @@
 """One complete reading of a source into a tenant."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from index.document import Document
 from index.documents import Documents
@@ -13,14 +14,19 @@ from index.jobs import Run
 from ingest.batch import batches
 from ingest.errors import DocumentTooLong
 from ingest.source import Item, Refused, Source
+from ingest.turns import Turns
 from ingest.write import Outcome, Put, Written
+
+_WRITING_MAX = 2  # batches: one is planned, one committed
+
+_Writing: TypeAlias = asyncio.Task[list[Outcome]]
 
 
 class Writing(Protocol):
     """As `ingest.write.Writer` does it, or as whoever only compares."""
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], run: Run | None, /
+        self, tenant: str, puts: Sequence[Put], run: Run | None, turns: Turns, /
     ) -> list[Outcome]: ...
 
     async def remove(
@@ -105,13 +111,23 @@ async def read_items(
     run: Run | None = None,
 ) -> tuple[Report, set[str]]:
     """Write every document among the items; what it came to, and their identifiers."""
-    report, seen = Report(), set[str]()
-    async with aclosing(_ahead(batches(items, _characters))) as reading:
-        async for batch in reading:
-            found = [item for item in batch if isinstance(item, Document)]
-            seen.update(document.document_id for document in found)
-            puts = [Put(document.document_id, _as_read(document)) for document in found]
-            outcomes = iter(await writer.put_all(tenant, puts, run))
+    report, seen, turns = Report(), set[str](), Turns()
+
+    async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
+        found = [item for item in batch if isinstance(item, Document)]
+        document_ids = {document.document_id for document in found}
+        if before and not seen.isdisjoint(document_ids):  # the later version has to stay
+            await asyncio.wait(before)
+        seen.update(document_ids)
+        puts = [Put(document.document_id, _as_read(document)) for document in found]
+        return await writer.put_all(tenant, puts, run, turns)
+
+    async with (
+        aclosing(_ahead(batches(items, _characters))) as reading,
+        aclosing(_written(reading, write)) as written,
+    ):
+        async for batch, made in written:
+            outcomes = iter(made)
             for item in batch:
                 _count(report, item, outcomes)
                 on_item(report)
@@ -127,6 +143,31 @@ async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], No
             yield batch
     finally:
         coming.cancel()
+
+
+async def _written(
+    reading: AsyncIterator[list[Item]],
+    write: Callable[[Sequence[Item], Sequence[_Writing]], Coroutine[None, None, list[Outcome]]],
+) -> AsyncGenerator[tuple[list[Item], list[Outcome]], None]:
+    """The batches, each with what became of it, of which two are being written at a time.
+
+    write: is also told what is being written already.
+    """
+    writing: deque[tuple[list[Item], _Writing]] = deque()
+    try:
+        async for batch in reading:
+            before = [task for _, task in writing]
+            writing.append((batch, asyncio.create_task(write(batch, before))))
+            if len(writing) == _WRITING_MAX:
+                yield writing[0][0], await writing[0][1]
+                writing.popleft()
+        while writing:
+            yield writing[0][0], await writing[0][1]
+            writing.popleft()
+    finally:
+        for _, task in writing:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in writing), return_exceptions=True)
 
 
 def _refused(report: Report, source: str, document_id: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from index import cut
-from index.document import Document
+from index.document import NO_SUMMARIES, Document, Summaries
 
 _DOCUMENT = TypeAdapter(Document)
 _CUT = cut.DEFAULT
@@ -51,6 +51,7 @@ class Defaults:
     tags: tuple[str, ...] = ()
     language: str = "en"
     cut: str | None = None
+    summaries: Summaries = NO_SUMMARIES
 
     def fields(self, own_cut: str = _CUT) -> dict[str, Any]:
         return {
@@ -59,6 +60,7 @@ class Defaults:
             "tags": self.tags,
             "language": self.language,
             "cut": self.cut or own_cut,
+            "summaries": self.summaries,
             "metadata": {},
         }
 

@@ -18,6 +18,7 @@ from pgqueuer.domain.types import Channel, QueueExecutionMode
 from pgqueuer.ports import RepositoryPort
 from pgqueuer.qm import QueueManager
 
+from index.actor import SYSTEM, Actor, acting_as
 from index.errors import (
     BudgetSpent,
     DatabaseUnavailable,
@@ -89,8 +90,10 @@ class Worker:
 
     async def do(self, claimed: Claimed, handler: Handler) -> None:
         """Do the job and say what became of it; who can't say so any more lets the lease end."""
+        asked = claimed.subject is not None or claimed.key_id is not None
         try:
-            await self._settle(claimed, handler)
+            with acting_as(Actor(claimed.subject, claimed.key_id) if asked else SYSTEM):
+                await self._settle(claimed, handler)
         except DatabaseUnavailable as away:
             log.warning("job", job=claimed.job_id, state="untold", detail=str(away))
 

@@ -13,21 +13,22 @@ from typing import Protocol
 
 from pgvector import HalfVector
 
-from index import cut, spelling
+from index import spelling
 from index.document import Document
 from index.documents import Committed, Documents, Stored
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.forgetting import Forgotten
 from index.heard import By, Hearing
-from ingest.chunk import Chunk
-from ingest.cuts.model import Known
-from ingest.draft import Draft, draft_all, is_common, is_cut_alike, prepare, write_of
+from ingest.assistant import Assistant
+from ingest.draft import Draft, Planned, draft_aside, is_common, write_of
 from ingest.embed import Embedder, embed_missing
 from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.payer import paid_by
+from ingest.turns import Turns
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
 _PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many writers take turns
-_INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
+_NO_ASSISTANT = Assistant()
 
 
 class Tally(Protocol):
@@ -38,12 +39,6 @@ class Tally(Protocol):
 
 class Invalidation(Protocol):
     async def drain(self, tenant: str, revisions: Mapping[str, int], /) -> None: ...
-
-
-class ModelCut(Protocol):
-    """Cuts a text as a model finds best, and all but what is known of it anew. Never fails."""
-
-    async def chunks(self, text: str, known: Known | None, /) -> list[Chunk]: ...
 
 
 Revise = Callable[[Document | None], Document]
@@ -65,6 +60,7 @@ class Written:
     """The revision that a write made, and how many chunks it added, kept, removed and embedded.
 
     changed: False if everything was so already, and the revision is an older one.
+    forgotten: what else went with a document that was forgotten.
     """
 
     document_id: str
@@ -74,6 +70,7 @@ class Written:
     kept: int = 0
     removed: int = 0
     embedded: int = 0
+    forgotten: Forgotten | None = None
 
 
 Outcome = Written | Exception  # what was written, or why nothing was
@@ -92,18 +89,15 @@ class Writer:
         embedder: Embedder,
         invalidation: Invalidation,
         *others: Embedder,
-        model_cut: ModelCut | None = None,
+        assistant: Assistant = _NO_ASSISTANT,
         tally: Tally | None = None,
     ) -> None:
-        """embedder: for tenants in no other's space, or in none yet.
-
-        model_cut: for documents that ask for it, which are otherwise cut by their structure.
-        """
+        """embedder: for tenants in no other's space, or in none yet."""
         self._documents = documents
         self._first = embedder.space
         self._embedders = {each.space: each for each in (embedder, *others)}
         self._invalidation = invalidation
-        self._model_cut = model_cut
+        self._assistant = assistant
         self._tally = tally
 
     async def put(
@@ -118,18 +112,25 @@ class Writer:
         return _written(outcome)
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], by: By | None = None
+        self,
+        tenant: str,
+        puts: Sequence[Put],
+        by: By | None = None,
+        turns: Turns | None = None,
     ) -> list[Outcome]:
         """Store the documents, together where they differ; what became of each, in order.
 
         One that fails stops no other. Of two puts of one document the later one sees the earlier.
         A document that is already so costs its part of a look-up, and makes no revision.
         `ingest.batch` says how many are worth a call.
+
+        turns: of calls that are made together and write one after the other.
         """
+        turns = turns or Turns()
         outcomes: list[Outcome] = []
         for revises in _distinct(puts):
             settled = await self._settled(
-                tenant, list(revises), partial(self._put, tenant, revises, by=by)
+                tenant, list(revises), partial(self._put, tenant, revises, by, turns)
             )
             outcomes += [settled[document_id] for document_id in revises]
         return outcomes
@@ -146,7 +147,8 @@ class Writer:
                 return _unchanged(stored)
             words: Collection[str] = ()
             if is_common(document) and not is_common(stored.document):
-                texts = [document.title, document.text]
+                told = (summary.text for summary in stored.summaries)
+                texts = [document.title, document.text, *told]
                 words = await asyncio.to_thread(spelling.words_of, texts)
             owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
@@ -155,7 +157,7 @@ class Writer:
             if committed is None:
                 return None
             revision = await self._invalidated(tenant, committed)
-            return Written(document_id, revision, kept=len(stored.chunk_ids))
+            return Written(document_id, revision, kept=len(stored.all_ids))
 
         return await self._settled_one(tenant, document_id, attempt)
 
@@ -165,17 +167,23 @@ class Writer:
         document_id: str,
         permit: Callable[[Document | None], object],
         by: By | None = None,
+        *,
+        forget: bool = False,
     ) -> Written:
-        """Remove the document with its chunks; `permit` raises to refuse."""
+        """Remove the document with its chunks; `permit` raises to refuse.
+
+        forget: its vectors too, which would else stay, should its words come back.
+        """
 
         async def attempt(stored: Stored | None) -> Written | None:
             permit(stored.document if stored else None)
             assert stored is not None, "permit refuses what is not there"
-            committed = await self._documents.remove(tenant, stored, by)
+            committed = await self._documents.remove(tenant, stored, by, forget=forget)
             if committed is None:
                 return None
             revision = await self._invalidated(tenant, committed)
-            return Written(document_id, revision, removed=len(stored.chunk_ids))
+            removed = len(stored.all_ids)
+            return Written(document_id, revision, removed=removed, forgotten=committed.forgotten)
 
         return await self._settled_one(tenant, document_id, attempt)
 
@@ -190,12 +198,18 @@ class Writer:
         async def attempt(stored: Stored | None) -> Written | None:
             if stored is None:
                 return Written(document_id, 0, changed=False)
-            unknown = replace(stored, digests=(b"",) * len(stored.digests))
-            drafts, too_long = await _drafts([(unknown, stored.document)], {})
+            unknown = replace(
+                stored,
+                digests=(b"",) * len(stored.digests),
+                summaries=tuple(replace(each, digest=b"") for each in stored.summaries),
+            )
+            drafts, too_long = await self._drafts(tenant, [(unknown, stored.document)])
             for error in too_long.values():
                 raise error
-            drafts = [replace(draft, strays=strays) for draft in drafts]
-            return (await self._commit(tenant, drafts, by)).get(document_id)
+            planned = await self._planned(
+                tenant, [replace(draft, strays=strays) for draft in drafts]
+            )
+            return (await self._commit(tenant, planned, by)).get(document_id)
 
         await self._settled_one(tenant, document_id, attempt)
 
@@ -250,8 +264,9 @@ class Writer:
         self,
         tenant: str,
         revises: Mapping[str, Revise],
+        by: By | None,
+        turns: Turns,
         stored: Mapping[str, Stored | None],
-        by: By | None = None,
     ) -> dict[str, Outcome]:
         """One attempt at all that `stored` names; whom somebody overtook is left out."""
         revised = {each: _revised(revises[each], found) for each, found in stored.items()}
@@ -260,50 +275,42 @@ class Writer:
         ]
         for each in stored.values():
             if each and isinstance(revised[each.document.document_id], Written):
-                self._count(tenant, each.document, 0, len(each.chunk_ids))
-        with paid_by(tenant):
-            cut_by_model = await self._cut_by_model(changed)
-        drafts, too_long = await _drafts(changed, cut_by_model)
+                self._count(tenant, each.document, 0, len(each.all_ids))
+        async with turns.planning:
+            drafts, too_long = await self._drafts(tenant, changed)
+            planned = await self._planned(tenant, drafts)
         outcomes: dict[str, Outcome] = {
             each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
         }
-        return outcomes | too_long | await self._commit(tenant, drafts, by)
+        async with turns.committing:
+            return outcomes | too_long | await self._commit(tenant, planned, by)
 
-    async def _cut_by_model(
-        self, changed: Sequence[tuple[Stored | None, Document]]
-    ) -> Mapping[str, Sequence[Chunk]]:
-        """By document, the chunks of those that a model has to cut."""
-        chunks = {}
-        for stored, document in changed:
-            asked = document.cut == cut.MODEL and not is_cut_alike(stored, document)
-            if asked and self._model_cut is not None:
-                known = (
-                    Known(stored.document.text, stored.places)
-                    if stored is not None and stored.document.cut == cut.MODEL
-                    else None
-                )
-                chunks[document.document_id] = await self._model_cut.chunks(document.text, known)
-        return chunks
+    async def _drafts(
+        self, tenant: str, changed: Sequence[tuple[Stored | None, Document]]
+    ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+        """The drafts, and those documents that are too long for one."""
+        with paid_by(tenant):
+            assisted = await self._assistant.assisted(changed)
+        return await draft_aside(changed, assisted)
 
-    async def _commit(
-        self, tenant: str, drafts: Sequence[Draft], by: By | None
-    ) -> dict[str, Written]:
-        """Those of the drafts that were written, all in one commit."""
-        if not drafts:
-            return {}
+    async def _planned(self, tenant: str, drafts: Sequence[Draft]) -> Planned:
         texts = {chunk.digest: chunk.embedded_text for draft in drafts for chunk in draft.added}
         space = await self._space(tenant) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
-        commits = await self._documents.apply_all(
-            tenant, [write_of(draft, space, vectors) for draft in drafts], by
-        )
+        return Planned(drafts, [write_of(draft, space, vectors) for draft in drafts], embedded)
+
+    async def _commit(self, tenant: str, planned: Planned, by: By | None) -> dict[str, Written]:
+        """Those of the drafts that were written, all in one commit."""
+        if not planned.drafts:
+            return {}
+        commits = await self._documents.apply_all(tenant, planned.writes, by)
         committed = next(filter(None, commits), None)
         if committed is None:
             return {}
         revision = await self._invalidated(tenant, committed)
         outcomes = {}
         for draft, commit, texts_embedded in zip(
-            drafts, commits, _each_embedded(drafts, embedded), strict=True
+            planned.drafts, commits, planned.each_embedded(), strict=True
         ):
             if commit is None:
                 continue
@@ -370,7 +377,7 @@ def _revised(revise: Revise, stored: Stored | None) -> Document | Outcome:
 
 
 def _unchanged(stored: Stored) -> Written:
-    document_id, kept = stored.document.document_id, len(stored.chunk_ids)
+    document_id, kept = stored.document.document_id, len(stored.all_ids)
     return Written(document_id, stored.revision, changed=False, kept=kept)
 
 
@@ -378,22 +385,3 @@ def _written(outcome: Outcome) -> Written:
     if isinstance(outcome, Exception):
         raise outcome
     return outcome
-
-
-async def _drafts(
-    changed: Sequence[tuple[Stored | None, Document]], chunks: Mapping[str, Sequence[Chunk]]
-) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    """The drafts, and those documents that are too long for one; chunks: that are known already."""
-    await asyncio.to_thread(prepare, [document for _, document in changed])
-    if sum(len(document.text) for _, document in changed) > _INLINE_CHARACTERS_MAX:
-        return await asyncio.to_thread(draft_all, changed, chunks)
-    return draft_all(changed, chunks)
-
-
-def _each_embedded(drafts: Sequence[Draft], embedded: Collection[bytes]) -> Iterator[int]:
-    """How many of the embedded digests each draft is the first to hold."""
-    unclaimed = set(embedded)
-    for draft in drafts:
-        own = unclaimed.intersection(chunk.digest for chunk in draft.added)
-        unclaimed -= own
-        yield len(own)

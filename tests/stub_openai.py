@@ -92,6 +92,7 @@ class StubOpenAI:
                 await self.serve(reader, writer)
         finally:
             self._open.discard(writer)
+            writer.close()  # also of a client that left before it had asked
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         path, asked = await _read(reader)
@@ -105,8 +106,7 @@ class StubOpenAI:
             case Mischief.HANG_UP:
                 pass
         writer.close()
-        with suppress(ConnectionError):
-            await writer.wait_closed()
+        await writer.wait_closed()
 
     def _embed(self, asked: Asked) -> Reply | Mischief:
         self.asked.append(asked)

@@ -14,6 +14,11 @@ for i = 3, #KEYS do
     redis.call('ZREM', KEYS[2], ARGV[i + 3])
 end
 if ARGV[4] ~= '' then
+    -- No entry that is listed may be served any more, so none has to lie there until its life ends.
+    local base = string.sub(KEYS[2], 1, -1 - #'entries')
+    for _, name in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+        redis.call('UNLINK', base .. name)
+    end
     redis.call('DEL', KEYS[2])
     redis.call('ZADD', KEYS[2], 0, ARGV[4])
 end

@@ -4,7 +4,7 @@
 -- $1 the next date, for each tenant that has none yet.
 INSERT INTO audits (tenant, next_run_at)
 SELECT tenant, $1 FROM tenants
-WHERE tenant <> 'public'
+WHERE tenant <> 'public' AND NOT leaving
   AND NOT EXISTS (SELECT FROM audits WHERE audits.tenant = tenants.tenant AND next_run_at IS NOT NULL)
 ON CONFLICT (tenant) DO UPDATE SET next_run_at = excluded.next_run_at;
 

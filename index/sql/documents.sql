@@ -13,12 +13,13 @@ FROM (
 SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'shelf' || chr(31) || $1, 0));
 
 -- name: stored
--- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text.
+-- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text, of which
+-- summaries, below zero, come by themselves.
 -- Each is looked up by itself: a join or a group would read all that the tenant has, at times.
 SELECT
-    found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
+    found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
     version, texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
-    told.chunk_ids, told.digests, told.starts, told.ends
+    told.chunk_ids, told.digests, told.starts, told.ends, told.summaries_told
 FROM unnest($2::text[]) AS asked (document_id)
 CROSS JOIN LATERAL (
     SELECT * FROM documents WHERE tenant = $1 AND documents.document_id = asked.document_id LIMIT 1
@@ -26,22 +27,29 @@ CROSS JOIN LATERAL (
 JOIN texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
-        coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id), '{}') AS chunk_ids,
-        coalesce(array_agg(digest ORDER BY start_at, chunk_id), '{}') AS digests,
-        coalesce(array_agg(start_at ORDER BY start_at, chunk_id), '{}') AS starts,
-        coalesce(array_agg(end_at ORDER BY start_at, chunk_id), '{}') AS ends
+        coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS chunk_ids,
+        coalesce(array_agg(digest ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS digests,
+        coalesce(array_agg(start_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS starts,
+        coalesce(array_agg(end_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS ends,
+        array_agg((chunk_id, digest, start_at, end_at, text) ORDER BY start_at, chunk_id)
+            FILTER (WHERE chunk_id < 0) AS summaries_told
     FROM chunk_texts WHERE chunk_texts.document_key = found.document_key
 ) AS told;
 
 -- name: versions
 -- $1 tenant, $2 documents: those that exist, with the space that the tenant's vectors are in, null
--- while it has none. One row at least if there is the tenant, none if not.
+-- while it has none, and what its vocabulary is at. One row at least if there is the tenant, none if
+-- not, or if it is being deleted.
 SELECT
-    coalesce(tenants.space, (SELECT space FROM generation)) AS space,
+    coalesce(tenants.space, (SELECT space FROM generation)) AS space, words,
     document_key, document_id, version, readers, documents.chunks
 FROM tenants
 LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
-WHERE tenants.tenant = $1;
+WHERE tenants.tenant = $1 AND NOT leaving;
 
 -- name: put
 -- $1 tenant, $2 document, then its fields: a new document, or the next version of it.
@@ -51,13 +59,14 @@ WITH registered AS (
 written AS (
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
-         chunks)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13)
+         summaries, chunks)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13, $14)
     ON CONFLICT (tenant, document_id) DO UPDATE SET
         source = excluded.source, title = excluded.title, uri = excluded.uri,
         language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
         owner = excluded.owner, readers = excluded.readers, cut = excluded.cut,
-        chunks = excluded.chunks, version = nextval('document_versions'), updated_at = now()
+        summaries = excluded.summaries, chunks = excluded.chunks,
+        version = nextval('document_versions'), updated_at = now()
     RETURNING document_key
 ),
 text_written AS (
@@ -67,13 +76,13 @@ text_written AS (
 SELECT document_key FROM written;
 
 -- name: add_chunks
--- Identifiers rise with the order of the arrays.
+-- Identifiers go away from zero with the order of the arrays; those of summaries downwards.
 WITH new AS MATERIALIZED (
-    SELECT nextval('chunk_ids') AS chunk_id, *
+    SELECT nextval('chunk_ids') * CASE WHEN is_summary THEN -1 ELSE 1 END AS chunk_id, *
     FROM unnest(
         $2::bigint[], $3::halfvec[], $4::sparsevec[], $5::bytea[], $6::integer[], $7::integer[],
-        $8::text[]
-    ) AS new (document_key, dense, lexical, digest, start_at, end_at, text)
+        $8::text[], $9::boolean[]
+    ) AS new (document_key, dense, lexical, digest, start_at, end_at, text, is_summary)
 ),
 added AS (
     INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical)
@@ -84,7 +93,7 @@ told AS (
     INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
     SELECT chunk_id, document_key, digest, start_at, end_at, text FROM new
 )
-SELECT chunk_id FROM new ORDER BY chunk_id;
+SELECT chunk_id FROM new ORDER BY abs(chunk_id);
 
 -- name: move_chunks
 -- Kept chunks may stand elsewhere in the text; those that do.
@@ -102,10 +111,16 @@ WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.te
   AND chunks.chunk_id = new.chunk_id AND chunks.lexical <> new.lexical;
 
 -- name: remove_chunks
+-- It is kept what they were made of: whoever forgets the document forgets the vectors too.
 WITH untold AS (
     DELETE FROM chunk_texts USING chunks
     WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
       AND chunks.chunk_id = ANY ($2::bigint[]) AND chunk_texts.chunk_id = chunks.chunk_id
+    RETURNING chunk_texts.document_key, digest
+),
+noted AS (
+    INSERT INTO outdated (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
+    ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks
 WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
@@ -117,6 +132,11 @@ WITH untold AS (
     DELETE FROM chunk_texts USING documents
     WHERE documents.tenant = $1 AND chunk_texts.document_key = documents.document_key
       AND chunk_id = ANY ($2::bigint[])
+    RETURNING chunk_texts.document_key, digest
+),
+noted AS (
+    INSERT INTO outdated (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
+    ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks USING documents
 WHERE documents.tenant = $1 AND chunks.document_key = documents.document_key

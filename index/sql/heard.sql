@@ -3,7 +3,7 @@
 -- tenant.
 SELECT content, access, owner, readers
 FROM tenants LEFT JOIN heard ON heard.tenant = tenants.tenant AND document_id = $2
-WHERE tenants.tenant = $1;
+WHERE tenants.tenant = $1 AND NOT leaving;
 
 -- name: keep
 -- $1 tenant, $2 document, $3 and $4 versions of before, then what has been heard now; false if another

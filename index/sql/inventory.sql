@@ -2,11 +2,11 @@
 
 -- name: documents
 -- $1 tenant, $2 the last document of the page before, $3 limit: each with its chunks in the order of
--- the text. unlike: chunks without a vector, or with another one than their digest's in the tenant's
--- space. strays: those that only one of the tables holds, or that stand on another's shelf.
+-- the text, and summaries, below zero, by themselves. unlike: chunks without a vector, or with another
+-- one than their digest's in the tenant's space. strays: those that only one of the tables holds, or that stand on another's shelf.
 SELECT
-    document_key, document_id, texts.text, cut, documents.chunks AS counted,
-    told.chunks, told.unlike, told.untold || stood.strays AS strays
+    document_key, document_id, texts.text, cut, summaries, documents.chunks AS counted,
+    told.chunks, told.told, told.unlike, told.untold || stood.strays AS strays
 FROM documents
 JOIN tenants USING (tenant)
 LEFT JOIN texts USING (document_key)
@@ -14,7 +14,11 @@ CROSS JOIN LATERAL (
     SELECT
         array_agg(
             (start_at, end_at, chunk_texts.digest, chunk_texts.text) ORDER BY start_at, chunk_id
-        ) AS chunks,
+        ) FILTER (WHERE chunk_id > 0) AS chunks,
+        array_agg(
+            (start_at, end_at, chunk_texts.digest, chunk_texts.text)
+            ORDER BY start_at, end_at DESC
+        ) FILTER (WHERE chunk_id < 0) AS told,
         count(*) FILTER (WHERE chunks.dense <> embeddings.dense OR embeddings.dense IS NULL) AS unlike,
         coalesce(array_agg(chunk_id) FILTER (WHERE chunks.dense IS NULL), '{}') AS untold
     FROM chunk_texts

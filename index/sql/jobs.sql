@@ -2,9 +2,10 @@
 -- A run is named by place, lease and attempts: who has lost it changes nothing any more.
 
 -- name: crowd
--- $1 tenant, $2 most: whether as many jobs of the tenant wait. No row without a tenant.
+-- $1 tenant, $2 most: whether as many jobs of the tenant wait. No row without a tenant, or if it is
+-- being deleted.
 SELECT (SELECT count(*) FROM (SELECT FROM jobs WHERE tenant = $1 AND state = 'waiting' LIMIT $2) AS waiting) >= $2
-FROM tenants WHERE tenant = $1;
+FROM tenants WHERE tenant = $1 AND NOT leaving;
 
 -- name: enqueue
 -- $1 job, $2 tenant, $3 kind, $4 target, $5 source, $6 key, $7 subject, $8 payload, $9 most attempts,

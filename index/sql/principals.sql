@@ -13,7 +13,7 @@ INSERT INTO keys (
     key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, lineage,
     groups_only, filter
 )
-SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM tenants WHERE tenant = $1
+SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM tenants WHERE tenant = $1 AND NOT leaving
 RETURNING key_id;
 
 -- name: page
@@ -36,11 +36,11 @@ ending AS (
 made AS (
     INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at)
     SELECT $3, tenant, $4, name, subject, groups, roles, scopes, expires_at FROM old
-    RETURNING tenant, expires_at
+    RETURNING tenant
 )
 UPDATE tenants SET access_revision = access_revision + 1 FROM made
 WHERE tenants.tenant = made.tenant
-RETURNING made.expires_at;
+RETURNING made.tenant;
 
 -- name: lock_live
 -- $1 tenant or null for the operator, $2 key: locked before its tokens are looked for, so that none is
@@ -91,7 +91,9 @@ SELECT
         WHERE groups_only IS NULL OR group_id = ANY (groups_only)
         ORDER BY 1
     ) AS groups
-FROM keys JOIN tenants USING (tenant) JOIN tenants AS everyone ON everyone.tenant = 'public'
+FROM keys
+JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.leaving
+JOIN tenants AS everyone ON everyone.tenant = 'public'
 
 -- name: holder
 -- $1 the key's digest: who holds it, in which groups, as of which revisions.
@@ -124,4 +126,4 @@ SELECT
         ORDER BY 1
     ) AS groups
 FROM tenants JOIN tenants AS everyone ON everyone.tenant = 'public'
-WHERE tenants.tenant = $1 AND $1 <> 'public';
+WHERE tenants.tenant = $1 AND $1 <> 'public' AND NOT tenants.leaving;

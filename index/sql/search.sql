@@ -7,8 +7,10 @@
 -- The passes take also: $15 dense and $16 lexical query vector, $17 how many of the best chunks to
 -- bring with their texts, $18 the share of the dense score in what is best, and $20 whether these
 -- texts take in the chunk before and the one after; $21 the space of the dense vector: chunks of
--- another one are compared by their words alone; where there are legs, $22 candidates of each. $19 is
--- each statement's own, and so is $15 of the survey.
+-- another one are compared by their words alone; $22 what is left out: true for
+-- summaries, whose identifiers are below zero, false for pieces of texts, null for neither; $23
+-- whether to bring beside what a hit shows the summaries of what it stands in; where there are legs,
+-- $24 candidates of each. $19 is each statement's own, and so is $15 of the survey.
 --
 -- An exact pass comes in two forms. By itself it brings the best chunks by `fusion.absolute`, which
 -- needs nothing but each chunk's two scores; `…_legs` brings the legs as well, whose candidates other
@@ -45,6 +47,11 @@ $14::boolean AND 'public' = ANY ($2::text[])
 -- The tenant's own; a row of `tenants` without one has the index's.
 coalesce(tenants.space, (SELECT space FROM generation), $21)
 
+-- fragment: is_of_kind
+-- Of a chunk; in a form that no index holds, and of which the planner believes the same whatever it
+-- knows of the table.
+(chunk_id < 0) IS DISTINCT FROM $22::boolean
+
 -- fragment: asked_of_own
 -- The dense query vector, if the tenant's can be compared with it; evaluated once.
 (SELECT $15::halfvec FROM tenants WHERE tenant = $1 AND :space = $21)
@@ -69,6 +76,7 @@ FROM others
 CROSS JOIN LATERAL (
     SELECT chunk_id, dense, lexical FROM chunks
     WHERE chunks.shelf = others.shelf AND chunks.document_key = others.document_key
+      AND :is_of_kind
     OFFSET 0
 ) AS chunks
 
@@ -98,11 +106,11 @@ EXISTS (
 -- fragment: legs
 dense_leg AS (
     SELECT chunk_id, dense FROM visible WHERE dense IS NOT NULL
-    ORDER BY dense DESC, chunk_id LIMIT $22
+    ORDER BY dense DESC, chunk_id LIMIT $24
 ),
 lexical_leg AS (
     SELECT chunk_id, lexical FROM visible WHERE lexical > 0
-    ORDER BY lexical DESC, chunk_id LIMIT $22
+    ORDER BY lexical DESC, chunk_id LIMIT $24
 ),
 chosen AS (
     SELECT chunk_id, dense, lexical FROM visible
@@ -135,6 +143,14 @@ SELECT
     (SELECT array_agg(lexical) FROM lexical_leg) AS lexical_scores
 FROM (:head) AS whole
 
+-- fragment: summaries
+-- Of the whole and of all sections that a chunk stands in.
+SELECT jsonb_agg(jsonb_build_array(above.text, above.start_at, above.end_at))
+FROM chunk_texts AS above
+WHERE above.document_key = chunk_texts.document_key AND (above.chunk_id < 0) IS TRUE
+  AND above.start_at <= chunk_texts.start_at AND above.end_at >= chunk_texts.end_at
+  AND above.chunk_id <> chunk_texts.chunk_id
+
 -- fragment: answer
 -- The head, and beside it and below it the chosen chunks with what a hit shows.
 SELECT
@@ -143,7 +159,8 @@ SELECT
     coalesce(around.start_at, chunk_texts.start_at) AS start_at,
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
     document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
-    documents.language, documents.tags
+    documents.language, documents.tags,
+    CASE WHEN $23::boolean THEN (:summaries) END AS summaries
 FROM (SELECT 1 AS place, * FROM head) AS head
 FULL JOIN (SELECT row_number() OVER () AS place, * FROM chosen) AS chosen USING (place)
 -- OFFSET 0: one by one, however few there are in all.
@@ -160,14 +177,14 @@ LEFT JOIN LATERAL (
     FROM (
         -- OFFSET 0: a whole text is read only if it is asked for.
         SELECT document_key, text FROM texts
-        WHERE $20::boolean AND document_key = chunk_texts.document_key
+        WHERE $20::boolean AND chunk_texts.chunk_id > 0 AND document_key = chunk_texts.document_key
         OFFSET 0
     ) AS texts
     CROSS JOIN LATERAL (
         SELECT coalesce(min(start_at), chunk_texts.start_at) AS start_at
         FROM (
             SELECT start_at FROM chunk_texts AS neighbour
-            WHERE neighbour.document_key = texts.document_key
+            WHERE neighbour.document_key = texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
               AND neighbour.start_at < chunk_texts.start_at
             ORDER BY start_at DESC LIMIT 1
         ) AS neighbours
@@ -176,7 +193,7 @@ LEFT JOIN LATERAL (
         SELECT greatest(max(end_at), chunk_texts.end_at) AS end_at
         FROM (
             SELECT end_at FROM chunk_texts AS neighbour
-            WHERE neighbour.document_key = texts.document_key
+            WHERE neighbour.document_key = texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
               AND neighbour.start_at > chunk_texts.start_at
             ORDER BY start_at LIMIT 1
         ) AS neighbours
@@ -238,7 +255,7 @@ visible AS (
         SELECT :compared
         FROM (SELECT *, :asked_of_own AS asked FROM chunks) AS chunks
         WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
-          AND (document_key IN (SELECT document_key FROM own)) IS TRUE
+          AND :is_of_kind AND (document_key IN (SELECT document_key FROM own)) IS TRUE
         OFFSET 0
     )
     UNION ALL
@@ -257,6 +274,7 @@ visible AS (
             SELECT chunk_id, dense, lexical, :asked_of_own AS asked FROM chunks
             WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
               AND (tenant = $1) IS TRUE AND chunks.document_key = own.document_key
+              AND :is_of_kind
             OFFSET 0
         ) AS chunks
         OFFSET 0
@@ -301,21 +319,21 @@ head AS (:head_with_legs)
 WITH nearest AS MATERIALIZED (
     SELECT chunk_id, 1 - (dense::halfvec({width}) <=> $15::halfvec({width})) AS dense
     FROM chunks_{shelf} AS chunks
-    WHERE vector_dims(dense) = {width} AND :is_seen AND (
+    WHERE vector_dims(dense) = {width} AND :is_of_kind AND :is_seen AND (
         SELECT :space = $21 FROM tenants WHERE tenants.tenant = chunks.tenant
     )
-    ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $22
+    ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $24
 ),
 dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
 -- The words of most of these chunks are compared sooner than it is looked up who may see them.
 matched AS MATERIALIZED (
     SELECT chunk_id, document_key, - (lexical <#> $16::sparsevec) AS lexical
     FROM chunks_{shelf}
-    WHERE lexical_terms(lexical) && $19::integer[]
+    WHERE lexical_terms(lexical) && $19::integer[] AND :is_of_kind
     ORDER BY 3 DESC, chunk_id
 ),
 lexical_leg AS (
-    SELECT chunk_id, lexical FROM matched AS chunks WHERE :is_seen LIMIT $22
+    SELECT chunk_id, lexical FROM matched AS chunks WHERE :is_seen LIMIT $24
 ),
 visible AS (
     SELECT :compared
@@ -335,14 +353,16 @@ head AS (:head_with_legs)
 
 -- name: document
 -- $13 document: one of the tenant that is meant.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, text
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    text
 FROM documents JOIN texts USING (document_key)
 WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted;
 
 -- name: documents
 -- $13 the last document of the page before, $14 source or null, $15 limit: the next ones of the
 -- tenant that are meant, without their texts.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, '' AS text
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    '' AS text
 FROM documents
 WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
   AND :is_admitted AND :is_wanted

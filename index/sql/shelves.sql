@@ -10,7 +10,7 @@ SELECT pg_advisory_unlock(6324272);
 -- name: outgrown
 -- $1 how many chunks are too many for the shared shelf.
 SELECT tenant, chunks FROM tenants
-WHERE shelf = 0 AND chunks >= $1 AND tenant <> 'public' ORDER BY chunks DESC, tenant;
+WHERE shelf = 0 AND chunks >= $1 AND tenant <> 'public' AND NOT leaving ORDER BY chunks DESC, tenant;
 
 -- name: unindexed
 -- $1 how many chunks that one search may see make an index worth its price.

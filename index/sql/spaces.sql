@@ -13,12 +13,16 @@ WHERE tenants.tenant <> 'public' GROUP BY tenants.tenant ORDER BY tenants.tenant
 
 -- name: documents
 -- $1 tenant, $2 the last document of the page before, $3 limit: what their chunks are made of.
-SELECT document_key, document_id, text, cut, told.starts, told.ends
+SELECT document_key, document_id, text, cut, told.starts, told.ends, told.summaries_told
 FROM documents JOIN texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
-        coalesce(array_agg(start_at ORDER BY start_at, chunk_id), '{}') AS starts,
-        coalesce(array_agg(end_at ORDER BY start_at, chunk_id), '{}') AS ends
+        coalesce(array_agg(start_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS starts,
+        coalesce(array_agg(end_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
+            AS ends,
+        array_agg((start_at, end_at, chunk_texts.text) ORDER BY start_at, chunk_id)
+            FILTER (WHERE chunk_id < 0) AS summaries_told
     FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key
 ) AS told
 WHERE tenant = $1 AND document_key > $2 ORDER BY document_key LIMIT $3;

@@ -9,10 +9,13 @@ SELECT tenant, revision FROM tenants ORDER BY tenant;
 SELECT DISTINCT unnest(languages) AS language FROM tenants ORDER BY 1;
 
 -- name: create
-INSERT INTO tenants (tenant, name) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING tenant;
+-- Beyond whatever older tenant of this name there was: see `departed`.
+INSERT INTO tenants (tenant, name, revision, access_revision, words)
+SELECT $1, $2, revision, revision, words FROM departed
+ON CONFLICT DO NOTHING RETURNING tenant;
 
 -- name: exists
-SELECT true FROM tenants WHERE tenant = $1;
+SELECT true FROM tenants WHERE tenant = $1 AND NOT leaving;
 
 -- name: create_group
 INSERT INTO groups (tenant, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;

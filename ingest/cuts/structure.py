@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, pairwise, repeat
+from typing import NamedTuple
 from zlib import crc32
 
 from ingest.chunk import Chunk, chunk_of
@@ -39,8 +40,7 @@ class _Section:
     blocks: Sequence[Block]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):  # as many as pieces
     """Where a section may be cut: before the piece of this number, `at` so many words.
 
     worth: of two places, the one to cut at; by rank, and then by what follows, as good as by lot.

@@ -10,7 +10,7 @@ from index.document import UNSTORABLE, Document, normalise
 from ingest.markdown import refuse_lookalikes
 from ingest.source import Defaults, Item, Refused, document, reason
 
-FIELDS = ("id", "title", "text", "uri", "language", "tags", "owner", "readers", "cut")
+FIELDS = ("id", "title", "text", "uri", "language", "tags", "owner", "readers", "cut", "summaries")
 LISTS = frozenset({"tags", "readers"})
 ROWS_MAX = 1_000_000  # a starting value, not measured
 _BETWEEN = re.compile(r"[,;|\n]")

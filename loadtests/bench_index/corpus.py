@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
 from index import lexical, spelling
+from index.chunk_rows import Added
 from index.document import Document
-from index.documents import Added, Documents, Write
+from index.documents import Documents, Write
 from index.static_embedder import StaticEmbedder
 
 _SETS = ("medquad_en", "squad_sent_dev", "scifact")

@@ -7,7 +7,7 @@ from ingest.cuts import structure
 
 _CONTENT = """
 SELECT documents.document_id, md5(concat_ws(chr(31),
-    title, source, uri, language, tags, metadata, owner, readers, cut, texts.text,
+    title, source, uri, language, tags, metadata, owner, readers, cut, summaries, texts.text,
     string_agg(concat_ws(chr(31), start_at, end_at, chunk_texts.text, digest, dense, lexical),
         chr(30) ORDER BY start_at, chunk_id)))
 FROM documents JOIN texts USING (document_key)

@@ -58,11 +58,15 @@ class Connection:
     async def _exchanged(self, request: bytes) -> Reply:
         assert self._streams is not None, "it is connected"
         (reader, writer), self._streams = self._streams, None  # unless all of the reply comes
-        writer.write(request)
-        head = await reader.readuntil(_END)
-        status, length = _STATUS.match(head), _LENGTH.search(head)
-        assert status is not None, head
-        content = await reader.readexactly(0 if length is None else int(length[1]))
+        try:
+            writer.write(request)
+            head = await reader.readuntil(_END)
+            status, length = _STATUS.match(head), _LENGTH.search(head)
+            assert status is not None, head
+            content = await reader.readexactly(0 if length is None else int(length[1]))
+        except BaseException:
+            writer.close()
+            raise
         self._streams = reader, writer
         return Reply(int(status[1]), head, content)
 

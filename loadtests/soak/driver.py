@@ -11,7 +11,7 @@ from zlib import crc32
 
 import orjson
 
-from loadtests.soak import questions, stage
+from loadtests.soak import losses, questions, stage
 from loadtests.soak.audit import Audit, Floors, Seen
 from loadtests.soak.client import Connection
 from loadtests.soak.history import History
@@ -50,6 +50,7 @@ class Soak:
         self.rights = Rights()
         self.audit = Audit(self.rights)
         self.written = 0
+        self.refused_s: list[float] = []  # from a loss's acknowledgement to the next answer
         self.rests = 0
         self.faults = 0
         self._servers = servers
@@ -138,16 +139,43 @@ class Soak:
         while (write := await queue.get()) is not None:
             turn += 1
             async with self._lock:
-                await self._write(write, gateways[turn % len(gateways)])
+                await self._write_and_look(write, turn, gateways)
+
+    async def _write_and_look(
+        self, write: Write, turn: int, gateways: Sequence[Connection]
+    ) -> None:
+        """Whoever loses a document by the write has just seen it, and asks again at once."""
+        loss = losses.of(write, self.rights, self._keys.subjects)
+        if loss is None:
+            await self._write(write, gateways[turn % len(gateways)])
+            return
+        question = Question(loss.question)
+        before = [
+            await self._ask(loss.tenant, loss.subject, question, number, connection)
+            for number, connection in enumerate(gateways)
+        ]
+        await self._write(write, gateways[turn % len(gateways)])
+        acknowledged_s = time.monotonic()
+        other = (turn + 1) % len(gateways)
+        after = await self._ask(loss.tenant, loss.subject, question, other, gateways[other])
+        if after is None or not all(seen and loss.document_id in _shown(seen) for seen in before):
+            return
+        self.audit.judge(after)
+        self.audit.counts["lost"] += 1
+        self.audit.counts["lost_and_still_shown"] += loss.document_id in _shown(after)
+        self.refused_s.append(after.answered_s - acknowledged_s)
 
     async def _write(self, write: Write, connection: Connection) -> None:
         is_public = self.rights.asked(write, time.monotonic())
         reply = await stage.ask_for(write, connection, self._keys, self.rights)
         now_s = time.monotonic()
-        if reply.status not in (200, 204):
+        # 202: a deletion that is done, though Redis was too far away to drop what it has doomed.
+        if reply.status not in (200, 204) and not (
+            reply.status == 202 and isinstance(write, Remove)
+        ):
             self.audit.failed(f"{type(write).__name__} {_about(write)}: {reply.status}")
             return
-        if reply.status == 200:
+        if reply.status != 204:
             revision = orjson.loads(reply.body)["revision"]
             self._floors.acknowledged(write.tenant, revision, now_s)
         if is_public:
@@ -263,6 +291,10 @@ class Soak:
             self._servers.redis.kill()
             await asyncio.sleep(self._random.uniform(0, 3))
             self._servers.redis.start()
+
+
+def _shown(seen: Seen) -> set[str]:
+    return {hit["document_id"] for hit in orjson.loads(seen.body)["hits"]}
 
 
 def _about(write: Write) -> str:

@@ -35,6 +35,7 @@ def section(
         "answers": dict(sorted(answers.items())),
         "events": dict(sorted(events.items())),
         "redis_killed": soak.faults,
+        "refused_ms": [round(1000 * seconds, 3) for seconds in _quantiles(soak.refused_s)],
         "shown": soak.audit.shown,
     }
     return Section(
@@ -43,6 +44,9 @@ def section(
         figures,
         [
             Bar("answers audited", counts["judged"], at_least=ANSWERS),
+            Bar(
+                "lost, and shown by the very next answer", counts["lost_and_still_shown"], at_most=0
+            ),
             *(Bar(fault, counts[fault], at_most=0) for fault in FAULTS),
         ],
     )
@@ -67,7 +71,24 @@ def _text(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str
         f"{counts['hits']:,} hits looked at; Redis was killed {soak.faults} times. "
         f"Of all answers a cache gave {hit_rate:.0%}."
     )
+    if soak.refused_s:
+        median_s, worst_s, longest_s = _quantiles(soak.refused_s)
+        summary += (
+            f"\n\n{counts['lost']:,} times somebody who had just been shown a document, by both "
+            "gateways, lost it and asked again at once, through the gateway that had not written: "
+            f"{counts['lost_and_still_shown']} were shown it. From the acknowledgement to that "
+            f"answer it took {1000 * median_s:.1f} ms, {1000 * worst_s:.1f} at P99 and "
+            f"{1000 * longest_s:.1f} at most."
+        )
     return "\n\n".join((summary, audited, happened))
+
+
+def _quantiles(seconds: Sequence[float]) -> tuple[float, float, float]:
+    """The median, the P99 and the longest; 0 of none."""
+    if not seconds:
+        return 0.0, 0.0, 0.0
+    ordered = sorted(seconds)
+    return ordered[len(ordered) // 2], ordered[int(0.99 * len(ordered))], ordered[-1]
 
 
 _KINDS: Sequence[str] = (

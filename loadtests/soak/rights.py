@@ -77,6 +77,14 @@ class Rights:
         """Of a document, by what was asked for last."""
         return self._versions[tenant, document_id][-1].readers
 
+    def documents(self, tenant: str) -> dict[str, tuple[str, frozenset[str]]]:
+        """The tenant's, each with its text and its readers, by what was asked for last."""
+        return {
+            document_id: (stored.text, stored.readers)
+            for owner, document_id in list(self._versions)
+            if owner == tenant and (stored := self._stored((owner, document_id))) is not None
+        }
+
     def groups(self, tenant: str, subject: str) -> frozenset[str]:
         """Those that the subject is in, by what was asked for last."""
         members = self._members[tenant, subject].items()

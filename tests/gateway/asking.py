@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from hypothesis import strategies as st
 
+from ingest.summaries.summary import summaries
 from tests.gateway.moves import COMMON, DOCUMENT_IDS, RARE, SOURCES, SUBJECTS, sections
 from tests.gateway.world import SCOPES, Document, Principal, World
 
@@ -21,6 +22,7 @@ OPTIONS: tuple[tuple[str, Any], ...] = (
     *(("document_hits_max", most) for most in (1, 2)),
     *[("expand", True)] * 3,
     *[("explain", True)] * 2,
+    *[("summaries", True)] * 2,
     *(("language", language) for language in ("en", "pt")),
     *(("semantic", semantic) for semantic in SEMANTIC),
 )
@@ -29,6 +31,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"tags_any": ["red"]},
     {"tags_all": ["blue", "red"]},
     {"languages": ["en"]},
+    *({"kinds": kinds} for kinds in (["summary"], ["summary", "text"], ["text", "summary"])),
     *({"exclude_documents": [one]} for one in DOCUMENT_IDS),
     {"updated_after": "2000-01-01T00:00:00Z"},
     {"updated_before": "2999-01-01T00:00:00Z"},
@@ -131,13 +134,17 @@ def _is_allowed(world: World, question: Question, hits: Sequence[Mapping[str, An
     if fields.get("top_k") != _MATCHES_MAX:
         return True
     wanted = [document for document in seen if _is_wanted(fields.get("filter", {}), document)]
-    return {hit["text"] for hit in hits} == _holding(fields["query"], wanted)
+    kinds = fields.get("filter", {}).get("kinds", ["text"])
+    return {hit["text"] for hit in hits} == _holding(fields["query"], wanted, kinds)
 
 
 def _shows(hit: Mapping[str, Any], document: Document) -> bool:
+    told = [*hit.get("summaries", ()), *([hit] if hit["kind"] == "summary" else ())]
+    piece = document.text[hit["start"] : hit["end"]]
     return (
         hit["document_id"] == document.document_id
-        and hit["text"] == document.text[hit["start"] : hit["end"]]
+        and (hit["text"] == piece or hit["kind"] == "summary")
+        and {(each["text"], each["start"], each["end"]) for each in told} <= _summaries(document)
         and hit["title"] == document.title
         and hit["source"] == document.source
         and tuple(hit["tags"]) == document.tags
@@ -155,11 +162,19 @@ def _is_wanted(wanted: Mapping[str, Any], document: Document) -> bool:
     )
 
 
-def _holding(word: str, documents: Sequence[Document]) -> set[str]:
+def _holding(word: str, documents: Sequence[Document], kinds: Sequence[str]) -> set[str]:
     """The chunks whose words, or whose document's title, hold the word."""
     return {
         part
         for document in documents
-        for part in sections(document)
+        for part in (
+            *(sections(document) if "text" in kinds else ()),
+            *(text for text, _, _ in _summaries(document) if "summary" in kinds),
+        )
         if word in f"{document.title} {part}".split()
     }
+
+
+def _summaries(document: Document) -> set[tuple[str, int, int]]:
+    """What is said of which part, by the very code that is tested for saying it."""
+    return {(each.text, each.start, each.end) for each in summaries(document.text, {})}

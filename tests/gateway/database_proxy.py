@@ -58,16 +58,18 @@ class DatabaseProxy:
             self._writers -= both
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            while sent := await reader.read(65_536):
-                if self._holds in sent:
-                    self.held += not self._flows.is_set()
-                    await self._flows.wait()
-                if writer.is_closing():
-                    break
-                writer.write(sent)
-                await writer.drain()
-        writer.close()
+        try:
+            with suppress(ConnectionError):
+                while sent := await reader.read(65_536):
+                    if self._holds in sent:
+                        self.held += not self._flows.is_set()
+                        await self._flows.wait()
+                    if writer.is_closing():
+                        break
+                    writer.write(sent)
+                    await writer.drain()
+        finally:
+            writer.close()
 
 
 @asynccontextmanager

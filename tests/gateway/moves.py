@@ -24,6 +24,8 @@ COMMON = (
 RARE = ("zorvexal", "quibblune", "framtorix")
 
 _SECTION_WORDS = 3
+# Without a word, but as long as many, and a chunk each: what has all of them has a summary.
+PADS = [f"# Part {number}\n\n```\n{'=' * 16 * 150}\n```" for number in range(-1_003, -1_000)]
 
 Kind: TypeAlias = Literal[
     "write",
@@ -37,11 +39,12 @@ Kind: TypeAlias = Literal[
     "source",
     "language",
     "access",
+    "long",
     "base",
 ]
 KINDS: tuple[Kind, ...] = (
     *(kind for kind in get_args(Kind) if kind != "base"),
-    *("prepend", "cut", "cut"),  # what moves the others
+    *("prepend", "cut", "cut", "long"),  # what moves the others
 )
 
 
@@ -195,6 +198,9 @@ def _rearranged(stored: Document, put: Put, world: World, number: int) -> list[s
             return [*parts, new]
         case "replace":
             return [*parts[:place], new, *parts[place + 1 :]]
+        case "long":
+            short = [part for part in parts if part not in PADS]
+            return [*parts, *PADS] if len(short) == len(parts) else short or [new]
         case "cut":
             return parts[:place] + parts[place + 1 :] if len(parts) > 1 else [new]
         case _:

@@ -110,7 +110,9 @@ class Stage:
             answer = await admin.call("PATCH", f"{path}/access", json=body)
         else:
             answer = await admin.call("PUT", path, json=_body(document))
-        assert answer.status_code == 200, answer.text
+        # A deletion is done, too, when Redis is too far away to drop what it has doomed.
+        done = {200, 202} if document is None else {200}
+        assert answer.status_code in done, answer.text
 
     async def write_and_die(self, move: Write, document: Document | None) -> None:
         """The same, by a writer that commits, and neither drains nor acknowledges."""
@@ -185,6 +187,7 @@ def _body(document: Document) -> dict[str, object]:
         "text": document.text,
         "source": document.source,
         "language": document.language,
+        "summaries": "extract",
         "tags": document.tags,
         "owner": document.owner,
         "readers": sorted(document.readers),
@@ -203,6 +206,7 @@ def _stored(document: Document) -> Stored:
         metadata={},
         owner=document.owner,
         readers=tuple(sorted(document.readers)),
+        summaries="extract",
     )
 
 

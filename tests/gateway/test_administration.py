@@ -86,7 +86,7 @@ async def new_key(maker: Caller, **fields: object) -> Key:
 # Who may make which call.
 
 OPERATORS_CALLS = {
-    *("create_tenant", "put_budget"),
+    *("create_tenant", "delete_tenant", "put_budget", "get_job"),
     *("create_key", "list_keys", "rotate_key", "revoke_key"),
 }
 BODIES = {

@@ -12,6 +12,7 @@ from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.settings import Settings
 from index.search import Embedder
+from ingest.summaries.extract import extract
 from tests.gateway.gateways import running
 from tests.stub_openai import StubOpenAI, chat, stub_openai
 
@@ -93,13 +94,66 @@ async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
     assert len(stub.chats) == 2  # the first of these found money left
 
 
+LONG = "\n\n".join(f"Lamp {number} of the harbour burns whale oil." for number in range(100))
+
+
+async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid_for(
+    with_chat: Settings, stub: StubOpenAI, embedder: Embedder, tmp_path: Path
+) -> None:
+    (tmp_path / "prompt.txt").write_text("Sum it up in {{MAX_SIZE}} words.")
+    stub.chat_answer = lambda _: chat("A hundred lamps.")
+    own = with_chat.model_copy(
+        update={"summary_prompt": tmp_path / "prompt.txt", "price_chat_read": 1_000_000.0}
+    )
+    counted = Metrics()
+    async with running(own, embedder, counted) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana", tenant="acme")
+        await ana.put("none", LONG)
+        await ana.put("extract", LONG, summaries="extract")
+        await ana.put("model", LONG, summaries="model")
+        hits = await ana.search("lamps", filter={"kinds": ["summary"]})
+        admin = await gateway.caller("ada", tenant="acme", roles=["admin"])
+        days = (await admin.call("GET", "/v1/usage")).json()["days"]
+
+    (asked,) = stub.chats
+    assert asked.body["messages"][0]["content"] == "Sum it up in 80 words."
+    assert {hit["document_id"]: hit["text"] for hit in hits.json()["hits"]} == {
+        "extract": extract(LONG),
+        "model": "A hundred lamps.",
+    }
+    assert b'nearhit_model_summaries_total{by="model"} 1.0' in counted.exposition()
+    assert [each["money"] for each in days if each["operation"] == "summary"] == [3.0]
+    assert not [each for each in days if each["operation"] == "cut"]
+
+
+async def test_once_the_month_is_spent_summaries_are_extracts(
+    with_chat: Settings, stub: StubOpenAI, embedder: Embedder
+) -> None:
+    stub.chat_answer = lambda _: chat("Lamps.")
+    limited = with_chat.model_copy(update={"price_chat_read": 1_000_000.0, "budget_month": 2.0})
+    async with running(limited, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana", tenant="acme")
+        await ana.put("known", LONG, summaries="extract")
+        body = {"text": LONG.replace("oil", "gas"), "summaries": "model"}
+        spent = await ana.call("PUT", "/v1/documents/last", json=body)
+        await ana.put("after", LONG, summaries="model")
+        found = (await ana.search("lamps", filter={"kinds": ["summary"]})).json()["hits"]
+
+    assert spent.headers["nearhit-budget"] == "spent"
+    assert len(stub.chats) == 1
+    assert [hit["text"] for hit in found] == [extract(LONG)]  # equal ones are one hit
+
+
 @pytest.mark.parametrize("prompt", [b"Cut it.", b"\xff", None], ids=["no size", "no text", "none"])
 async def test_a_prompt_that_can_not_be_used_is_told_at_start(
     tmp_path: Path, prompt: bytes | None
 ) -> None:
     if prompt is not None:
         (tmp_path / "prompt.txt").write_bytes(prompt)
-    own = Settings(chat_model="stub", cut_prompt=tmp_path / "prompt.txt")
+    for name in ("cut_prompt", "summary_prompt"):
+        own = Settings(chat_model="stub").model_copy(update={name: tmp_path / "prompt.txt"})
 
-    with pytest.raises(NotPossible, match="NEARHIT_CUT_PROMPT: "):
-        await asyncio.to_thread(chats.model_cut, own, Metrics(), can_pay)
+        with pytest.raises(NotPossible, match=f"NEARHIT_{name.upper()}: "):
+            await asyncio.to_thread(chats.assistant, own, Metrics(), can_pay)

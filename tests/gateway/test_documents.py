@@ -111,6 +111,7 @@ async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
         "owner": "ana",
         "readers": ["group:sales", "tenant"],
         "cut": "tokens:64/16",
+        "summaries": "extract",
     }
 
     await ana.call("PUT", "/v1/documents/leave", json=written)
@@ -135,6 +136,7 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         "owner": "ana",
         "readers": [],
         "cut": "structure",
+        "summaries": "none",
     }
     for other in (people.ben, people.eve, people.admin, people.reader):
         problem(await other.call("GET", "/v1/documents/leave"), 404)
@@ -343,7 +345,7 @@ async def test_deleting_twice_finds_nothing_the_second_time(ana: Caller) -> None
     first = await ana.call("DELETE", "/v1/documents/leave")
     second = await ana.call("DELETE", "/v1/documents/leave")
 
-    assert first.json() == {"document_id": "leave", "revision": 2}
+    assert (first.json()["document_id"], first.json()["revision"]) == ("leave", 2)
     problem(second, 404)
     assert (await ana.search("leave")).headers["nearhit-revision"].startswith("2;")
 
@@ -403,7 +405,7 @@ async def test_an_identifier_may_hold_any_character_of_a_line(
     assert written.json()["document_id"] == document_id
     assert access.json() == {"document_id": document_id, "revision": 2}
     assert (got["document_id"], got["text"], got["readers"]) == (document_id, LEAVE, ["user:ben"])
-    assert deleted.json() == {"document_id": document_id, "revision": 3}
+    assert (deleted.json()["document_id"], deleted.json()["revision"]) == (document_id, 3)
 
 
 async def test_identifiers_that_differ_name_different_documents(ana: Caller) -> None:

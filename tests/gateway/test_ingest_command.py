@@ -102,6 +102,13 @@ def test_a_folder_is_a_repository_if_it_is_called_one_or_is_bare(tmp_path: Path)
     assert bare.name == "bare"
 
 
+@pytest.mark.parametrize("name", ["none", "extract", "model"])
+def test_who_sums_up_is_one_of_three(name: str) -> None:
+    assert paths.summaries(name) == name
+    with pytest.raises(NotPossible, match="--summaries must be one of none, extract, model"):
+        paths.summaries(f"{name}s")
+
+
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [
@@ -212,6 +219,7 @@ async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
         environment,
         *("ingest", str(tmp_path / "leads.csv"), "--tenant", "kinds"),
         *("--column", "id=key", "--column", "text=body", "--cut", "whole"),
+        *("--summaries", "extract"),
     )
 
     assert (first.exit_code, table.exit_code) == (1, 1)

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from random import Random
 
 import orjson
@@ -248,9 +248,9 @@ class TestRedis:
 
         async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             nonlocal asked
-            while await reader.read(65_536):
-                asked += 1
-            writer.close()
+            with closing(writer):
+                while await reader.read(65_536):
+                    asked += 1
 
         server = await asyncio.start_server(never_answer, "127.0.0.1", 0)
         url = SecretStr(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0")

@@ -1,12 +1,14 @@
 """Searches over HTTP: what is found, in what form, from which tier."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from gateway.settings import Settings
 from gateway.wire import HitAnswer
 from index.search import Embedder
+from ingest.summaries.extract import extract
 from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -195,10 +197,37 @@ async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> No
     await ana.put("leave", LEAVE)
 
     plain = (await ana.search("leave")).json()["hits"][0]
-    explained = (await ana.search("leave", explain=True)).json()["hits"][0]
+    full = (await ana.search("leave", explain=True, summaries=True)).json()["hits"][0]
 
-    assert list(plain) == [name for name in HitAnswer.model_fields if name != "explain"]
-    assert list(explained) == list(HitAnswer.model_fields)
+    asked_for = {"explain", "summaries"}
+    assert list(plain) == [name for name in HitAnswer.model_fields if name not in asked_for]
+    assert list(full) == list(HitAnswer.model_fields)
+
+
+async def test_summaries_are_hits_or_come_with_hits_for_who_asks(ana: Caller) -> None:
+    text = "\n\n".join(f"Day {number} of leave counts for something." for number in range(100))
+    await ana.put("long", text, summaries="extract")
+
+    async def hits(**asked: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await ana.search("leave", top_k=50, **asked)).json()["hits"]
+        return found
+
+    assert (await ana.call("GET", "/v1/documents/long")).json()["summaries"] == "extract"
+    assert {hit["kind"] for hit in await hits()} == {"text"}
+    assert not any("summaries" in hit for hit in await hits())
+    (summary,) = await hits(filter={"kinds": ["summary"]})
+    assert (summary["kind"], summary["start"], summary["end"]) == ("summary", 0, len(text))
+    assert summary["text"] == extract(text)
+    whole = {"text": extract(text), "start": 0, "end": len(text)}
+    assert all(hit["summaries"] == [whole] for hit in await hits(summaries=True))
+    both = await hits(filter={"kinds": ["text", "summary"]})
+    assert both == await hits(filter={"kinds": ["summary", "text", "text"]})
+    assert {hit["kind"] for hit in both} == {"text", "summary"}
+
+    await ana.put("long", text)  # says nothing of them
+    assert await hits(filter={"kinds": ["summary"]}) == [summary]
+    await ana.put("long", text, summaries="none")
+    assert await hits(filter={"kinds": ["summary"]}) == []
 
 
 async def test_a_hit_takes_its_neighbours_in_on_request(ana: Caller) -> None:

@@ -107,8 +107,10 @@ class TestReading:
     async def test_a_file_is_read_by_its_kind(
         self, admin: Caller, ana: Caller, services: Services, root: Path
     ) -> None:
-        (root / "rules.csv").write_text("code,rule\nr1,Annual leave has 25 days.\n")
+        rule = "Annual leave has 25 days. " * 100
+        (root / "rules.csv").write_text(f"code,rule\nr1,{rule}\n")
         settings = {"path": "rules.csv", "columns": {"id": "code", "text": "rule"}, "cut": "whole"}
+        settings["summaries"] = "extract"
         await put(admin, "rules", kind="csv", settings=settings)
         asked = await ask(admin, "POST", "/v1/sources/rules/reindex")
         await work(services)
@@ -119,6 +121,7 @@ class TestReading:
         assert (await job(admin, asked["job_id"]))["result"]["documents"] == 1
         assert (await job(admin, again["job_id"]))["error"] == "There is no file rules.csv."
         assert await ana.found("annual leave") == ["rules/r1"]
+        assert await ana.found("annual leave", filter={"kinds": ["summary"]}) == ["rules/r1"]
 
     async def test_who_may_read_its_documents_is_said_by_the_source(
         self, admin: Caller, ana: Caller, ben: Caller, services: Services
@@ -334,5 +337,5 @@ class SlowWriter:
         await asyncio.sleep(1.5)
         return outcomes
 
-    async def remove(self, *arguments: Any) -> Any:
-        return await self._writer.remove(*arguments)
+    async def remove(self, *arguments: Any, **options: Any) -> Any:
+        return await self._writer.remove(*arguments, **options)

@@ -20,9 +20,13 @@ def static_embedder() -> StaticEmbedder:
     return StaticEmbedder()
 
 
-def connected(url: str) -> AbstractAsyncContextManager[Database]:
+def connected(url: str, *, logged: bool = True) -> AbstractAsyncContextManager[Database]:
     return connect(
-        url, connections_max=10, statement_timeout_s=10, observe=lambda _name, _seconds: None
+        url,
+        connections_max=10,
+        statement_timeout_s=10,
+        observe=lambda _name, _seconds: None,
+        logged=logged,
     )
 
 

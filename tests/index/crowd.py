@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
 from index import lexical
-from index.documents import Added, Documents, Write
+from index.chunk_rows import Added
+from index.documents import Documents, Write
 from index.hashing_embedder import HashingEmbedder
 from index.strategy import Limits
 from tests.index.samples import a_document

@@ -23,6 +23,10 @@ FIRST_WORDS = 8
 LANGUAGES = ("en", "pt-BR", "de", "fr", "fi", "es", "it")
 FIRST_LANGUAGES = 2
 SECTIONS_MAX = 5
+# Lines without a word that count as so many: a section with them is long enough for a summary, of
+# which its words alone make up what is said.
+PADS = tuple(f"```\n{'=' * 16 * words}\n```" for words in (450, 1_050))
+KINDS = (("summary",), ("summary", "text"))
 READERS = subsets(["user:ana", "user:ben", "group:sales", "tenant", "public"])
 
 
@@ -60,6 +64,7 @@ class Story:
             metadata=random.choice(worlds.METADATA),
             owner=random.choice([None, *worlds.SUBJECTS]),
             readers=self._readers(),
+            summaries=random.choice(["none", "extract", "extract"]),
         )
 
     def edited(self, document: Document) -> Document:
@@ -75,6 +80,7 @@ class Story:
             lambda one: replace(one, metadata=random.choice(worlds.METADATA)),
             lambda one: replace(one, language=random.choice(LANGUAGES[: self._languages])),
             lambda one: replace(one, readers=self._readers()),
+            lambda one: replace(one, summaries=random.choice(["none", "extract"])),
         )
         for edit in random.sample(edits, k=random.choice([1, 1, 1, 2])):
             document = edit(document)
@@ -107,7 +113,8 @@ class Story:
 
     def _section(self) -> str:
         words = self.random.choices(self._known(), k=self.random.randint(2, 25))
-        return f"## {words[0]}\n\n{' '.join(words)}."
+        pad = f"\n\n{self.random.choice(PADS)}" if self.chance(0.25) else ""
+        return f"## {words[0]}\n\n{' '.join(words)}.{pad}"
 
     def _title(self) -> str:
         return " ".join(self.random.choices(self._known(), k=2))
@@ -145,6 +152,7 @@ class Story:
             language=random.choice([None, None, None, *LANGUAGES[:2]]),
             document_hits_max=random.choice([None, None, 1, 2]),
             expand=expand,
+            summaries=self.chance(0.3),
         )
 
     def _asked(self) -> str:
@@ -168,9 +176,10 @@ class Story:
             "updated_before": lambda: self.random.choice(self._dates),
             "exclude_documents": lambda: some(["d0", "d1", "d2"]),
             "metadata": lambda: self.random.choice(worlds.METADATA[1:]),
+            "kinds": lambda: self.random.choice(KINDS),
         }
-        name = self.random.choice(list(made))
-        return Filter(**{name: made[name]()})
+        names = {self.random.choice(list(made)), self.random.choice([*made, "kinds", "kinds"])}
+        return Filter(**{name: made[name]() for name in sorted(names)})
 
 
 def _text(sections: Sequence[str]) -> str:

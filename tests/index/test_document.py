@@ -56,6 +56,11 @@ def test_a_normalised_text_is_storable_and_stays_as_it_is(text: str) -> None:
     assert normalise(normalised) == normalised
 
 
+@given(st.text(st.characters(max_codepoint=127) | st.sampled_from("\r\n\0")))
+def test_ascii_is_normalised_as_any_other_text(text: str) -> None:
+    assert normalise(f"{text}\n") == normalise(f"{text}\né").removesuffix("é")
+
+
 def test_line_ends_of_any_system_become_newlines() -> None:
     assert normalise("a\r\nb\rc\n\r") == "a\nb\nc\n\n"
 

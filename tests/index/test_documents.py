@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from pgvector import HalfVector, SparseVector
 
 from index import statements
+from index.chunk_rows import Added, Kept
 from index.database import Database
 from index.document import METADATA_INTEGER_MAX, Document, normalise
-from index.documents import Added, Committed, Documents, Kept, Stored, Write
+from index.documents import Committed, Documents, Stored, Write
 from index.lexical import DIMENSION
 from index.query import Filter
 from index.scope import Scope, everything, resolve

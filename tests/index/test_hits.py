@@ -33,6 +33,7 @@ def a_row(digest: int | bytes, document_id: str = "leave", **fields: Any) -> Map
         "uri": "",
         "language": "en",
         "tags": ["people"],
+        "summaries": None,
         "start_at": start,
         "end_at": end,
     }

@@ -1,15 +1,50 @@
 import math
 import unicodedata
+from collections import Counter
 from collections.abc import Collection
+from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import lexical
+from index import lexical, tokens
 from index.lexical import CHUNK_TERMS_MAX, DIMENSION, LANGUAGES, QUERY_TERMS_MAX
 
 TEXTS = st.text(st.sampled_from("aàáâãäbcçdeéêëiíîlmnñoóôõöprstuúüvwxyzß019 .-_@"))
+PIECES = st.sampled_from(
+    [
+        "the",
+        "lighthouse",
+        "keeper.",
+        "(Lighthouse),",
+        "e-mail",
+        "snake_case",
+        "C++",
+        "C#",
+        "---",
+        "1,000.50",
+        "v2.3.1",
+        "…",
+        "Łódź",
+        "é",
+        "x™y",
+        "9\xa01",
+        "http://a.pt/b?d=1",
+        "a/b/c",
+        "+351",
+        "912",
+        "345",
+        "678",
+        "99999-0000",
+        "東京都",
+        "ไทย",
+        "हिन्दी",
+    ]
+)
+WRITTEN = st.lists(
+    st.tuples(PIECES | st.text(max_size=4), st.sampled_from(["", " ", "\n", "\u2003", "\x1c"]))
+).map(lambda pairs: "".join(chain.from_iterable(pairs)))
 IDENTIFIERS = ["ERR_1042", "snake_case", "v2.3.1", "ana@exemplo.pt", "covid-19", "config.yaml"]
 
 
@@ -234,6 +269,28 @@ def test_any_text_gives_vectors_that_can_be_stored(text: str, language: str) -> 
     assert all(1e-5 < chance <= 0.9 for chance in asked.chances.values())
     assert all(1e-4 < weight < 1 for weight in asked.weights.values())
     assert not asked.weights or sum(asked.weights.values()) == pytest.approx(1 / 1.8)
+
+
+@given(WRITTEN, st.sampled_from(sorted(LANGUAGES)))
+def test_a_chunk_that_is_read_piece_by_piece_is_as_one_read_at_once(
+    text: str, language: str
+) -> None:
+    once = lexical.query(text, [language]).weights
+    words = tokens.read(text).words
+    terms = [lexical.query(word, [language]).weights for word in words]
+    counts = Counter(chain.from_iterable(terms))
+    norm = 0.8 * (1 - 0.75 + 0.75 * len(words) / 200)
+
+    held = lexical.chunk(text, language)
+
+    assert len(once) == QUERY_TERMS_MAX or held.keys() == once.keys()
+    times = {index: frequency * norm / (1.8 - frequency) for index, frequency in held.items()}
+    assert times == pytest.approx({index: round(count) for index, count in times.items()})
+    assert all(times[index] > count - 0.5 for index, count in counts.items() if index in times)
+
+
+def test_a_phone_number_is_found_in_a_chunk_where_it_stands_in_pieces() -> None:
+    assert score("912345678", "Call +351 912 345 678 now.", "en") > 0
 
 
 def test_a_slip_and_what_it_is_taken_for_weigh_as_much_as_the_word_that_was_meant() -> None:

@@ -35,6 +35,7 @@ def test_a_filter_admits_what_meets_all_of_it(
         tags=document.tags,
         metadata=document.metadata,
         updated_at=updated_at,
+        kind="text",
     )
 
     assert admitted == worlds.meets(document, updated_at, wanted)
@@ -63,7 +64,13 @@ def test_metadata_wanted_twice_has_to_be_held_twice(
 ) -> None:
     def holds(wanted: Filter) -> bool:
         return wanted.admits(
-            document_id="", source="", language="", tags=(), metadata=held, updated_at=worlds.EPOCH
+            document_id="",
+            source="",
+            language="",
+            tags=(),
+            metadata=held,
+            updated_at=worlds.EPOCH,
+            kind="text",
         )
 
     one, other = Filter(metadata=asked), Filter(metadata=limits)
@@ -81,7 +88,13 @@ async def test_metadata_is_held_as_postgresql_says(
     )
 
     admitted = Filter(metadata=wanted).admits(
-        document_id="", source="", language="", tags=(), metadata=held, updated_at=worlds.EPOCH
+        document_id="",
+        source="",
+        language="",
+        tags=(),
+        metadata=held,
+        updated_at=worlds.EPOCH,
+        kind="text",
     )
 
     assert admitted == expected

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import spelling
+from index import lexical, spelling
 from index.spelling import Near
 from loadtests.typos import with_typo
 
@@ -45,6 +45,15 @@ def test_any_text_gives_words_that_are_their_own_words(text: str) -> None:
 
     assert spelling.words_of(words) == words
     assert all(4 <= len(word) <= 40 for word in words)
+
+
+@given(
+    st.text() | st.lists(st.sampled_from(["Harbours,", "e-mail", "snakeCase", "x9y"])).map(" ".join)
+)
+def test_what_is_learned_piece_by_piece_are_the_words_of_the_text(text: str) -> None:
+    words = {word for word in lexical.words(text) if word.isalpha() and word.islower()}
+
+    assert spelling.words_of([text]) == {word for word in words if 4 <= len(word) <= 40}
 
 
 def test_words_that_a_language_knows_well_are_not_doubted() -> None:

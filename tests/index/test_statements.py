@@ -22,6 +22,7 @@ _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\
 WITHOUT_A_TENANT = {
     "documents.move_chunks": "chunks by identifier, of a document that its writer has locked",
     "documents.put": "puts a document where the tenant is $1, and reads none",
+    "forgetting.digests": "digests of a document that its writer has locked",
     "shelves.any_width": "the width of the vectors on a shelf, and none of them",
     "shelves.open_index": "the same",
     "spaces.tenants": "how many documents each tenant has",
@@ -30,10 +31,14 @@ WITHOUT_A_TENANT = {
 WITHOUT_GRANTS = {
     "changes.since": "tells caches what they have to drop, each by the grants of who had asked",
     "documents": "a writer's, who may write all of the tenant's documents",
+    "export": "the operator's",
+    "forgetting": "tells nobody anything: it deletes, or keeps what a writer puts",
     "inventory": "the operator's",
+    "leaving": "the worker's",
     "shelves": "the worker's",
     "sources.remove": "an admin's, who may remove all of the tenant's documents",
     "spaces": "the operator's",
+    "unlearning": "the worker's",
 }
 
 

@@ -77,14 +77,15 @@ class TestTheDocument:
         assert (made.owner, made.readers) == (None, ())
         assert (made.text, made.source, made.language) == ("# Leave\n\n25 days.", "events", "pt")
 
-    def test_keeps_its_readers_and_its_cut_if_the_event_names_none(self) -> None:
+    def test_keeps_its_readers_its_cut_and_its_summaries_if_the_event_names_none(self) -> None:
         event = parsed(update(2, "Text."))
         assert isinstance(event, Put)
-        stored = a_document("leave", "Old.", readers=("tenant",), cut="whole")
+        stored = a_document("leave", "Old.", readers=("tenant",), cut="whole", summaries="model")
 
         made = events.document_of(event, stored, Hearing("leave", Heard(1), Heard(2)), "en")
 
         assert (made.owner, made.readers, made.cut) == (stored.owner, ("tenant",), "whole")
+        assert made.summaries == "model"
 
 
 class TestBadEvents:

@@ -84,6 +84,12 @@ def test_the_title_is_the_first_heading_with_words() -> None:
     assert title("Intro.\n\n" * 1_000 + "# Leave\n") is None
 
 
+@pytest.mark.parametrize("heading", ["# Leave\n", "Leave\n=====\n", "```\n# No\n```\n# Leave\n"])
+def test_the_title_is_the_same_wherever_near_the_beginning_it_stands(heading: str) -> None:
+    for before in range(410):
+        assert title(f"{'x' * before}\n\n{heading}\nThe text.\n\n# Later\n") == "Leave"
+
+
 @given(markup)
 def test_blocks_end_to_end_are_the_text(text: str) -> None:
     spans = "".join(text[block.start : block.end] for block in blocks(text))

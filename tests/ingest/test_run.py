@@ -1,7 +1,7 @@
 """A reading of a source: every document is written or refused, told one by one, in batches."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -143,6 +143,106 @@ class Told:
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.read_ahead = await asyncio.to_thread(self._read_on.wait, timeout=20)
         return await self._embedder.embed_passages(texts)
+
+
+class Notes:
+    """A source of 200 notes, of which every hundredth says the same."""
+
+    name = "notes"
+
+    def documents(self) -> Iterator[Item]:
+        for number in range(200):
+            yield a_document(f"notes/{number}", f"Of harbour {number % 100}.", source="notes")
+
+
+class Slow(RecordingInvalidation):
+    """Drains the first commit only once a second batch has been embedded."""
+
+    def __init__(self, embedder: RecordingEmbedder) -> None:
+        super().__init__()
+        self._embedder = embedder
+
+    async def drain(self, tenant: str, revisions: Mapping[str, int]) -> None:
+        async with asyncio.timeout(20):
+            while self._embedder.calls < 2:
+                await asyncio.sleep(0)
+        await super().drain(tenant, revisions)
+
+
+class Patient(RecordingEmbedder):
+    """Takes long enough for whoever is at work beside it to look for what it embeds."""
+
+    def __init__(self, embedder: RecordingEmbedder, documents: Documents) -> None:
+        super().__init__(embedder)
+        self._documents = documents
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        for _ in range(100):
+            await self._documents.space("acme")
+        return await super().embed_passages(texts)
+
+
+async def test_what_two_batches_say_is_embedded_once(
+    documents: Documents, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
+) -> None:
+    patient = Patient(embedder, documents)
+
+    report = await read_source(
+        Notes(),
+        "acme",
+        writer=Writer(documents, patient, invalidation),
+        documents=documents,
+        prune=False,
+        on_item=lambda _report: None,
+    )
+
+    assert report.embedded == len(patient.texts) == len(set(patient.texts)) == 100
+
+
+async def test_what_comes_next_is_planned_while_what_came_before_is_committed(
+    documents: Documents, embedder: RecordingEmbedder
+) -> None:
+    slow = Slow(embedder)
+
+    report = await read_source(
+        Notes(),
+        "acme",
+        writer=Writer(documents, embedder, slow),
+        documents=documents,
+        prune=False,
+        on_item=lambda _report: None,
+    )
+
+    drained = [revisions["acme"] for _, revisions in slow.drained]
+    assert (report.documents, len(drained)) == (200, 4)
+    assert drained == sorted(drained)
+
+
+class Twice(Notes):
+    """One document at the end of a batch, and another version of it in the next."""
+
+    def documents(self) -> Iterator[Item]:
+        for number in range(DOCUMENTS_MAX * 3):
+            at = min(number, DOCUMENTS_MAX)
+            yield a_document(f"notes/{at}", f"Of harbour {number}.", source="notes")
+
+
+async def test_of_a_document_that_comes_again_the_last_is_there(
+    writer: Writer, documents: Documents
+) -> None:
+    report = await read_source(
+        Twice(),
+        "acme",
+        writer=writer,
+        documents=documents,
+        prune=False,
+        on_item=lambda _report: None,
+    )
+
+    last = await documents.stored("acme", f"notes/{DOCUMENTS_MAX}")
+    assert report.documents == DOCUMENTS_MAX * 3
+    assert last is not None
+    assert last.document.text == f"Of harbour {DOCUMENTS_MAX * 3 - 1}."
 
 
 async def test_what_comes_next_is_read_while_what_came_before_is_written(

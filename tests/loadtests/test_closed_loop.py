@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, suppress
 from itertools import repeat
 
 import pytest
@@ -17,7 +17,7 @@ async def echo(status: str = "200 OK", head: str = "") -> AsyncIterator[Target]:
     """It returns the body that it was sent, in pieces."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        with closing(writer), suppress(asyncio.IncompleteReadError):
             while True:
                 sent = (await reader.readuntil(b"\r\n\r\n")).lower()
                 length = int(sent.partition(b"content-length: ")[2].split(b"\r\n")[0])
@@ -28,8 +28,6 @@ async def echo(status: str = "200 OK", head: str = "") -> AsyncIterator[Target]:
                 writer.write(f"ngth: {length}\r\n\r\n".encode() + body[:1])
                 await asyncio.sleep(0)
                 writer.write(body[1:])
-        except asyncio.IncompleteReadError:
-            writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:

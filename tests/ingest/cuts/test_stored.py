@@ -8,6 +8,7 @@ from index.database import Database
 from index.documents import Documents
 from index.hashing_embedder import HashingEmbedder
 from index.spaces import Spaces
+from ingest.assistant import Assistant
 from ingest.chunk import Chunk
 from ingest.cuts import characters
 from ingest.cuts.model import Known
@@ -46,7 +47,7 @@ def halving(
     invalidation: RecordingInvalidation,
     halves: Halves,
 ) -> Writer:
-    return Writer(documents, embedder, invalidation, model_cut=halves)
+    return Writer(documents, embedder, invalidation, assistant=Assistant(model_cut=halves))
 
 
 async def test_another_cut_makes_other_chunks_of_the_same_text(

@@ -183,6 +183,9 @@ def test_an_overlong_sentence_is_cut_between_words() -> None:
         ["Right…", "And then … he went.", "Good."],
         ["Certo.", "Veja p. ex. Lisboa.", "É longe."],
         ["Certo.", "A Sra. Ana sabe.", "Bom."],
+        ["Right.", "See APPROX. 5 of Vol. Two.", "Good."],
+        ["Certo.", "As págs. Finais do Séc. XX.", "Bom."],
+        ["He said sr_no.", "Xno. ends.", "Abno.", "So."],
     ],
 )
 def test_sentences_end_where_a_reader_would_say_so(sentences: list[str]) -> None:

@@ -1,0 +1,10 @@
+"""The kinds of chunks: pieces of a document's text, and summaries of the whole or of a section."""
+
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["text", "summary"]
+
+
+def kind_of(chunk_id: int) -> Kind:
+    """Summaries are numbered downwards from zero, what the scan reads first of a row."""
+    return "summary" if chunk_id < 0 else "text"

@@ -1,0 +1,30 @@
+-- A tenant as it is written down, all of it in one snapshot.
+
+-- name: tenant
+-- $1 tenant, here and below
+SELECT name, revision FROM tenants WHERE tenant = $1 AND tenant <> 'public' AND NOT leaving;
+
+-- name: groups
+SELECT
+    group_id,
+    ARRAY(
+        SELECT subject FROM members
+        WHERE members.tenant = $1 AND members.group_id = groups.group_id ORDER BY subject
+    ) AS members
+FROM groups WHERE tenant = $1 ORDER BY group_id;
+
+-- name: sources
+-- Those that Nearhit reads by itself; others are there with their documents.
+SELECT source, kind, settings, schedule FROM sources
+WHERE tenant = $1 AND kind IS NOT NULL ORDER BY source;
+
+-- name: count
+SELECT count(*) FROM documents WHERE tenant = $1;
+
+-- name: documents
+-- $2 the last document of the page before, $3 limit
+SELECT
+    document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    texts.text
+FROM documents JOIN texts USING (document_key)
+WHERE tenant = $1 AND document_id > $2 ORDER BY document_id LIMIT $3;

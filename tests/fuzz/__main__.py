@@ -1,0 +1,70 @@
+"""Ask a gateway all that its description allows, and what it doesn't, as each role.
+
+    python -m tests.fuzz [--examples N]
+
+Exits with 1 if it ever answers with a 500, with a status, a media type or a body that its
+description does not have. The seed is fixed: a second run asks the same.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+import httpx2
+
+from loadtests import service
+
+_CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+)
+_PHASES = "coverage,fuzzing,stateful"
+_UNCOUNTED = {"NEARHIT_RATE_KEY": "0", "NEARHIT_RATE_TENANT": "0", "NEARHIT_LOG_LEVEL": "error"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Ask a gateway all that its description allows.")
+    parser.add_argument("--examples", type=int, default=10, help="of each call, as each role")
+    examples = parser.parse_args().examples
+    failed = []
+    with service.nearhit(_UNCOUNTED) as made:
+        for role, key in _keys(made).items():
+            print(f"as {role}", flush=True)
+            if _fuzz(made.url, key, examples):
+                failed.append(role)
+    if failed:
+        raise SystemExit(f"not as described: as {', '.join(failed)}")
+
+
+def _keys(made: service.Service) -> dict[str, str]:
+    """A key of each role in a tenant that has a document."""
+    operator = {"Authorization": f"Bearer {made.admin_key}"}
+    keys = {"nobody": "nh_nobodys", "operator": made.admin_key}
+    with httpx2.Client(base_url=made.url) as client:
+        client.post("/v1/tenants", json={"id": "acme"}, headers=operator).raise_for_status()
+        for role in ("reader", "writer", "admin"):
+            body = {"tenant": "acme", "subject": role, "roles": [role]}
+            answer = client.post("/v1/keys", json=body, headers=operator).raise_for_status()
+            keys[role] = answer.json()["key"]
+        writer = {"Authorization": f"Bearer {keys['writer']}"}
+        body = {"text": "Everybody gets 25 days.", "readers": ["tenant"]}
+        client.put("/v1/documents/leave", json=body, headers=writer).raise_for_status()
+    return keys
+
+
+def _fuzz(url: str, key: str, examples: int) -> int:
+    command = [
+        *(sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"),
+        *("--header", f"Authorization: Bearer {key}"),
+        *("--checks", ",".join(_CHECKS), "--phases", _PHASES),
+        *("--max-examples", str(examples), "--seed", "1", "--warnings", "off", "--no-color"),
+    ]
+    environment = os.environ | {"SCHEMATHESIS_HOOKS": "tests.fuzz.hooks"}
+    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""`nearhit audit log`: what an operator sees of all tenants, and how it is told of tampering."""
+
+import re
+
+import pytest
+
+from gateway import direct
+from gateway.settings import Settings
+from index.actor import OPERATOR, SYSTEM, actor
+from tests.conftest import run_sql
+from tests.gateway.gateways import Caller
+from tests.gateway.test_server import command, environment_of, refused, succeeds
+
+pytestmark = pytest.mark.anyio
+
+LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"log_level": "warning"})
+
+
+async def test_the_command_lists_and_verifies(
+    settings: Settings, database_url: str, ana: Caller
+) -> None:
+    environment = environment_of(settings)
+    await ana.put("leave", LEAVE)
+    created = await succeeds(environment, "key", "create", "--tenant", "acme", "--subject", "zoe")
+    listed = await succeeds(environment, "audit", "log")
+    of_ana = await succeeds(environment, "audit", "log", "--tenant", "acme", "--subject", "ana")
+    of_none = await succeeds(environment, "audit", "log", "--since", "2999-01-01", "--limit", "1")
+    head = (await succeeds(environment, "audit", "log", "--verify")).strip()
+    await ana.put("leave", f"{LEAVE} And 2 more.")
+    await succeeds(environment, "audit", "log", "--verify", "--head", head, "--tenant", "acme")
+    unknown = await refused(environment, "audit", "log", "--verify", "--tenant", "nowhere")
+    mistaken = await refused(environment, "audit", "log", "--verify", "--head", "acme:1")
+
+    assert created.startswith("nh_")
+    assert "leave: added" in listed
+    assert "operator" in listed
+    assert "leave: added" in of_ana
+    assert "operator" not in of_ana
+    assert of_none == "no such row\n"
+    assert re.fullmatch(r"acme:\d+:[0-9a-f]{64}", head)
+    assert "no audit log of nowhere" in unknown
+    assert "TENANT:NUMBER:HASH" in mistaken
+
+
+async def test_the_command_names_the_row_that_somebody_changed(
+    settings: Settings, database_url: str, ana: Caller
+) -> None:
+    await ana.put("leave", LEAVE)
+    await run_sql(
+        database_url,
+        "SET session_replication_role = replica; "
+        "UPDATE audit_log SET subject = 'eve' WHERE tenant = 'acme' AND subject = 'ana'",
+    )
+
+    done = await command(environment_of(settings), "audit", "log", "--verify")
+
+    assert done.exit_code == 1
+    assert re.fullmatch(r"acme: row \d+ is not what was written\n", done.stdout)
+
+
+async def test_who_works_on_the_servers_acts_as_the_operator_for_so_long(
+    settings: Settings,
+) -> None:
+    before = actor()
+
+    async with direct.connected(settings):
+        assert actor() == OPERATOR
+
+    assert actor() == before == SYSTEM

@@ -1,0 +1,211 @@
+"""What is noted of answers: all that was shown, in bounded memory, or how much of it was lost."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway import seen as limits
+from gateway.seen import Seen, Viewer
+from index.actor import SYSTEM
+from index.audit_log import DOCUMENTS_MAX, Sighting
+from index.errors import DatabaseUnavailable
+from index.principals import Principal
+
+pytestmark = pytest.mark.anyio
+
+
+class FakeLog:
+    """Keeps what it is told, unless it is away."""
+
+    def __init__(self) -> None:
+        self.is_away = False
+        self.rows: list[Sighting] = []
+        self.at_once: list[int] = []
+
+    async def saw(self, sightings: Sequence[Sighting]) -> None:
+        if self.is_away:
+            raise DatabaseUnavailable("away")
+        self.at_once.append(len(sightings))
+        self.rows += sightings
+
+    def of(self, subject: str | None) -> list[dict[str, Any]]:
+        return [dict(row.details) for row in self.rows if row.who.subject == subject]
+
+    def shown(self, subject: str) -> set[str]:
+        return {name for details in self.of(subject) for name in details["documents"]}
+
+
+def principal(subject: str, tenant: str = "acme") -> Principal:
+    digest = f"{tenant} {subject}".encode()
+    return Principal(digest, f"key_{subject}", tenant, subject, (), ("reader",), None, 1)
+
+
+def body(*documents: str) -> bytes:
+    """An object of its own each time."""
+    return orjson.dumps({"hits": [{"document_id": name, "text": "Leave"} for name in documents]})
+
+
+ANA, BEN = principal("ana"), principal("ben")
+
+
+@pytest.fixture
+def log() -> FakeLog:
+    return FakeLog()
+
+
+@pytest.fixture
+def seen(log: FakeLog) -> Seen:
+    clock_s = iter(range(1_700_000_000, 1_800_000_000))
+    return Seen(log, lambda: next(clock_s), is_on=True, every_s=3_600)
+
+
+async def test_who_saw_what_how_often_and_when_is_one_row(seen: Seen, log: FakeLog) -> None:
+    first, other = body("b", "a"), body("c", "a")
+    for given in (first, first, first, other):
+        seen.answer(ANA, given.hex(), given)
+    seen.answer(BEN, first.hex(), first)
+    seen.documents(ANA, ["d"])
+
+    await seen.flush()
+    await seen.flush()
+
+    (row,) = log.of("ana")
+    assert row["documents"] == ["a", "b", "c", "d"]
+    assert row["answers"] == 5
+    assert (row["first"].timestamp(), row["last"].timestamp()) == (1_700_000_000, 1_700_000_005)
+    assert log.shown("ben") == {"a", "b"}
+    assert [(each.tenant, each.who.key_id) for each in log.rows] == [
+        ("acme", "key_ana"),
+        ("acme", "key_ben"),
+    ]
+
+
+async def test_an_answer_that_changes_within_the_second_was_seen_before_and_after(
+    seen: Seen, log: FakeLog
+) -> None:
+    """The same question; the same answer from Redis is other bytes."""
+    for given in (body("a"), body("a"), body("b"), body("c"), body("c"), body("a")):
+        seen.answer(ANA, "the same", given)
+
+    await seen.flush()
+
+    (row,) = log.of("ana")
+    assert (row["documents"], row["answers"]) == (["a", "b", "c"], 6)
+
+
+async def test_an_answer_without_hits_is_a_look_too(seen: Seen, log: FakeLog) -> None:
+    seen.answer(ANA, "nothing", body())
+
+    await seen.flush()
+
+    (row,) = log.of("ana")
+    assert (row["documents"], row["answers"]) == ([], 1)
+
+
+async def test_a_row_names_so_many_documents_and_the_next_one_the_others(
+    seen: Seen, log: FakeLog
+) -> None:
+    names = [f"{number:05}" for number in range(DOCUMENTS_MAX + 1)]
+    seen.documents(ANA, names)
+
+    await seen.flush()
+
+    assert [len(row["documents"]) for row in log.of("ana")] == [DOCUMENTS_MAX, 1]
+    assert log.shown("ana") == set(names)
+
+
+async def test_many_viewers_are_kept_a_few_at_a_time_tenant_by_tenant(
+    seen: Seen, log: FakeLog
+) -> None:
+    for number in range(250):
+        seen.documents(principal(f"s{number}", f"t{number % 3}"), ["a"])
+
+    await seen.flush()
+
+    assert log.at_once == [100, 100, 50]
+    tenants = [row.tenant for row in log.rows]
+    assert tenants == sorted(tenants)
+
+
+async def test_what_the_database_does_not_take_is_kept_until_it_does(
+    seen: Seen, log: FakeLog
+) -> None:
+    log.is_away = True
+    seen.answer(ANA, "1", body("a"))
+    await seen.flush()
+    seen.answer(ANA, "1", body("b"))
+    seen.documents(BEN, ["c"])
+    await seen.flush()
+    log.is_away = False
+
+    await seen.flush()
+
+    (row,) = log.of("ana")
+    assert (row["documents"], row["answers"]) == (["a", "b"], 2)
+    assert log.shown("ben") == {"c"}
+    assert not log.of(SYSTEM.subject)
+
+
+async def test_what_there_is_no_room_for_is_counted(seen: Seen, log: FakeLog) -> None:
+    log.is_away = True
+    many = [f"{number}" for number in range(limits.SEEN_MAX - 1)]
+    seen.documents(ANA, many)
+    seen.documents(BEN, ["a"])
+    seen.answer(BEN, "1", body("a", "b"))
+    seen.documents(principal("bob", "beta"), ["a"])
+    seen.documents(ANA, many[:10])  # nothing new, and so there is room for it
+    await seen.flush()
+    log.is_away = False
+
+    await seen.flush()
+    await seen.flush()
+
+    lost = {row.tenant: dict(row.details) for row in log.rows if row.who == SYSTEM}
+    assert lost == {"acme": {"lost": 2}, "beta": {"lost": 1}}
+    assert log.shown("ana") == set(many)
+    assert not log.of("ben")
+
+
+async def test_notes_are_bounded_by_number_and_by_size(seen: Seen, log: FakeLog) -> None:
+    given = body("a")
+    for number in range(limits.NOTES_MAX + 3):
+        seen.answer(ANA, f"{number}", given)
+    await seen.flush()
+    large = body("b") + b" " * (limits.BODIES_BYTES_MAX // 2)
+    for number in range(3):
+        seen.answer(BEN, f"{number}", large)
+    await seen.flush()
+
+    assert [row["answers"] for row in log.of("ana")] == [limits.NOTES_MAX]
+    assert [row["answers"] for row in log.of("ben")] == [1]
+    assert [row.details["lost"] for row in log.rows if row.who == SYSTEM] == [3, 2]
+
+
+async def test_many_notes_are_kept_before_their_time_and_the_rest_at_the_end(
+    seen: Seen, log: FakeLog
+) -> None:
+    async with seen.kept():
+        for number in range(limits.NOTES_MAX // 2 + 1):
+            seen.answer(ANA, f"{number}", body("a"))
+        async with asyncio.timeout(10):
+            while not log.rows:
+                await asyncio.sleep(0)
+        early = len(log.rows)
+        seen.documents(Viewer("acme", None, "operator"), ["b"])
+
+    assert early == 1
+    assert [row["answers"] for row in log.of("ana")] == [limits.NOTES_MAX // 2 + 1]
+    assert [row["documents"] for row in log.of(None)] == [["b"]]
+
+
+async def test_nothing_is_noted_where_it_is_switched_off(log: FakeLog) -> None:
+    seen = Seen(log, lambda: 0.0, is_on=False)
+    seen.answer(ANA, "1", body("a"))
+    seen.documents(ANA, ["b"])
+
+    await seen.flush()
+
+    assert not log.rows

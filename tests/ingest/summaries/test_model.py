@@ -1,0 +1,176 @@
+"""Summaries by a language model, asked over HTTP: an extract takes the place of what is unfit."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
+from typing import Any
+
+import openai
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from ingest.chat import ChatModel
+from ingest.cuts.piece import count_words
+from ingest.summaries.model import ANSWER_WORDS_MAX, CALL_WORDS_MAX, ModelSummaries
+from ingest.summaries.part import parts
+from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
+
+pytestmark = pytest.mark.anyio
+
+
+def prose(word: str, words: int = 1_200) -> str:
+    return " ".join(f"The {word} number {number} burns." for number in range(words // 5))
+
+
+TEXT = f"# Lights\n\nAll.\n\n## Lamps\n\n{prose('lamp')}\n\n## Fires\n\n{prose('fire')}"
+WHOLE, LAMPS, FIRES = (TEXT[part.start : part.end] for part in parts(TEXT))
+
+
+@pytest.fixture
+async def stub() -> AsyncIterator[StubOpenAI]:
+    async with stub_openai() as stub:
+        stub.chat_answer = lambda said: chat(f"Of {said[:9].strip()}")
+        yield stub
+
+
+@pytest.fixture
+def counted() -> list[str]:
+    return []
+
+
+@pytest.fixture
+async def model(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[ModelSummaries]:
+    async with openai.AsyncOpenAI(api_key="secret", base_url=stub.url, max_retries=1) as client:
+        asked = ChatModel(
+            client,
+            model="stub",
+            clock_s=time.monotonic,
+            count_tokens=lambda _read, _written: None,
+            deadline_s=0.5,
+        )
+        yield ModelSummaries(asked, counted.append)
+
+
+@pytest.fixture
+def logs() -> Iterator[list[MutableMapping[str, Any]]]:
+    """Whatever level of lines a gateway of another test has asked for."""
+    before = structlog.get_config()
+    structlog.reset_defaults()
+    with capture_logs() as lines:
+        yield lines
+    structlog.configure(**before)
+
+
+def shown(stub: StubOpenAI) -> list[str]:
+    return [asked.body["messages"][1]["content"] for asked in stub.chats]
+
+
+async def test_each_part_is_shown_as_it_is_and_gets_what_the_model_says(
+    model: ModelSummaries, stub: StubOpenAI, counted: list[str]
+) -> None:
+    said = await model.said(TEXT, {})
+
+    assert said == {WHOLE: "Of # Lights", LAMPS: "Of ## Lamps", FIRES: "Of ## Fires"}
+    assert sorted(shown(stub)) == sorted([WHOLE, LAMPS, FIRES])
+    assert counted == ["model"] * 3
+
+
+async def test_the_prompt_says_how_long_and_in_which_language(
+    model: ModelSummaries, stub: StubOpenAI
+) -> None:
+    await model.said(TEXT, {})
+
+    system = stub.chats[0].body["messages"][0]["content"]
+    assert "at most 80 words" in system
+    assert "in the language of the text" in system
+    assert "{{" not in system
+    assert ANSWER_WORDS_MAX < stub.chats[0].body["max_tokens"] < 1_000
+
+
+async def test_a_part_that_is_known_is_not_asked_about(
+    model: ModelSummaries, stub: StubOpenAI
+) -> None:
+    said = await model.said(TEXT, {LAMPS: "Lamps, as ever."})
+
+    assert said[LAMPS] == "Lamps, as ever."
+    assert LAMPS not in shown(stub)
+    assert len(stub.chats) == 2
+
+
+async def test_what_is_too_long_for_a_call_is_summed_up_from_its_sections(
+    model: ModelSummaries, stub: StubOpenAI
+) -> None:
+    text = "\n\n".join(f"## Part {number}\n\n{prose('lamp')} {number}" for number in range(6))
+    stub.chat_answer = lambda said: chat(f"Said {said[:9].strip('# ')}")
+
+    await model.said(text, {})
+
+    last = shown(stub)[-1]
+    assert count_words(text) > CALL_WORDS_MAX
+    assert last == "\n\n".join(f"Part {number}\n\nSaid Part {number}" for number in range(6))
+
+
+async def test_what_has_no_sections_and_is_too_long_is_shown_in_part(
+    model: ModelSummaries, stub: StubOpenAI
+) -> None:
+    text = " ".join(prose(f"lamp{number}") for number in range(20))
+
+    said = await model.said(text, {})
+
+    assert list(said) == [text]
+    assert 100 < count_words(shown(stub)[0]) <= CALL_WORDS_MAX
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(lambda _: Reply(b"{}", status=429), id="too many requests"),
+        pytest.param(lambda _: Reply(b"oops", status=500), id="broken"),
+        pytest.param(lambda _: Reply(b"{}", status=401), id="not let in"),
+        pytest.param(lambda _: Mischief.SILENCE, id="slow"),
+        pytest.param(lambda _: Mischief.HANG_UP, id="hangs up"),
+        pytest.param(lambda _: Mischief.BREAK_OFF, id="half a reply"),
+        pytest.param(lambda _: Reply(b"<html>"), id="no reply of a model"),
+        pytest.param(lambda _: Reply(b'{"choices": []}'), id="nothing to choose"),
+        pytest.param(lambda _: chat(None), id="nothing said"),
+        pytest.param(lambda _: chat(" \n\t"), id="blank"),
+        pytest.param(lambda _: chat("A lamp", finish_reason="length"), id="half an answer"),
+        pytest.param(lambda _: chat("lamp " * 200), id="too long"),
+        pytest.param(lambda _: chat("x" * 10_000), id="too long a word"),
+    ],
+)
+async def test_what_is_no_summary_is_left_to_the_extract(
+    model: ModelSummaries,
+    stub: StubOpenAI,
+    counted: list[str],
+    logs: list[MutableMapping[str, Any]],
+    answer: Callable[[str], Reply | Mischief],
+) -> None:
+    stub.chat_answer = answer
+
+    assert await model.said(TEXT, {LAMPS: "Known."}) == {LAMPS: "Known."}
+
+    assert counted == ["extract"] * 2
+    assert [(line["event"], line["used"]) for line in logs] == [("summary", "extract")] * 2
+    assert "secret" not in str(logs)
+
+
+async def test_what_the_database_could_not_keep_is_not_in_it(
+    model: ModelSummaries, stub: StubOpenAI
+) -> None:
+    stub.chat_answer = lambda _: chat("Lamps\0 and\r\n fires. ")
+
+    said = await model.said(prose("lamp"), {})
+
+    assert list(said.values()) == ["Lamps\ufffd and fires."]
+
+
+async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
+    model: ModelSummaries, stub: StubOpenAI
+) -> None:
+    text = "\n\n".join(f"# Part {number}\n\n{prose(f'lamp{number}')}" for number in range(40))
+    stub.chat_answer = lambda _: Mischief.SILENCE
+
+    assert await model.said(text, {}) == {}
+
+    assert len(stub.chats) <= 8

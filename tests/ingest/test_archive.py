@@ -1,0 +1,68 @@
+"""An archive's lines: what is written is read back, whatever a document holds."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.document import METADATA_INTEGER_MAX, Document, normalise
+from ingest.archive import FORMAT, Archive, End, GroupLine, Header, written
+from ingest.source import Item
+from tests.index.samples import a_document
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
+lines = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60)
+ids = st.text(st.characters(exclude_categories=["Cc", "Cs", "Z"]), min_size=1, max_size=40)
+values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-METADATA_INTEGER_MAX, METADATA_INTEGER_MAX),
+    st.floats(allow_nan=False, allow_infinity=False),
+    texts,
+)
+documents = st.builds(
+    a_document,
+    document_id=lines.filter(bool),
+    text=texts.map(normalise),
+    title=lines.map(str.strip),
+    uri=lines,
+    source=lines.filter(bool),
+    tags=st.lists(lines.map(str.strip).filter(bool), max_size=3).map(tuple),
+    metadata=st.dictionaries(lines.filter(bool), values | st.lists(values, max_size=3), max_size=3),
+    owner=st.none() | ids,
+    readers=st.lists(ids.map("user:{}".format), max_size=3).map(tuple),
+    cut=st.sampled_from(["structure", "whole", "tokens:500/50"]),
+    summaries=st.sampled_from(["none", "extract", "model"]),
+)
+
+
+def read(content: bytes) -> list[Item]:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "archive"
+        file.write_bytes(content)
+        return list(Archive(file).documents())
+
+
+def header() -> bytes:
+    return written(Header(format=FORMAT, tenant="acme", name="", revision=1, documents=1))
+
+
+@given(st.lists(documents, max_size=3))
+def test_documents_are_read_as_they_were_written(made: list[Document]) -> None:
+    whole = header() + written(GroupLine(group="g", members=("ana",)))
+    whole += b"".join(map(written, made)) + written(End(documents=len(made)))
+
+    assert read(whole) == made
+    assert whole.count(b"\n") == len(made) + 3
+
+
+@given(documents, st.data())
+def test_an_archive_that_was_cut_anywhere_says_so(document: Document, data: st.DataObject) -> None:
+    rest = written(document) + written(End(documents=1))
+    at = data.draw(st.integers(0, len(rest) - 2))
+
+    found = read(header() + rest[:at])
+
+    assert found[-1] != document
+    assert "cut short" in getattr(found[-1], "reason", "")
