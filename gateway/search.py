@@ -3,19 +3,14 @@
 request → identify → parse → admit → scope → canonical query → cache → search → fill → respond
 """
 
-from dataclasses import replace
-
 from starlette.responses import Response
 
-from cache.answers import Asked, Served
-from cache.keys import answer_key
-from gateway import problems, wire
-from gateway.compute import compute
+from cache.answers import Served
+from gateway import wire
+from gateway.answering import answered, note
 from gateway.exchange import Exchange
-from gateway.services import Services, Wanted
-from gateway.settings import Settings
+from gateway.wanted import Wanted, check_limits, want
 from gateway.wire import SearchBody
-from index import scope
 from index.principals import Principal
 from index.scope import PUBLIC, Scope
 
@@ -34,13 +29,8 @@ async def search(exchange: Exchange) -> Response:
         # Only what was computed before may be old: what is computed now is for who asks now.
         wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
     if served is None:
-        served = await services.answers.get(
-            await _asked(services, wanted),
-            revisions,
-            lambda: compute(services.searcher, wanted.scope, wanted.query),
-        )
-    services.seen.answer(wanted.principal, wanted.key, served.body)
-    services.auditor.sample(wanted.scope, wanted.query, wanted.key, served)
+        served = await answered(services, wanted, revisions)
+    note(services, wanted, served)
     trace.tier = served.tier
     trace.mark("cache" if served.tier != "miss" else "search")
     if services.settings.log_queries:
@@ -60,44 +50,14 @@ async def _admit(
     return wanted, {name: admitted.revisions[name] for name in wanted.scope.partitions}
 
 
-async def _asked(services: Services, wanted: Wanted) -> Asked:
-    question = None
-    if wanted.family:
-        question = await services.judge.question(wanted.family, wanted.query.text)
-    return Asked(wanted.scope.tenant, wanted.key, question)
-
-
 def _understand(exchange: Exchange, principal: Principal, body: bytes) -> Wanted:
     """What the body asks for, remembered: agents repeat themselves, letter by letter."""
     services = exchange.services
     asked = wire.parse(SearchBody, body)
-    _within_limits(asked, services.settings)
-    names = [name for name in asked.scopes if name in principal.scopes]
-    seen = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
-    query = asked.canonical()
-    query = replace(query, filter=query.filter.narrowed(principal.filter))
-    key, family = (
-        answer_key(
-            tenant=seen.tenant,
-            scope=seen.fingerprint,
-            query=form.digest,
-            edition=services.edition,
-        )
-        for form in (query, replace(query, text=""))
-    )
-    if asked.semantic == "off":
-        family = ""
-    wanted = Wanted(principal, seen, query, key, family, asked.max_staleness_ms / 1000)
+    check_limits(asked, services.settings)
+    wanted = want(principal, asked, edition=services.edition)
     services.understood[exchange.sender, body] = wanted
     return wanted
-
-
-def _within_limits(body: SearchBody, settings: Settings) -> None:
-    if len(body.query) > settings.query_characters_max:
-        most = settings.query_characters_max
-        raise problems.invalid_field("query", f"must have at most {most:,} characters")
-    if body.top_k > settings.top_k_max:
-        raise problems.invalid_field("top_k", f"must be at most {settings.top_k_max:,}")
 
 
 def _respond(served: Served, seen: Scope, timing: str) -> Response:

@@ -41,6 +41,7 @@ from gateway.settings import Settings
 from gateway.spending import Spending
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
+from gateway.wanted import Wanted
 from gateway.web_tokens import WebTokens
 from index import database, generation, lexical, migrate
 from index.audit_log import AuditLog
@@ -52,10 +53,8 @@ from index.documents import Documents
 from index.generation import Generation
 from index.heard import Hearsay
 from index.jobs import Jobs
-from index.principals import Principal, Principals
-from index.query import Query
+from index.principals import Principals
 from index.reverse import Reverse
-from index.scope import Scope
 from index.search import Embedder, Searcher
 from index.sources import Sources
 from index.tenants import Revisions, Tenants
@@ -70,21 +69,6 @@ _UNLEARN_PAUSES = 12  # of a job: about a minute, whose deletions are then one r
 _STATEMENT_TIMEOUT_S = 30.0  # past any deadline: it ends what a lost connection left running
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a search's body asks for, coming from this principal.
-
-    family: of the questions whose answers may do for each other; empty if only its own will do.
-    """
-
-    principal: Principal
-    scope: Scope
-    query: Query
-    key: str
-    family: str
-    max_staleness_s: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,33 @@
+"""The answer to what is wanted: from a cache, or computed; and what is noted of giving it."""
+
+from collections.abc import Mapping
+
+from cache.answers import Asked, Served
+from gateway.compute import compute
+from gateway.services import Services
+from gateway.wanted import Wanted
+
+
+async def answered(services: Services, wanted: Wanted, revisions: Mapping[str, int]) -> Served:
+    """An answer that is right at `revisions`, of each partition of the scope.
+
+    Raises `DatabaseUnavailable`.
+    """
+    return await services.answers.get(
+        await _asked(services, wanted),
+        revisions,
+        lambda: compute(services.searcher, wanted.scope, wanted.query),
+    )
+
+
+def note(services: Services, wanted: Wanted, served: Served) -> None:
+    """Who was shown what; and now and then it is looked whether it was right."""
+    services.seen.answer(wanted.principal, wanted.key, served.body)
+    services.auditor.sample(wanted.scope, wanted.query, wanted.key, served)
+
+
+async def _asked(services: Services, wanted: Wanted) -> Asked:
+    question = None
+    if wanted.family:
+        question = await services.judge.question(wanted.family, wanted.query.text)
+    return Asked(wanted.scope.tenant, wanted.key, question)

@@ -1,0 +1,51 @@
+"""What a search's body asks for, coming from whoever sent it: a question, and for whom."""
+
+from dataclasses import dataclass, replace
+
+from cache.keys import answer_key
+from gateway import problems
+from gateway.settings import Settings
+from gateway.wire import SearchBody
+from index import scope
+from index.principals import Principal
+from index.query import Query
+from index.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a search's body asks for, coming from this principal.
+
+    family: of the questions whose answers may do for each other; empty if only its own will do.
+    """
+
+    principal: Principal
+    scope: Scope
+    query: Query
+    key: str
+    family: str
+    max_staleness_s: float
+
+
+def want(principal: Principal, asked: SearchBody, *, edition: str) -> Wanted:
+    """edition: of answers. What the principal may not see is not wanted."""
+    names = [name for name in asked.scopes if name in principal.scopes]
+    seen = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
+    query = asked.canonical()
+    query = replace(query, filter=query.filter.narrowed(principal.filter))
+    key, family = (
+        answer_key(tenant=seen.tenant, scope=seen.fingerprint, query=form.digest, edition=edition)
+        for form in (query, replace(query, text=""))
+    )
+    if asked.semantic == "off":
+        family = ""
+    return Wanted(principal, seen, query, key, family, asked.max_staleness_ms / 1000)
+
+
+def check_limits(asked: SearchBody, settings: Settings) -> None:
+    """A 422 `Problem` for what is well-formed, and more than this server gives."""
+    if len(asked.query) > settings.query_characters_max:
+        most = settings.query_characters_max
+        raise problems.invalid_field("query", f"must have at most {most:,} characters")
+    if asked.top_k > settings.top_k_max:
+        raise problems.invalid_field("top_k", f"must be at most {settings.top_k_max:,}")
