@@ -174,7 +174,7 @@ class Passes:
             await asyncio.to_thread(lexical.load, languages)
             self._loaded |= languages
         spelled = await self._vocabulary.spelling(
-            question.scope.tenant, query.text, languages, words=known.words
+            question.scope, query.text, languages, words=known.words
         )
         return _Turn(
             question=question,

@@ -9,6 +9,7 @@ from cachetools import LRUCache
 
 from index import spelling
 from index.database import Database, Row, Session
+from index.scope import Scope
 from index.spelling import Near
 
 # Short words share few trigrams with their slips: 0.25 and 0.3, pg_trgm's own, took 1.3 and 1.0 ms
@@ -80,15 +81,18 @@ class Learned:
 
 
 class Vocabulary:
-    """Remembers, in this process, known words for their era and corrections while they hold."""
+    """Remembers, in this process, known words for their era and corrections while they hold.
+
+    For whoever sees the same: nobody else can tell that a word was asked for before.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database.searching
-        self._known: LRUCache[tuple[str, int, str], bool] = LRUCache(KNOWN_MAX)
+        self._known: LRUCache[tuple[bytes, int, str], bool] = LRUCache(KNOWN_MAX)
         self._corrections: LRUCache[_Key, tuple[str, ...]] = LRUCache(CORRECTED_MAX)
 
     async def spelling(
-        self, tenant: str, text: str, languages: frozenset[str], *, words: int
+        self, scope: Scope, text: str, languages: frozenset[str], *, words: int
     ) -> Spelling:
         """What the query's words are taken for, as of now or as is remembered of so many words.
 
@@ -99,44 +103,44 @@ class Vocabulary:
         unlisted = spelling.doubtful(text, languages) if languages else ()
         if not unlisted:
             return CERTAIN
-        era = era_of(words)
-        doubtful = [word for word in unlisted if (tenant, era, word) not in self._known]
+        era, seen = era_of(words), scope.fingerprint
+        doubtful = [word for word in unlisted if (seen, era, word) not in self._known]
         if not doubtful:
             return Spelling(_NONE, None, era)
-        remembered = self._remembered(tenant, doubtful, languages, words)
-        return remembered or await self._look_up(tenant, doubtful, languages)
+        remembered = self._remembered(seen, doubtful, languages, words)
+        return remembered or await self._look_up(scope.tenant, seen, doubtful, languages)
 
     def _remembered(
-        self, tenant: str, unknown: Sequence[str], languages: frozenset[str], words: int
+        self, seen: bytes, unknown: Sequence[str], languages: frozenset[str], words: int
     ) -> Spelling | None:
         found: dict[str, tuple[str, ...]] = {}
         for word in unknown[:UNKNOWN_MAX]:
-            corrections = self._corrections.get((tenant, words, languages, word))
+            corrections = self._corrections.get((seen, words, languages, word))
             if corrections is None:
                 return None
             found[word] = corrections
         return _spelling(found, words)
 
     async def _look_up(
-        self, tenant: str, doubtful: Sequence[str], languages: frozenset[str]
+        self, tenant: str, seen: bytes, doubtful: Sequence[str], languages: frozenset[str]
     ) -> Spelling:
         rows = await self._database.rows(
             "vocabulary.look_up", tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX
         )
         words = rows[0]["words"]
         era = era_of(words)
-        self._known.update(((tenant, era, row["word"]), True) for row in rows if row["is_known"])
+        self._known.update(((seen, era, row["word"]), True) for row in rows if row["is_known"])
         unknown = [row for row in rows if not row["is_known"]]
         found = {
             row["word"]: spelling.corrections(row["word"], _near(row), languages)
             for row in unknown[:UNKNOWN_MAX]
         }
         for word, corrections in found.items():
-            self._corrections[tenant, words, languages, word] = corrections
+            self._corrections[seen, words, languages, word] = corrections
         return _spelling(found, words) if found else Spelling(_NONE, None, era)
 
 
-_Key = tuple[str, int, frozenset[str], str]  # tenant, words, languages, unknown word
+_Key = tuple[bytes, int, frozenset[str], str]  # scope, words, languages, unknown word
 
 
 def _spelling(found: Mapping[str, tuple[str, ...]], words: int) -> Spelling:

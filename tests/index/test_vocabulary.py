@@ -11,6 +11,7 @@ import pytest
 
 from index import statements, vocabulary
 from index.database import Database, connect
+from index.scope import Scope, everything
 from index.spelling import LETTERS_MAX
 from index.tenants import Tenants
 from index.vocabulary import CERTAIN, UNKNOWN_MAX, Spelling, Vocabulary
@@ -39,6 +40,10 @@ async def watched(
         observe=lambda name, _seconds: observed.append(name),
     ) as database:
         yield Vocabulary(database)
+
+
+def of(tenant: str, subject: str = "eve") -> Scope:
+    return everything(tenant, subject, ())
 
 
 async def learn(database: Database, words: Iterable[str], tenant: str = "acme") -> None:
@@ -71,7 +76,7 @@ async def test_an_unknown_word_is_taken_for_the_nearest_known_one(
 ) -> None:
     await learn(database, ["lighthouse", "lightship", "harbour"])
 
-    spelling = await watched.spelling("acme", "the old lihgthouse", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), "the old lihgthouse", ENGLISH, words=0)
 
     assert spelling == Spelling({"lihgthouse": ("lighthouse",)}, words=3)
 
@@ -81,7 +86,7 @@ async def test_nothing_near_is_no_correction_but_may_become_one(
 ) -> None:
     await learn(database, ["harbour"])
 
-    spelling = await watched.spelling("acme", "lihgthouse", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
 
     assert spelling == Spelling({}, words=1)
     assert spelling.holds(1)
@@ -92,9 +97,9 @@ async def test_tenants_do_not_share_words(database: Database, watched: Vocabular
     await learn(database, ["lighthouse"], "acme")
     await learn(database, ["lihgthouses"], "beta")
 
-    acme = await watched.spelling("acme", "lihgthouse", ENGLISH, words=0)
-    beta = await watched.spelling("beta", "lihgthouse", ENGLISH, words=0)
-    nobody = await watched.spelling("gamma", "lihgthouse", ENGLISH, words=0)
+    acme = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
+    beta = await watched.spelling(of("beta"), "lihgthouse", ENGLISH, words=0)
+    nobody = await watched.spelling(of("gamma"), "lihgthouse", ENGLISH, words=0)
 
     assert acme.corrections == {"lihgthouse": ("lighthouse",)}
     assert beta.corrections == {}  # the plural of it is known there
@@ -104,7 +109,9 @@ async def test_tenants_do_not_share_words(database: Database, watched: Vocabular
 async def test_a_query_of_words_that_the_language_knows_makes_no_statement(
     watched: Vocabulary, observed: list[str]
 ) -> None:
-    spelling = await watched.spelling("acme", "when are the holidays of 2026?", ENGLISH, words=0)
+    spelling = await watched.spelling(
+        of("acme"), "when are the holidays of 2026?", ENGLISH, words=0
+    )
 
     assert spelling is CERTAIN
     assert spelling.holds(0)
@@ -114,18 +121,30 @@ async def test_a_query_of_words_that_the_language_knows_makes_no_statement(
 async def test_a_tenant_without_languages_costs_no_statement(
     watched: Vocabulary, observed: list[str]
 ) -> None:
-    assert await watched.spelling("acme", "lihgthouse", frozenset(), words=0) is CERTAIN
+    assert await watched.spelling(of("acme"), "lihgthouse", frozenset(), words=0) is CERTAIN
     assert observed == []
+
+
+async def test_nobody_is_told_sooner_for_what_others_asked(
+    database: Database, watched: Vocabulary, observed: list[str]
+) -> None:
+    await learn(database, ["zorbified"])
+    for subject in ("ana", "eve"):
+        for text in ("zorbified", "zorbifeid"):
+            await watched.spelling(of("acme", subject), text, ENGLISH, words=1)
+            await watched.spelling(of("acme", subject), text, ENGLISH, words=1)
+
+    assert observed == ["vocabulary.look_up"] * 4
 
 
 async def test_a_known_word_is_looked_up_once_whatever_is_learned_after(
     database: Database, watched: Vocabulary, observed: list[str]
 ) -> None:
     await learn(database, ["zorbified"])
-    first = await watched.spelling("acme", "zorbified", ENGLISH, words=0)
+    first = await watched.spelling(of("acme"), "zorbified", ENGLISH, words=0)
     await learn(database, ["zorbifide"])
 
-    again = await watched.spelling("acme", "Zorbified!", ENGLISH, words=2)
+    again = await watched.spelling(of("acme"), "Zorbified!", ENGLISH, words=2)
 
     assert first == again == replace(CERTAIN, era=0)
     assert observed == ["vocabulary.look_up"]
@@ -136,9 +155,9 @@ async def test_a_known_word_of_one_tenant_is_not_remembered_for_another(
 ) -> None:
     await learn(database, ["zorbified"], "acme")
     await learn(database, ["zorbifide"], "beta")
-    await watched.spelling("acme", "zorbified", ENGLISH, words=0)
+    await watched.spelling(of("acme"), "zorbified", ENGLISH, words=0)
 
-    beta = await watched.spelling("beta", "zorbified", ENGLISH, words=0)
+    beta = await watched.spelling(of("beta"), "zorbified", ENGLISH, words=0)
 
     assert beta.corrections == {"zorbified": ("zorbifide",)}
 
@@ -147,11 +166,11 @@ async def test_a_correction_is_remembered_until_the_vocabulary_has_grown(
     database: Database, watched: Vocabulary, observed: list[str]
 ) -> None:
     await learn(database, ["lighthouse"])
-    first = await watched.spelling("acme", "lihgthouse", ENGLISH, words=0)
-    remembered = await watched.spelling("acme", "a lihgthouse", ENGLISH, words=1)
+    first = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
+    remembered = await watched.spelling(of("acme"), "a lihgthouse", ENGLISH, words=1)
     await learn(database, ["lihgthouse"])
 
-    fresh = await watched.spelling("acme", "lihgthouse", ENGLISH, words=2)
+    fresh = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=2)
 
     assert first == remembered
     assert observed == ["vocabulary.look_up"] * 2
@@ -162,11 +181,11 @@ async def test_a_look_up_shows_this_process_that_the_vocabulary_has_grown(
     database: Database, watched: Vocabulary
 ) -> None:
     await learn(database, ["lighthouse"])
-    await watched.spelling("acme", "lihgthouse", ENGLISH, words=0)
+    await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
     await learn(database, ["lihgthoxse"])
-    await watched.spelling("acme", "qwertzy", ENGLISH, words=0)
+    await watched.spelling(of("acme"), "qwertzy", ENGLISH, words=0)
 
-    spelling = await watched.spelling("acme", "lihgthouse", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
 
     assert spelling == Spelling({"lihgthouse": ("lihgthoxse", "lighthouse")}, words=2)
 
@@ -179,9 +198,9 @@ async def test_only_so_many_words_of_a_query_are_corrected(
     await learn(database, [*known, "lighthouse"])
     text = " ".join(["lighthouse", *(f"{word}j" for word in known)])
 
-    spelling = await watched.spelling("acme", text, ENGLISH, words=0)
-    remembered = await watched.spelling("acme", text, ENGLISH, words=spelling.words or 0)
-    alone = await watched.spelling("acme", f"{known[-1]}j", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), text, ENGLISH, words=0)
+    remembered = await watched.spelling(of("acme"), text, ENGLISH, words=spelling.words or 0)
+    alone = await watched.spelling(of("acme"), f"{known[-1]}j", ENGLISH, words=0)
 
     assert spelling.corrections == {f"{word}j": (word,) for word in known[:UNKNOWN_MAX]}
     assert remembered == spelling
@@ -232,7 +251,7 @@ async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
     words = made_up_words(20_000, seed=3)
     await learn(database, [*words, "lighthouse"])
 
-    spelling = await watched.spelling("acme", "lightohuse", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), "lightohuse", ENGLISH, words=0)
 
     assert spelling == Spelling({"lightohuse": ("lighthouse",)}, words=20_001)
 
@@ -285,6 +304,6 @@ async def test_the_similarity_asked_for_does_not_outlive_the_statement(
 async def test_any_query_is_answered(database: Database, watched: Vocabulary, text: str) -> None:
     await learn(database, ["zqxq" * (LETTERS_MAX // 4), "istanbul"])
 
-    spelling = await watched.spelling("acme", text, ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), text, ENGLISH, words=0)
 
     assert len(spelling.corrections) <= UNKNOWN_MAX

@@ -1,0 +1,111 @@
+"""How long an answer takes tells nobody what others have asked, nor what others have."""
+
+import re
+import secrets
+import time
+from collections import Counter
+from collections.abc import Sequence
+from string import ascii_lowercase
+
+import pytest
+
+from tests.gateway.gateways import Caller, Gateway
+
+pytestmark = pytest.mark.anyio
+
+TRIALS = 150
+# The share's standard error is 1 / sqrt(6 * TRIALS), 0.033: by chance alone one in 10,000 is so far
+# off. What a cache gives takes half the time of a search, and is off by 0.4 and more.
+DISTANCE_MAX = 0.13
+
+# Beside these there is what is written down now and then, whoever asks.
+_WORK = re.compile(
+    r'^nearhit_(statement_seconds_count\{statement="(?:search|vocabulary)\.[^}]*\}'
+    r"|(?:answers|cache_events)_total\{[^}]*\}) (\S+)$",
+    re.MULTILINE,
+)
+
+
+def share_slower(these: Sequence[float], those: Sequence[float]) -> float:
+    """How often one of these is greater than one of those: a half if nothing tells them apart."""
+    return sum(this > that for this in these for that in those) / (len(these) * len(those))
+
+
+async def seconds(caller: Caller, method: str, path: str, body: object = None) -> float:
+    started_s = time.perf_counter()
+    await caller.call(method, path, json=body)
+    return time.perf_counter() - started_s
+
+
+async def work(gateway: Gateway) -> Counter[str]:
+    """What the worker has done by now: statements, answers by tier, what befell its caches."""
+    told = (await gateway.client.get("/metrics")).text
+    return Counter({name: round(float(value)) for name, value in _WORK.findall(told)})
+
+
+def question() -> str:
+    """With a word that no language knows, and the tenant neither."""
+    return f"the holiday of {''.join(secrets.choice(ascii_lowercase) for _ in range(12))}"
+
+
+@pytest.fixture
+async def both(gateway: Gateway) -> tuple[Caller, Caller]:
+    """Two people of a tenant who see different documents, on one worker."""
+    ana, eve = await gateway.caller("ana"), await gateway.caller("eve")
+    for number in range(50):
+        await ana.put(f"ana's {number}", f"Holiday {number} of Ana's.", readers=[])
+        await eve.put(f"eve's {number}", f"Holiday {number} of Eve's.", readers=[])
+    return ana, eve
+
+
+@pytest.mark.parametrize("semantic", ["off", "bounded"])
+async def test_a_question_that_somebody_else_has_asked_is_work_as_any_other(
+    gateway: Gateway, both: tuple[Caller, Caller], semantic: str
+) -> None:
+    ana, eve = both
+    of_asked, of_new = Counter[str](), Counter[str]()
+    for _ in range(20):
+        asked, new = question(), question()
+        await ana.search(asked, semantic=semantic)
+        for text, counted in ((asked, of_asked), (new, of_new)):
+            before = await work(gateway)
+            await eve.search(text, semantic=semantic)
+            counted.update(await work(gateway) - before)
+
+    assert of_asked == of_new
+    assert of_new['answers_total{tier="miss"}'] == 20
+
+
+async def test_a_question_that_somebody_else_has_asked_takes_as_long_as_any_other(
+    both: tuple[Caller, Caller],
+) -> None:
+    ana, eve = both
+    asked_s, new_s, own_s = [], [], []
+    for number in range(TRIALS):
+        asked, new = question(), question()
+        await ana.search(asked)
+        turns = [(asked, asked_s), (new, new_s)]
+        for text, taken_s in turns if number % 2 else reversed(turns):
+            taken_s.append(await seconds(eve, "POST", "/v1/search", {"query": text}))
+        own_s.append(await seconds(eve, "POST", "/v1/search", {"query": new}))
+
+    assert share_slower(new_s, asked_s) == pytest.approx(0.5, abs=DISTANCE_MAX)
+    assert share_slower(new_s, own_s) > 0.5 + DISTANCE_MAX  # else it would be blind
+
+
+async def test_a_document_that_one_may_not_see_takes_as_long_as_one_that_is_not_there(
+    gateway: Gateway, both: tuple[Caller, Caller]
+) -> None:
+    _, eve = both
+    tenant = f"other-{secrets.token_hex(6)}"
+    await gateway.tenant(tenant)
+    zoe = await gateway.caller("zoe", tenant=tenant)
+    await zoe.put("zoe's", "A secret of another tenant. " * 1000)
+    hidden_s, others_s, none_s = [], [], []
+    turns = [("ana's 7", hidden_s), ("zoe's", others_s), ("nobody's", none_s)]
+    for number in range(TRIALS):
+        for document_id, taken_s in turns if number % 2 else reversed(turns):
+            taken_s.append(await seconds(eve, "GET", f"/v1/documents/{document_id}"))
+
+    for taken_s in (hidden_s, others_s):
+        assert share_slower(taken_s, none_s) == pytest.approx(0.5, abs=DISTANCE_MAX)
