@@ -43,7 +43,7 @@ class RevisionReader(Generic[T]):
             self._next = _Batch()
         waiter = self._next.join(tenants)
         if self._runner is None:
-            self._runner = asyncio.create_task(self._run())
+            self._runner = self._next.loop.create_task(self._run())
         return await waiter
 
     def remembered(self, tenants: Collection[str], age_max_s: float) -> Mapping[str, T] | None:
@@ -82,11 +82,12 @@ class _Batch(Generic[T]):
 
     def __init__(self) -> None:
         self.tenants: set[str] = set()
+        self.loop = asyncio.get_running_loop()
         self._waiters: list[asyncio.Future[Mapping[str, T]]] = []
 
     def join(self, tenants: Collection[str]) -> "asyncio.Future[Mapping[str, T]]":
         self.tenants.update(tenants)
-        waiter: asyncio.Future[Mapping[str, T]] = asyncio.get_running_loop().create_future()
+        waiter: asyncio.Future[Mapping[str, T]] = self.loop.create_future()
         self._waiters.append(waiter)
         return waiter
 

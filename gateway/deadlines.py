@@ -10,9 +10,10 @@ TICK_S = 0.02  # how much later than it should a deadline may pass
 
 
 class Deadlines:
-    """Of one event loop."""
+    """Of the event loop that runs when they are made."""
 
     def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
         self._open: set[Deadline] = set()
         self._is_ticking = False
 
@@ -24,20 +25,19 @@ class Deadlines:
         self._open.add(deadline)
         if not self._is_ticking:
             self._is_ticking = True
-            asyncio.get_running_loop().call_later(TICK_S, self._tick)
+            self.loop.call_later(TICK_S, self._tick)
 
     def discard(self, deadline: "Deadline") -> None:
         self._open.discard(deadline)
 
     def _tick(self) -> None:
-        loop = asyncio.get_running_loop()
-        now_s = loop.time()
+        now_s = self.loop.time()
         for deadline in [one for one in self._open if one.ends_s <= now_s]:
             self._open.discard(deadline)
             deadline.end()
         self._is_ticking = bool(self._open)
         if self._is_ticking:
-            loop.call_later(TICK_S, self._tick)
+            self.loop.call_later(TICK_S, self._tick)
 
 
 class Deadline:
@@ -51,11 +51,12 @@ class Deadline:
         self._has_ended = False
 
     def __enter__(self) -> None:
-        task = asyncio.current_task()
+        loop = self._deadlines.loop
+        task = asyncio.current_task(loop)
         assert task is not None, "there is nothing to cancel outside of a task"
         self._task = task
         self._cancelled_before = task.cancelling()
-        self.ends_s = asyncio.get_running_loop().time() + self._seconds
+        self.ends_s = loop.time() + self._seconds
         self._deadlines.add(self)
 
     def end(self) -> None:
