@@ -9,7 +9,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def deadlines() -> Deadlines:
+async def deadlines() -> Deadlines:
     return Deadlines()
 
 

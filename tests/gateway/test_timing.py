@@ -80,7 +80,7 @@ async def test_a_question_that_somebody_else_has_asked_takes_as_long_as_any_othe
     both: tuple[Caller, Caller],
 ) -> None:
     ana, eve = both
-    asked_s, new_s, own_s = [], [], []
+    asked_s, new_s, own_s = list[float](), list[float](), list[float]()
     for number in range(TRIALS):
         asked, new = question(), question()
         await ana.search(asked)
@@ -101,7 +101,7 @@ async def test_a_document_that_one_may_not_see_takes_as_long_as_one_that_is_not_
     await gateway.tenant(tenant)
     zoe = await gateway.caller("zoe", tenant=tenant)
     await zoe.put("zoe's", "A secret of another tenant. " * 1000)
-    hidden_s, others_s, none_s = [], [], []
+    hidden_s, others_s, none_s = list[float](), list[float](), list[float]()
     turns = [("ana's 7", hidden_s), ("zoe's", others_s), ("nobody's", none_s)]
     for number in range(TRIALS):
         for document_id, taken_s in turns if number % 2 else reversed(turns):
