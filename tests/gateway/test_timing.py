@@ -77,12 +77,18 @@ async def test_a_question_that_somebody_else_has_asked_is_work_as_any_other(
 
 
 async def test_a_question_that_somebody_else_has_asked_takes_as_long_as_any_other(
-    both: tuple[Caller, Caller],
+    gateway: Gateway, both: tuple[Caller, Caller]
 ) -> None:
+    """Of words that the process has met: their stems are remembered for all, and save 30 µs."""
     ana, eve = both
+    tenant = f"other-{secrets.token_hex(6)}"
+    await gateway.tenant(tenant)
+    zoe = await gateway.caller("zoe", tenant=tenant)
     asked_s, new_s, own_s = list[float](), list[float](), list[float]()
     for number in range(TRIALS):
         asked, new = question(), question()
+        for text in (asked, new):
+            await zoe.search(text, language="en")
         await ana.search(asked)
         turns = [(asked, asked_s), (new, new_s)]
         for text, taken_s in turns if number % 2 else reversed(turns):
