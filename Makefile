@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
+.PHONY: all setup demo run test quick format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -24,6 +24,10 @@ run: setup
 
 test: setup
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4
+
+# Without those that take more than half of the time: while one works.
+quick: setup
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 -m "not slow"
 
 format: setup
 	$(BIN)/ruff format --check

@@ -13,6 +13,8 @@ from cache import protocol
 from cache.protocol import Mark, Progress, Revisions, State
 from tests.cache.protocol_model import Fault, Rules, Scene, search
 
+pytestmark = pytest.mark.slow
+
 LOSSES: frozenset[Fault] = frozenset({"state lost", "entry lost", "registry lost"})
 RESTART: frozenset[Fault] = frozenset({"restart"})
 FAILOVER: frozenset[Fault] = frozenset({"failover"})

@@ -31,7 +31,7 @@ from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.test_jobs import job, put_later
 from tests.gateway.test_server import environment_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LEASES_END = "UPDATE jobs SET leased_until = now() WHERE state = 'running'"
 

@@ -36,7 +36,7 @@ from tests.gateway.own_redis import own_redis
 from tests.gateway.test_jobs import put_later
 from tests.stub_openai import WIDTH, stub_openai
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 class Victim(Protocol):

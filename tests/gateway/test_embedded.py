@@ -22,6 +22,8 @@ import redis.asyncio
 from gateway import embedded
 
 # A command that uses the servers of a folder until its stdin ends.
+pytestmark = pytest.mark.slow
+
 COMMAND = """
 import pathlib, sys
 from gateway import embedded

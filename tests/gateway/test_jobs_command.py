@@ -17,7 +17,7 @@ from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.test_jobs import job, put_later
 from tests.gateway.test_server import WAIT_S_MAX, environment_of, refused, succeeds
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

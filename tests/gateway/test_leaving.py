@@ -23,7 +23,7 @@ from tests.gateway.remains import in_redis, in_tables
 from tests.gateway.test_forgetting import SECRET, WORDS, ask
 from tests.gateway.test_server import environment_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LEASES_END = "UPDATE jobs SET leased_until = now() WHERE state = 'running'"
 LEFT = {"jobs", "audit_log", "audit_heads"}  # the receipt, and the log, which outlives its tenant

@@ -24,7 +24,7 @@ from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 from tests.gateway.own_redis import OwnRedis, own_redis
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 QUESTION = "annual leave"
 RECOVERY_S_MAX = 15.0  # past the breaker's longest pause

@@ -33,6 +33,7 @@ from tests.gateway.own_rabbit import OwnRabbit
 from tests.ingest.happenings import access, delete, update
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     # A system's package, no wheel: CI installs it.
     pytest.mark.skipif(not own_rabbit.is_installed(), reason=own_rabbit.MISSING),

@@ -28,7 +28,7 @@ from index.search import Embedder
 from tests.conftest import fresh_settings, run_sql
 from tests.gateway.gateways import Caller, Gateway, running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year.\n"
 WAIT_S_MAX = 30.0

@@ -37,7 +37,7 @@ from tests.index.conftest import connected
 from tests.index.samples import RecordingInvalidation
 from tests.index.story import Story
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
 ANSWERS = 60  # kept of each of the two

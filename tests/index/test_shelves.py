@@ -23,7 +23,7 @@ from tests.index import crowd
 from tests.index.conftest import connected
 from tests.index.samples import RecordingInvalidation, a_document, put
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 NUMBER = 40  # documents of acme
 OUTGROWN = Limits(crossover_chunks=NUMBER * crowd.CHUNKS, swept_chunks=0, swept_share=0)

@@ -23,7 +23,7 @@ from tests.index import crowd, questions, worlds
 from tests.index.questions import SCOPES, World
 from tests.index.worlds import Principal
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 WAYS = {"sweep": crowd.SWEEP, "walk": crowd.WALK, "nearest": crowd.NEAREST}
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from ingest.cuts.structure import chunks
 
+pytestmark = pytest.mark.slow
+
 EMBEDDED_MAX = 3
 VOCABULARY = [f"{first}{last}" for first in ("lam", "har", "whal", "sail") for last in range(500)]
 
