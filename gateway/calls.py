@@ -28,6 +28,7 @@ from gateway import (
 )
 from gateway.exchange import Call, Exchange
 from gateway.search import search
+from gateway.search_batch import search_batch
 
 
 @cache
@@ -48,6 +49,15 @@ CALLS = (
         summary="The chunks that answer a query best, among those that the caller may see",
         body=wire.SearchBody,
         answer=wire.SearchAnswer,
+    ),
+    Call(
+        "POST",
+        "/v1/search/batch",
+        search_batch,
+        needs="reader",
+        summary="Many searches in one call, all answered at one revision",
+        body=wire.SearchBatchBody,
+        answer=wire.SearchBatchAnswer,
     ),
     Call(
         "POST",

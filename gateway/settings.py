@@ -168,6 +168,7 @@ class Settings(BaseSettings):
     search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")
     query_characters_max: PositiveInt = Field(2_000, description="longest query")
     top_k_max: PositiveInt = Field(100, description="most hits in an answer")
+    searches_max: PositiveInt = Field(32, description="most searches in a batch of them")
     document_bytes_max: PositiveInt = Field(4_194_304, description="longest body of a document")
     document_inline_bytes_max: PositiveInt = Field(
         262_144, description="longest body of a document that is written at once; others are queued"

@@ -177,6 +177,10 @@ class SearchBody(Body):
         )
 
 
+class SearchBatchBody(Body):
+    searches: Annotated[tuple[SearchBody, ...], Field(min_length=1)]
+
+
 class LegAnswer(Body):
     rank: int
     score: float
@@ -217,6 +221,10 @@ class SearchAnswer(Body):
     corrections: dict[str, tuple[str, ...]] | None = Field(
         None, description="by unknown word of the query, the hits' words it was taken for; explain"
     )
+
+
+class SearchBatchAnswer(Body):
+    answers: tuple[SearchAnswer, ...] = Field(description="in the order of the searches")
 
 
 class DocumentBody(Body):
