@@ -27,6 +27,7 @@ from gateway import (
     wire,
 )
 from gateway.exchange import Call, Exchange
+from gateway.mcp.endpoint import mcp
 from gateway.search import search
 from gateway.search_batch import search_batch
 
@@ -332,6 +333,13 @@ CALLS = (
         summary="Who saw and who changed what, the newest first; identifiers alone",
         answer=audit_log_wire.AuditLogAnswer,
         parameters=("cursor", "document", "limit", "since", "subject"),
+    ),
+    Call(
+        "POST",
+        "/mcp",
+        mcp,
+        needs="reader",
+        summary="The tools `search`, `fetch` and `list_sources` of the Model Context Protocol",
     ),
     Call("GET", "/healthz", operation.healthz, needs="anyone", summary="Is the process alive"),
     Call("GET", "/readyz", operation.readyz, needs="anyone", summary="Can it answer searches"),

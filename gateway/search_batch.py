@@ -47,8 +47,8 @@ async def search_batch(exchange: Exchange) -> Response:
         )
         wanted = _wanted(services, admitted, asked)
     served = await _at_one_revision(services, wanted, admitted.revisions)
-    for each, answer in zip(wanted, served, strict=True):
-        note(services, each, answer)
+    for one, answer in zip(wanted, served, strict=True):
+        note(services, one, answer)
     trace.mark("search")
     return _respond(served, admitted.principal.tenant, trace.server_timing())
 

@@ -367,3 +367,27 @@ FROM documents
 WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
   AND :is_admitted AND :is_wanted
 ORDER BY document_id LIMIT $15;
+
+-- name: any_document
+-- $13 document, $14 whether other tenants' public ones are asked for: the tenant's own, or else what
+-- others have made public; of several, the first tenant's.
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    text
+FROM (
+    SELECT false AS is_others, document_key FROM documents
+    WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted
+    UNION ALL
+    SELECT true AS is_others, document_key FROM documents
+    WHERE tenant <> $1 AND document_id = $13 AND 'public' = ANY (readers) AND :others_asked
+      AND :is_wanted
+) AS found
+JOIN documents USING (document_key)
+JOIN texts USING (document_key)
+ORDER BY is_others, tenant LIMIT 1;
+
+-- name: sources
+-- $13 limit: where the documents of the tenant that are meant come from, and how many each has.
+SELECT source, count(*) AS documents
+FROM documents
+WHERE tenant = $1 AND :is_admitted AND :is_wanted
+GROUP BY source ORDER BY source LIMIT $13;

@@ -26,7 +26,10 @@ async def ask(caller: Caller, *searches: dict[str, Any]) -> httpx2.Response:
 async def test_the_answers_are_byte_for_byte_those_of_single_searches(ana: Caller) -> None:
     await ana.put("leave", LEAVE)
     await ana.put("travel", TRAVEL)
-    searches = [{"query": "annual leave"}, {"query": "trains", "explain": True, "top_k": 1}]
+    searches: list[dict[str, Any]] = [
+        {"query": "annual leave"},
+        {"query": "trains", "explain": True, "top_k": 1},
+    ]
 
     together = await ask(ana, *searches)
     singly = [await ana.call("POST", "/v1/search", json=each) for each in searches]
