@@ -30,6 +30,7 @@ from gateway.exchange import Call, Exchange
 from gateway.mcp.endpoint import mcp
 from gateway.search import search
 from gateway.search_batch import search_batch
+from gateway.vector_stores import calls as vector_stores
 
 
 @cache
@@ -341,6 +342,7 @@ CALLS = (
         needs="reader",
         summary="The tools `search`, `fetch` and `list_sources` of the Model Context Protocol",
     ),
+    *vector_stores.CALLS,
     Call("GET", "/healthz", operation.healthz, needs="anyone", summary="Is the process alive"),
     Call("GET", "/readyz", operation.readyz, needs="anyone", summary="Can it answer searches"),
     Call("GET", "/metrics", operation.get_metrics, needs="anyone", summary="Prometheus metrics"),

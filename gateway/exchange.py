@@ -30,7 +30,9 @@ _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
 class Call:
     """One row of the API: `body` and `answer` are the models that travel, if any does.
 
+    body_type: of the body, if it is not the answer's media type.
     later: what answers with 202 if it is queued instead.
+    render: how what goes wrong is told; in the models of `error`, if that is no problem document.
     """
 
     method: str
@@ -43,7 +45,10 @@ class Call:
     later: type[BaseModel] | None = None
     status: int = 200
     media_type: str = "application/json"
+    body_type: str = ""
     parameters: tuple[str, ...] = ()
+    render: "Callable[[Request, Exception], Awaitable[Response]]" = problems.render
+    error: type[BaseModel] | None = None
 
     @property
     def reads(self) -> bool:

@@ -64,11 +64,14 @@ def _operation(call: Call) -> dict[str, Any]:
         "responses": {
             str(call.status): _content(call.answer, call.media_type),
             **({"202": _content(call.later, call.media_type)} if call.later else {}),
-            "default": _content(None, "application/problem+json", ref="Problem"),
+            "default": _content(None, "application/problem+json", ref="Problem")
+            if call.error is None
+            else _content(call.error, "application/json"),
         },
     }
     if call.body is not None:
-        operation["requestBody"] = {"required": True, **_content(call.body, call.media_type)}
+        media_type = call.body_type or call.media_type
+        operation["requestBody"] = {"required": True, **_content(call.body, media_type)}
     return operation
 
 
@@ -92,7 +95,9 @@ def _schemas(calls: Sequence[Call]) -> dict[str, Any]:
     wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = []
     for call in calls:
         wanted += [(call.body, "validation")] if call.body else []
-        wanted += [(answer, "serialization") for answer in (call.answer, call.later) if answer]
+        wanted += [
+            (answer, "serialization") for answer in (call.answer, call.later, call.error) if answer
+        ]
     _, schema = models_json_schema(wanted, ref_template=_REF)
     schemas: dict[str, Any] = schema["$defs"]
     return schemas

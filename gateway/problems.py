@@ -2,7 +2,7 @@
 
 Problem                 an answer that is not the one asked for, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, PayloadTooLarge, QueueFull,
-                        TenantMissing
+                        TenantFull, TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the request's deadline
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -26,6 +26,7 @@ from index.errors import (
     EmbeddingUnavailable,
     PayloadTooLarge,
     QueueFull,
+    TenantFull,
     TenantMissing,
 )
 from ingest.errors import DocumentContended, DocumentTooLong
@@ -170,6 +171,8 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return _unavailable(error)
         case PayloadTooLarge():
             return too_large(error.bytes_max)
+        case TenantFull():
+            return Problem(409, "full", "There are too many", str(error))
         case TenantMissing():
             return not_found("tenant", "There is no such tenant any more.")
         case DocumentTooLong():

@@ -46,7 +46,7 @@ async def search_batch(exchange: Exchange) -> Response:
             admitted.principal, max_staleness_s=staleness_s, at_once=False
         )
         wanted = _wanted(services, admitted, asked)
-    served = await _at_one_revision(services, wanted, admitted.revisions)
+    served = await at_one_revision(services, wanted, admitted.revisions)
     for one, answer in zip(wanted, served, strict=True):
         note(services, one, answer)
     trace.mark("search")
@@ -65,7 +65,7 @@ def _of(wanted: Wanted, revisions: Mapping[str, int]) -> dict[str, int]:
     return {name: revisions[name] for name in wanted.scope.partitions}
 
 
-async def _at_one_revision(
+async def at_one_revision(
     services: Services, wanted: Sequence[Wanted], revisions: Mapping[str, int]
 ) -> list[Served]:
     """An answer to each, all of them right at the same revision of each partition."""

@@ -172,6 +172,10 @@ class Settings(BaseSettings):
     mcp_tokens_max: PositiveInt = Field(
         8_000, ge=500, description="longest result of a tool of `/mcp`; in tokens of about 3 bytes"
     )
+    file_bytes_max: PositiveInt = Field(4_194_304, description="longest file that is uploaded")
+    files_max: PositiveInt = Field(
+        10_000, description="most files of a tenant, and most of its vector stores"
+    )
     document_bytes_max: PositiveInt = Field(4_194_304, description="longest body of a document")
     document_inline_bytes_max: PositiveInt = Field(
         262_144, description="longest body of a document that is written at once; others are queued"
