@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
+.PHONY: all setup demo run test examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -24,6 +24,11 @@ run: setup
 
 test: setup
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4
+
+# Other people's clients, as examples/clients has them, with the frameworks that they are for.
+examples: setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples
+	$(BIN)/pytest -q tests/gateway/test_client_examples.py
 
 format: setup
 	$(BIN)/ruff format --check

@@ -6,10 +6,10 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("package", ["mcp", "mcp_types", "python_multipart", "opentelemetry"])
+@pytest.mark.parametrize("package", ["mcp", "mcp_types", "sse_starlette", "jsonschema"])
 def test_a_gateway_that_nobody_calls_so_has_not_loaded(package: str) -> None:
     code = f"import sys, gateway.app; sys.exit({package!r} in sys.modules)"
 
-    done = subprocess.run([sys.executable, "-c", code], check=False)
+    done = subprocess.run([sys.executable, "-c", code], check=False)  # noqa: S603  our own
 
     assert done.returncode == 0
