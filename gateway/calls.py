@@ -27,6 +27,7 @@ from gateway import (
     wire,
 )
 from gateway.exchange import Call, Exchange
+from gateway.mcp import wire as mcp_wire
 from gateway.mcp.endpoint import mcp
 from gateway.search import search
 from gateway.search_batch import search_batch
@@ -341,6 +342,9 @@ CALLS = (
         mcp,
         needs="reader",
         summary="The tools `search`, `fetch` and `list_sources` of the Model Context Protocol",
+        body=mcp_wire.McpRequest,
+        answer=mcp_wire.McpAnswer,
+        error=mcp_wire.McpError,
     ),
     *vector_stores.CALLS,
     Call("GET", "/healthz", operation.healthz, needs="anyone", summary="Is the process alive"),

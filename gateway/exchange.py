@@ -32,7 +32,7 @@ class Call:
 
     body_type: of the body, if it is not the answer's media type.
     later: what answers with 202 if it is queued instead.
-    render: how what goes wrong is told; in the models of `error`, if that is no problem document.
+    render: how what goes wrong is told. error: its model, where it isn't always a problem document.
     """
 
     method: str

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from gateway import problems
 from gateway.exchange import Call
 
 _REF = "#/components/schemas/{model}"
@@ -64,15 +65,24 @@ def _operation(call: Call) -> dict[str, Any]:
         "responses": {
             str(call.status): _content(call.answer, call.media_type),
             **({"202": _content(call.later, call.media_type)} if call.later else {}),
-            "default": _content(None, "application/problem+json", ref="Problem")
-            if call.error is None
-            else _content(call.error, "application/json"),
+            "default": _wrong(call),
         },
     }
     if call.body is not None:
         media_type = call.body_type or call.media_type
         operation["requestBody"] = {"required": True, **_content(call.body, media_type)}
     return operation
+
+
+def _wrong(call: Call) -> dict[str, Any]:
+    """What says what is wrong: a problem, or what the call has instead; some calls have both."""
+    problem = _content(None, "application/problem+json", ref="Problem")
+    if call.error is None:
+        return problem
+    own = _content(call.error, "application/json")
+    if call.render is problems.render:
+        own["content"] |= problem["content"]
+    return own
 
 
 def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> dict[str, Any]:

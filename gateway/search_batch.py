@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from starlette.responses import Response
 
 from cache.answers import Served
-from gateway import problems
+from gateway import problems, wire
 from gateway.answering import answered, note
 from gateway.exchange import Exchange
 from gateway.principal import Admitted
@@ -29,14 +29,16 @@ _SHARE = 2  # of a worker's connections to PostgreSQL, a batch leaves others all
 async def search_batch(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
     settings = services.settings
-    asked = await exchange.parse(SearchBatchBody, settings.searches_max * settings.search_bytes_max)
+    body = await exchange.read(settings.searches_max * settings.search_bytes_max)
+    principal = await exchange.identify()  # before anybody is told what is wrong with a body
+    asked = wire.parse(SearchBatchBody, body)
     if len(asked.searches) > settings.searches_max:
         raise problems.invalid_field("searches", f"must be at most {settings.searches_max:,}")
     for place, each in enumerate(asked.searches):
         check_limits(each, settings, f"searches.{place}.")
     trace.mark("parse")
     staleness_s = min(each.max_staleness_ms for each in asked.searches) / 1000
-    admitted = await exchange.admit(max_staleness_s=staleness_s)
+    admitted = await exchange.admit(principal, max_staleness_s=staleness_s)
     await services.load.spend(trace.counters, len(asked.searches) - 1)
     wanted = _wanted(services, admitted, asked)
     trace.mark("revision")

@@ -14,13 +14,15 @@ from gateway.vector_stores.wire import (
     FileBatchAnswer,
     FileBatchBody,
     FileContentPage,
+    FileList,
     FileUpload,
-    ListAnswer,
     SearchPage,
     StoreFileAnswer,
+    StoreFileList,
     VectorStoreAnswer,
     VectorStoreBody,
     VectorStoreChanges,
+    VectorStoreList,
     VectorStoreSearchBody,
 )
 
@@ -56,7 +58,7 @@ CALLS = (
         stores.list_vector_stores,
         needs="reader",
         summary="The vector stores that the caller may see",
-        answer=ListAnswer[VectorStoreAnswer],
+        answer=VectorStoreList,
         parameters=PARAMETERS,
     ),
     _row(
@@ -99,7 +101,7 @@ CALLS = (
         attached.list_attached,
         needs="reader",
         summary="The files of a vector store that the caller may read",
-        answer=ListAnswer[StoreFileAnswer],
+        answer=StoreFileList,
         parameters=(*PARAMETERS, "filter"),
     ),
     _row(
@@ -158,7 +160,7 @@ CALLS = (
         attached.list_file_batch,
         needs="reader",
         summary="The files that were attached together",
-        answer=ListAnswer[StoreFileAnswer],
+        answer=StoreFileList,
         parameters=(*PARAMETERS, "filter"),
     ),
     _row(
@@ -177,7 +179,7 @@ CALLS = (
         files.list_files,
         needs="reader",
         summary="The files that the caller has uploaded; an admin's, everybody's",
-        answer=ListAnswer[FileAnswer],
+        answer=FileList,
         parameters=(*PARAMETERS, "purpose"),
     ),
     _row(

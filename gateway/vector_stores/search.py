@@ -20,9 +20,11 @@ from gateway.wire import FilterBody, SearchBody
 async def search_vector_store(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
     settings = services.settings
+    sent = await exchange.read(settings.search_bytes_max)
+    principal = await exchange.identify()  # before anybody is told what is wrong with a body
     name = exchange.request.path_params["vector_store_id"]
     source = wire.checked("vector_store_id", wire.SOURCE, name)
-    body = await exchange.parse(VectorStoreSearchBody, settings.search_bytes_max)
+    body = wire.parse(VectorStoreSearchBody, sent)
     if len(body.queries) > settings.searches_max:
         raise problems.invalid_field("query", f"must be at most {settings.searches_max:,}")
     queries = _rewritten(body)
@@ -30,7 +32,7 @@ async def search_vector_store(exchange: Exchange) -> Response:
     for each in asked:
         check_limits(each, settings)
     trace.mark("parse")
-    admitted = await exchange.admit()
+    admitted = await exchange.admit(principal)
     await services.load.spend(trace.counters, len(asked) - 1)
     trace.mark("revision")
     wanted = [want(admitted.principal, each, edition=services.edition) for each in asked]

@@ -268,6 +268,18 @@ class ListAnswer(Body, Generic[Item]):
     has_more: bool
 
 
+class VectorStoreList(ListAnswer[VectorStoreAnswer]):
+    pass
+
+
+class StoreFileList(ListAnswer[StoreFileAnswer]):
+    pass
+
+
+class FileList(ListAnswer[FileAnswer]):
+    pass
+
+
 class Content(Body):
     type: Literal["text"] = "text"
     text: str
