@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from index.attributes import Condition
@@ -51,9 +51,17 @@ class Comparison(_Body):
         return Condition(self.type, self.key, self.values)
 
 
+# Described as ending here: who makes up requests from a description would find no end to it.
+_PARTS = {
+    "type": "array",
+    "minItems": 1,
+    "items": {"type": "object", "description": "a comparison, or a junction like this one"},
+}
+
+
 class Compound(_Body):
     type: Literal["and", "or"]
-    filters: Annotated[tuple["AttributeFilter", ...], Field(min_length=1)]
+    filters: Annotated[tuple["AttributeFilter", ...], Field(min_length=1), WithJsonSchema(_PARTS)]
 
     def condition(self) -> Condition:
         return Condition(self.type, parts=tuple(each.condition() for each in self.filters))

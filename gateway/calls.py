@@ -345,6 +345,7 @@ CALLS = (
         body=mcp_wire.McpRequest,
         answer=mcp_wire.McpAnswer,
         error=mcp_wire.McpError,
+        silent=202,
     ),
     *vector_stores.CALLS,
     Call("GET", "/healthz", operation.healthz, needs="anyone", summary="Is the process alive"),

@@ -32,6 +32,7 @@ class Call:
 
     body_type: of the body, if it is not the answer's media type.
     later: what answers with 202 if it is queued instead.
+    silent: the status with which it takes what has no answer.
     render: how what goes wrong is told. error: its model, where it isn't always a problem document.
     """
 
@@ -49,6 +50,7 @@ class Call:
     parameters: tuple[str, ...] = ()
     render: "Callable[[Request, Exception], Awaitable[Response]]" = problems.render
     error: type[BaseModel] | None = None
+    silent: int | None = None
 
     @property
     def reads(self) -> bool:

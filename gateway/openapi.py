@@ -65,6 +65,7 @@ def _operation(call: Call) -> dict[str, Any]:
         "responses": {
             str(call.status): _content(call.answer, call.media_type),
             **({"202": _content(call.later, call.media_type)} if call.later else {}),
+            **({str(call.silent): _content(None, "")} if call.silent else {}),
             "default": _wrong(call),
         },
     }
