@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test quick format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
+.PHONY: all setup demo run test quick examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -28,6 +28,11 @@ test: setup
 # Without those that take more than half of the time: while one works.
 quick: setup
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 -m "not slow"
+
+# Other people's clients, as examples/clients has them, with the frameworks that they are for.
+examples: setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples
+	$(BIN)/pytest -q tests/gateway/test_client_examples.py
 
 format: setup
 	$(BIN)/ruff format --check

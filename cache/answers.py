@@ -95,6 +95,10 @@ class Answers:
         known = self._memory.get(key, revisions)
         return None if known is None else self._counted(Served(known.body, known.good, "memory"))
 
+    def is_known(self, key: str, revisions: Revisions) -> bool:
+        """Whether `known` would give one; nothing is counted."""
+        return self._memory.get(key, revisions) is not None
+
     async def get(self, asked: Asked, revisions: Revisions, compute: Compute) -> Served:
         """An answer that is right at `revisions`, which name all that it depends on."""
         served = self.known(asked.key, revisions)

@@ -115,7 +115,7 @@ class _Endpoint:
         try:
             services.load.begin()
         except problems.Problem as overloaded:
-            await overloaded.response()(scope, receive, send)
+            await (await self._call.render(request, overloaded))(scope, receive, send)
             return
         try:
             response = await self._response(request, services)
@@ -136,7 +136,7 @@ class _Endpoint:
             with services.deadlines.within(seconds):
                 return await self._call.handle(exchange)
         except Exception as error:
-            return await problems.render(request, error)
+            return await self._call.render(request, error)
 
 
 def _refuse_mangled(scope: Scope) -> None:

@@ -27,7 +27,11 @@ from gateway import (
     wire,
 )
 from gateway.exchange import Call, Exchange
+from gateway.mcp import wire as mcp_wire
+from gateway.mcp.endpoint import mcp
 from gateway.search import search
+from gateway.search_batch import search_batch
+from gateway.vector_stores import calls as vector_stores
 
 
 @cache
@@ -48,6 +52,15 @@ CALLS = (
         summary="The chunks that answer a query best, among those that the caller may see",
         body=wire.SearchBody,
         answer=wire.SearchAnswer,
+    ),
+    Call(
+        "POST",
+        "/v1/search/batch",
+        search_batch,
+        needs="reader",
+        summary="Many searches in one call, all answered at one revision",
+        body=wire.SearchBatchBody,
+        answer=wire.SearchBatchAnswer,
     ),
     Call(
         "POST",
@@ -323,6 +336,18 @@ CALLS = (
         answer=audit_log_wire.AuditLogAnswer,
         parameters=("cursor", "document", "limit", "since", "subject"),
     ),
+    Call(
+        "POST",
+        "/mcp",
+        mcp,
+        needs="reader",
+        summary="The tools `search`, `fetch` and `list_sources` of the Model Context Protocol",
+        body=mcp_wire.McpRequest,
+        answer=mcp_wire.McpAnswer,
+        error=mcp_wire.McpError,
+        silent=202,
+    ),
+    *vector_stores.CALLS,
     Call("GET", "/healthz", operation.healthz, needs="anyone", summary="Is the process alive"),
     Call("GET", "/readyz", operation.readyz, needs="anyone", summary="Can it answer searches"),
     Call("GET", "/metrics", operation.get_metrics, needs="anyone", summary="Prometheus metrics"),

@@ -51,6 +51,8 @@ def _hit(hit: Hit, query: Query) -> dict[str, Any]:
     }
     if query.summaries:
         shown["summaries"] = hit.summaries
+    if query.metadata:
+        shown["metadata"] = hit.metadata
     if query.explain:
         shown["explain"] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
     return shown

@@ -81,7 +81,7 @@ async def _put_later(
     principal = admitted.principal
     stored = await exchange.services.documents.stored(principal.tenant, document_id)
     revise(stored.document if stored else None)
-    accepted = queued(await _queue(exchange, admitted, document_id, source, sent))
+    accepted = queued(await queue(exchange, admitted, document_id, source, sent))
     if exchange.prefers("respond-async"):
         accepted.headers["Preference-Applied"] = "respond-async"
     if await exchange.services.spending.is_spent(principal.tenant):
@@ -89,7 +89,7 @@ async def _put_later(
     return accepted
 
 
-async def _queue(
+async def queue(
     exchange: Exchange, admitted: Admitted, document_id: str, source: str, sent: bytes
 ) -> str:
     """The job that will write it."""
@@ -181,7 +181,7 @@ async def _queue_lines(
             continue
         told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
         try:
-            job_id = await _queue(
+            job_id = await queue(
                 exchange, admitted, document.document_id, document.source, orjson.dumps(told)
             )
             results[place] = Queued(job_id, isinstance(result, BudgetSpent))
@@ -231,7 +231,7 @@ async def get_document(exchange: Exchange) -> Response:
         everything(admitted), admitted.principal.filter, document_id_of(exchange)
     )
     if document is None:
-        raise _no_such_document()
+        raise no_such_document()
     exchange.services.seen.documents(admitted.principal, [document.document_id])
     return answer(DocumentAnswer(text=document.text, **_summary(document)))
 
@@ -327,7 +327,7 @@ def _may_replace(admitted: Admitted, stored: Document) -> None:
 def may_change(admitted: Admitted, stored: Document | None) -> Document:
     """The stored document; what the caller can't read does not exist for it."""
     if stored is None or not (_owns(admitted, stored) or _reads(admitted, stored)):
-        raise _no_such_document()
+        raise no_such_document()
     if not _owns(admitted, stored):
         raise problems.forbidden("Only the owner or an admin can change this document.")
     return stored
@@ -348,7 +348,7 @@ def _must_be_admin(admitted: Admitted, detail: str) -> None:
         raise problems.forbidden(detail)
 
 
-def _no_such_document() -> Problem:
+def no_such_document() -> Problem:
     return problems.not_found("document_id", "There is no such document, or you may not read it.")
 
 

@@ -30,7 +30,10 @@ _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
 class Call:
     """One row of the API: `body` and `answer` are the models that travel, if any does.
 
+    body_type: of the body, if it is not the answer's media type.
     later: what answers with 202 if it is queued instead.
+    silent: the status with which it takes what has no answer.
+    render: how what goes wrong is told. error: its model, where it isn't always a problem document.
     """
 
     method: str
@@ -43,7 +46,11 @@ class Call:
     later: type[BaseModel] | None = None
     status: int = 200
     media_type: str = "application/json"
+    body_type: str = ""
     parameters: tuple[str, ...] = ()
+    render: "Callable[[Request, Exception], Awaitable[Response]]" = problems.render
+    error: type[BaseModel] | None = None
+    silent: int | None = None
 
     @property
     def reads(self) -> bool:

@@ -73,12 +73,13 @@ class Load:
         """What the principal's requests are counted by."""
         return self._counters.get(principal.digest) or self._new_counters(principal)
 
-    async def spend(self, counters: Counters) -> None:
-        """A token of each bucket; a 429 `Problem` if one is empty."""
+    async def spend(self, counters: Counters, times: int = 1) -> None:
+        """A token of each bucket, so many times; a 429 `Problem` if one is empty."""
         for counter in counters:
-            if not (counter.hand.spend() or await counter.hand.wait()):
-                wait_s = math.ceil(counter.hand.wait_s)
-                raise problems.too_many(f"requests of this {counter.name}", wait_s)
+            for _ in range(times):
+                if not (counter.hand.spend() or await counter.hand.wait()):
+                    wait_s = math.ceil(counter.hand.wait_s)
+                    raise problems.too_many(f"requests of this {counter.name}", wait_s)
 
     def standing(self, counters: Counters) -> bytes:
         """RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of whichever bucket is emptier."""

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from gateway import problems
 from gateway.exchange import Call
 
 _REF = "#/components/schemas/{model}"
@@ -64,12 +65,25 @@ def _operation(call: Call) -> dict[str, Any]:
         "responses": {
             str(call.status): _content(call.answer, call.media_type),
             **({"202": _content(call.later, call.media_type)} if call.later else {}),
-            "default": _content(None, "application/problem+json", ref="Problem"),
+            **({str(call.silent): _content(None, "")} if call.silent else {}),
+            "default": _wrong(call),
         },
     }
     if call.body is not None:
-        operation["requestBody"] = {"required": True, **_content(call.body, call.media_type)}
+        media_type = call.body_type or call.media_type
+        operation["requestBody"] = {"required": True, **_content(call.body, media_type)}
     return operation
+
+
+def _wrong(call: Call) -> dict[str, Any]:
+    """What says what is wrong: a problem, or what the call has instead; some calls have both."""
+    problem = _content(None, "application/problem+json", ref="Problem")
+    if call.error is None:
+        return problem
+    own = _content(call.error, "application/json")
+    if call.render is problems.render:
+        own["content"] |= problem["content"]
+    return own
 
 
 def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> dict[str, Any]:
@@ -92,7 +106,9 @@ def _schemas(calls: Sequence[Call]) -> dict[str, Any]:
     wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = []
     for call in calls:
         wanted += [(call.body, "validation")] if call.body else []
-        wanted += [(answer, "serialization") for answer in (call.answer, call.later) if answer]
+        wanted += [
+            (answer, "serialization") for answer in (call.answer, call.later, call.error) if answer
+        ]
     _, schema = models_json_schema(wanted, ref_template=_REF)
     schemas: dict[str, Any] = schema["$defs"]
     return schemas

@@ -2,7 +2,7 @@
 
 Problem                 an answer that is not the one asked for, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, PayloadTooLarge, QueueFull,
-                        TenantMissing
+                        TenantFull, TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the request's deadline
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -26,6 +26,7 @@ from index.errors import (
     EmbeddingUnavailable,
     PayloadTooLarge,
     QueueFull,
+    TenantFull,
     TenantMissing,
 )
 from ingest.errors import DocumentContended, DocumentTooLong
@@ -90,6 +91,11 @@ def too_many(what: str, retry_s: int) -> Problem:
 def overloaded() -> Problem:
     detail = "There is too much to do just now. Try again in a moment."
     return Problem(503, "overloaded", "Not available now", detail, headers=_RETRY)
+
+
+def unsettled() -> Problem:
+    detail = "Others kept changing what there is to see. Try again, or ask for less at once."
+    return Problem(503, "contended", "Not available now", detail, headers=_RETRY)
 
 
 def invalid(errors: Sequence[FieldError]) -> Problem:
@@ -165,6 +171,8 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return _unavailable(error)
         case PayloadTooLarge():
             return too_large(error.bytes_max)
+        case TenantFull():
+            return Problem(409, "full", "There are too many", str(error))
         case TenantMissing():
             return not_found("tenant", "There is no such tenant any more.")
         case DocumentTooLong():

@@ -3,6 +3,8 @@
 request → identify → parse → admit → scope → canonical query → cache → search → fill → respond
 """
 
+from collections.abc import Mapping
+
 from starlette.responses import Response
 
 from cache.answers import Served
@@ -13,6 +15,8 @@ from gateway.wanted import Wanted, check_limits, want
 from gateway.wire import SearchBody
 from index.principals import Principal
 from index.scope import PUBLIC, Scope
+
+DEGRADED = (b"nearhit-degraded", b"lexical-only")  # the header of what is not whole
 
 
 async def search(exchange: Exchange) -> Response:
@@ -61,23 +65,26 @@ def _understand(exchange: Exchange, principal: Principal, body: bytes) -> Wanted
 
 
 def _respond(served: Served, seen: Scope, timing: str) -> Response:
-    revision = str(served.good[seen.tenant])
-    if seen.public:
-        revision += f";public={served.good[PUBLIC]}"
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(served.body)).encode()),
-        (b"cache-status", _cache_status(served)),
-        (b"nearhit-revision", revision.encode()),
+        (b"cache-status", cache_status(served)),
+        (b"nearhit-revision", revision_of(served.good, seen.tenant)),
         (b"server-timing", timing.encode()),
         (b"cache-control", b"no-store"),  # a cache of the caller's knows of no revocation
     ]
     if not served.whole:
-        headers.append((b"nearhit-degraded", b"lexical-only"))
-    return _Ready(served.body, headers)
+        headers.append(DEGRADED)
+    return Ready(served.body, headers)
 
 
-class _Ready(Response):
+def revision_of(good: Mapping[str, int], tenant: str) -> bytes:
+    """What the header says of the revision of each partition that has a part in the answer."""
+    public = f";public={good[PUBLIC]}" if PUBLIC in good else ""
+    return f"{good[tenant]}{public}".encode()
+
+
+class Ready(Response):
     """A response whose bytes and headers are ready: nothing is encoded once more."""
 
     def __init__(self, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
@@ -87,7 +94,7 @@ class _Ready(Response):
         self.raw_headers = headers
 
 
-def _cache_status(served: Served) -> bytes:
+def cache_status(served: Served) -> bytes:
     """As RFC 9211 has it."""
     if served.tier == "semantic":
         return b'nearhit; hit; detail="semantic %.3f"' % served.similarity

@@ -76,6 +76,7 @@ class Services:
     """All that a request may use; one for each worker.
 
     edition: of answers: another version of Nearhit, or another generation, gives other ones.
+    tool_results: by the key of an answer, its body and what the tool `search` makes of it.
     """
 
     settings: Settings
@@ -101,6 +102,7 @@ class Services:
     gate: Gate
     load: Load
     understood: LRUCache[tuple[bytes | None, bytes], Wanted]
+    tool_results: LRUCache[str, tuple[bytes, bytes]]
     answers: Answers
     invalidation: Invalidation[News]
     judge: Judge
@@ -235,6 +237,9 @@ def _wire(
             tenant_requests_max=settings.tenant_requests_max,
         ),
         understood=LRUCache(_UNDERSTOOD_MAX),
+        tool_results=LRUCache(
+            settings.cache_memory_bytes // 4, lambda made: len(made[0]) + len(made[1])
+        ),
         answers=answers,
         auditor=Auditor(searcher, answers, metrics.cache_event, share=share),
         invalidation=invalidation,

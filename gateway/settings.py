@@ -168,6 +168,14 @@ class Settings(BaseSettings):
     search_bytes_max: PositiveInt = Field(65_536, description="longest body of a search")
     query_characters_max: PositiveInt = Field(2_000, description="longest query")
     top_k_max: PositiveInt = Field(100, description="most hits in an answer")
+    searches_max: PositiveInt = Field(32, description="most searches in a batch of them")
+    mcp_tokens_max: PositiveInt = Field(
+        8_000, ge=500, description="longest result of a tool of `/mcp`; in tokens of about 3 bytes"
+    )
+    file_bytes_max: PositiveInt = Field(4_194_304, description="longest file that is uploaded")
+    files_max: PositiveInt = Field(
+        10_000, description="most files of a tenant, and most of its vector stores"
+    )
     document_bytes_max: PositiveInt = Field(4_194_304, description="longest body of a document")
     document_inline_bytes_max: PositiveInt = Field(
         262_144, description="longest body of a document that is written at once; others are queued"

@@ -42,10 +42,13 @@ def want(principal: Principal, asked: SearchBody, *, edition: str) -> Wanted:
     return Wanted(principal, seen, query, key, family, asked.max_staleness_ms / 1000)
 
 
-def check_limits(asked: SearchBody, settings: Settings) -> None:
-    """A 422 `Problem` for what is well-formed, and more than this server gives."""
+def check_limits(asked: SearchBody, settings: Settings, within: str = "") -> None:
+    """A 422 `Problem` for what is well-formed, and more than this server gives.
+
+    within: the path of the search in the body, with a dot at its end.
+    """
     if len(asked.query) > settings.query_characters_max:
         most = settings.query_characters_max
-        raise problems.invalid_field("query", f"must have at most {most:,} characters")
+        raise problems.invalid_field(f"{within}query", f"must have at most {most:,} characters")
     if asked.top_k > settings.top_k_max:
-        raise problems.invalid_field("top_k", f"must be at most {settings.top_k_max:,}")
+        raise problems.invalid_field(f"{within}top_k", f"must be at most {settings.top_k_max:,}")

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from gateway import problems
+from gateway.attributes_wire import Filters
 from index.document import (
     Cut,
     DocumentId,
@@ -97,6 +98,9 @@ class FilterBody(Body):
     updated_before: Instant | None = Field(None, description="exclusive")
     exclude_documents: Values | None = None
     metadata: Metadata | None = Field(None, description="all of it must be in the document's")
+    attributes: Filters | None = Field(
+        None, description="comparisons of the document's metadata, joined by `and` and `or`"
+    )
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = Field(
         ("text",), description="whether hits are pieces of the text, summaries, or both"
     )
@@ -111,6 +115,7 @@ class FilterBody(Body):
             updated_before=self.updated_before,
             exclude_documents=_sorted(self.exclude_documents),
             metadata=dict(self.metadata) if self.metadata else None,
+            attributes=None if self.attributes is None else self.attributes.condition(),
             kinds=tuple(sorted(set(self.kinds))),
         )
 
@@ -148,6 +153,7 @@ class SearchBody(Body):
         description="each hit brings the summaries of its document and of the long section that it "
         "is in, where there are any",
     )
+    metadata: bool = Field(False, description="each hit brings the metadata of its document")
     explain: bool = Field(
         False, description="show each hit's ranks and scores by leg, and what typos were taken for"
     )
@@ -174,7 +180,12 @@ class SearchBody(Body):
             document_hits_max=self.document_hits_max,
             expand=self.expand,
             summaries=self.summaries,
+            metadata=self.metadata,
         )
+
+
+class SearchBatchBody(Body):
+    searches: Annotated[tuple[SearchBody, ...], Field(min_length=1)]
 
 
 class LegAnswer(Body):
@@ -209,6 +220,7 @@ class HitAnswer(Body):
     summaries: tuple[SummaryAnswer, ...] | None = Field(
         None, description="of the document, and of the innermost long section; only if asked for"
     )
+    metadata: dict[str, Any] | None = Field(None, description="only if asked for")
     explain: ExplainAnswer | None = Field(None, description="only if asked for")
 
 
@@ -217,6 +229,10 @@ class SearchAnswer(Body):
     corrections: dict[str, tuple[str, ...]] | None = Field(
         None, description="by unknown word of the query, the hits' words it was taken for; explain"
     )
+
+
+class SearchBatchAnswer(Body):
+    answers: tuple[SearchAnswer, ...] = Field(description="in the order of the searches")
 
 
 class DocumentBody(Body):

@@ -6,7 +6,7 @@ Pure.
 import math
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from struct import Struct
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from index.attributes import Condition
 from index.errors import Unreadable
 from index.query import Filter, Query
 from index.scope import Scope
@@ -28,6 +29,8 @@ _FORM = Struct("<BI")
 _HEAD = Struct("<?qdddd8I")
 _KINDS = ("<f2", "<i4", "<i8", "<i8", "<i8", "<f4")  # the last are the terms' weights
 _UNKNOWN = -1
+_NOTHING = object()
+_USUAL = {each.name: each.default for each in fields(Query)}
 _ODDITIES = (ValueError, TypeError, AttributeError, KeyError)  # of bytes that another version wrote
 
 
@@ -188,7 +191,7 @@ def audience(part: bytes) -> tuple[Scope, Filter]:
     """Who asked, and for documents of which kind. Raises `Unreadable`."""
     try:
         scope, wanted = orjson.loads(part)
-        return Scope(**_tuples(scope)), Filter(**_moments(_tuples(wanted)))
+        return Scope(**_tuples(scope)), Filter(**_parts_of_filter(_tuples(wanted)))
     except _ODDITIES as error:
         raise Unreadable("the record names no audience") from error
 
@@ -203,7 +206,9 @@ def analysis(part: bytes) -> tuple[str, frozenset[str] | None]:
 
 
 def _beside_the_filter(query: Query) -> dict[str, Any]:
-    return {name: getattr(query, name) for name in Query.__slots__ if name != "filter"}
+    """What it says that questions mostly don't."""
+    told = {name: getattr(query, name) for name in Query.__slots__ if name != "filter"}
+    return {name: value for name, value in told.items() if value != _USUAL.get(name, _NOTHING)}
 
 
 def _query(part: bytes, wanted: Filter) -> Query:
@@ -219,8 +224,10 @@ def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _moments(fields: dict[str, Any]) -> dict[str, Any]:
+def _parts_of_filter(told: dict[str, Any]) -> dict[str, Any]:
+    if told.get("attributes") is not None:
+        told["attributes"] = Condition.from_json(told["attributes"])
     for name in ("updated_after", "updated_before"):
-        if fields[name] is not None:
-            fields[name] = datetime.fromisoformat(fields[name])
-    return fields
+        if told[name] is not None:
+            told[name] = datetime.fromisoformat(told[name])
+    return told

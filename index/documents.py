@@ -120,6 +120,17 @@ class Documents:
         row = await self._searching.row("search.document", *which(scope, wanted), document_id)
         return None if row is None else document_of(row)
 
+    async def read_any(self, scope: Scope, wanted: Filter, document_id: str) -> Document | None:
+        """As `read`; if the tenant has none, what another one has made public."""
+        arguments = (*which(scope, wanted), document_id, scope.public)
+        row = await self._searching.row("search.any_document", *arguments)
+        return None if row is None else document_of(row)
+
+    async def sources(self, scope: Scope, wanted: Filter, *, limit: int) -> dict[str, int]:
+        """By source, how many of those documents it has."""
+        rows = await self._searching.rows("search.sources", *which(scope, wanted), limit)
+        return {row["source"]: row["documents"] for row in rows}
+
     async def page(
         self, scope: Scope, wanted: Filter, *, after: str, source: str | None, limit: int
     ) -> list[Document]:

@@ -12,6 +12,7 @@ IndexFailure
 ├── PayloadTooLarge        what a job was to be told is longer than it may be
 ├── QueueFull              too many jobs of the tenant wait already
 ├── RoleRefused            the database role that serves searches is not as it must be
+├── TenantFull             the tenant has as many things of a kind as it may have
 ├── TenantMissing          there is no such tenant
 └── Unreadable             a record of what an answer depends on says nothing
 """
@@ -79,6 +80,13 @@ class QueueFull(IndexFailure):
 
 class RoleRefused(IndexFailure):
     """The database role that serves searches is missing, or may do too much; says what to do."""
+
+
+class TenantFull(IndexFailure):
+    """Nothing was added: the tenant has as many of these already."""
+
+    def __init__(self, tenant: str, most: int, what: str) -> None:
+        super().__init__(f"{tenant} has {most:,} {what} already: remove some first")
 
 
 class TenantMissing(IndexFailure):

@@ -5,9 +5,10 @@ Pure.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import starmap
+from typing import Any
 
 from index.database import Row
 from index.fusion import Fused
@@ -47,6 +48,7 @@ class Hit:
     tenant: str
     kind: Kind
     summaries: tuple[Summary, ...]
+    metadata: Mapping[str, Any] = field(hash=False)
 
     @property
     def document(self) -> tuple[str, str]:
@@ -127,6 +129,7 @@ def _hit(fused: Fused, row: Row) -> Hit:
         tenant=row["tenant"],
         kind=kind_of(fused.chunk_id),
         summaries=_outermost_and_innermost(row["summaries"] or ()),
+        metadata=row["metadata"],
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
+from index import attributes
+from index.attributes import Condition
 from index.kind import Kind
 
 _Names: TypeAlias = tuple[str, ...] | None
@@ -23,7 +25,8 @@ class Filter:
     """What a document must be, beside readable, and its chunk; None means that anything will do.
 
     The collections are sorted and without doubles. `updated_after` is inclusive, `updated_before`
-    exclusive. A document meets `metadata` if it holds all of it (PostgreSQL's `@>`).
+    exclusive. A document meets `metadata` if it holds all of it (PostgreSQL's `@>`); `attributes`
+    are conditions on the same.
     """
 
     sources: tuple[str, ...] | None = None
@@ -35,6 +38,7 @@ class Filter:
     exclude_documents: tuple[str, ...] | None = None
     metadata: dict[str, Any] | None = None
     kinds: tuple[Kind, ...] = ("text",)
+    attributes: Condition | None = None
 
     def admits(
         self,
@@ -58,6 +62,7 @@ class Filter:
             and (self.updated_before is None or updated_at < self.updated_before)
             and (self.exclude_documents is None or document_id not in self.exclude_documents)
             and (self.metadata is None or _holds(metadata, self.metadata))
+            and (self.attributes is None or attributes.meets(metadata, self.attributes))
         )
 
     def narrowed(self, limits: "Filter") -> "Filter":
@@ -75,6 +80,7 @@ class Filter:
             updated_before=_outermost(min, self.updated_before, limits.updated_before),
             exclude_documents=_joined(self.exclude_documents, limits.exclude_documents),
             metadata=None if metadata is _NOTHING else metadata,
+            attributes=attributes.both(self.attributes, limits.attributes),
         )
 
 
@@ -89,6 +95,7 @@ class Query:
     document_hits_max: of one document; None for no limit.
     expand: whether a hit's text takes in the chunk before and the one after.
     summaries: whether a hit brings those of its document and of the section that it stands in.
+    metadata: whether a hit brings its document's.
     """
 
     text: str
@@ -103,6 +110,7 @@ class Query:
     document_hits_max: int | None = None
     expand: bool = False
     summaries: bool = False
+    metadata: bool = False
 
     @property
     def by_legs(self) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from index import attributes
 from index.query import Filter
 from index.scope import Scope
 
@@ -20,5 +21,14 @@ def which(scope: Scope, wanted: Filter) -> tuple[Any, ...]:
         wanted.updated_after,
         wanted.updated_before,
         wanted.exclude_documents,
-        wanted.metadata,
+        _of_metadata(wanted),
     )
+
+
+def _of_metadata(wanted: Filter) -> dict[str, Any] | None:
+    if wanted.metadata is None and wanted.attributes is None:
+        return None
+    asked: dict[str, Any] = {"held": wanted.metadata or {}}
+    if wanted.attributes is not None:
+        asked["path"], asked["variables"] = attributes.path(wanted.attributes)
+    return asked

@@ -7,8 +7,8 @@ flatters. It talks HTTP/1.1 by hand: what the generator takes from the machine, 
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -21,18 +21,21 @@ _END = b"\r\n\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where requests go, and the key that they come with."""
+    """Where requests go, and the key that they come with; other headers, if there are any."""
 
     url: str
     key: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def encoded(self, body: bytes) -> bytes:
         parts = urlsplit(self.url)
+        others = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
         head = (
             f"POST {parts.path} HTTP/1.1\r\n"
             f"Host: {parts.netloc}\r\n"
             f"Authorization: Bearer {self.key}\r\n"
             "Content-Type: application/json\r\n"
+            f"{others}"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body

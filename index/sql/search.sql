@@ -2,7 +2,8 @@
 --
 -- All of these take $1 tenant, $2 grants, $3 readers that count on other owners' documents only,
 -- $4 the caller's own owner token; the filter: $5 sources, $6 any of these tags, $7 all of these
--- tags, $8 languages, $9 updated after, $10 updated before, $11 documents left out, $12 metadata;
+-- tags, $8 languages, $9 updated after, $10 updated before, $11 documents left out, $12 of
+-- metadata: what is `held`, and a `path` that matches, with its `variables`;
 -- $13 whether the tenant's documents are asked for, $14 whether other tenants' public ones are.
 -- The passes take also: $15 dense and $16 lexical query vector, $17 how many of the best chunks to
 -- bring with their texts, $18 the share of the dense score in what is best, and $20 whether these
@@ -31,7 +32,19 @@ AND ($8::text[] IS NULL OR language = ANY ($8))
 AND ($9::timestamptz IS NULL OR updated_at >= $9)
 AND ($10::timestamptz IS NULL OR updated_at < $10)
 AND ($11::text[] IS NULL OR document_id <> ALL ($11))
-AND ($12::jsonb IS NULL OR metadata @> $12)
+AND (
+    $12::jsonb IS NULL
+    OR (
+        metadata @> ($12::jsonb -> 'held')
+        -- The path's text has no word of a caller's in it; read once, not for each document.
+        AND coalesce(
+            jsonb_path_match(
+                metadata, (SELECT ($12::jsonb ->> 'path')::jsonpath), $12::jsonb -> 'variables', true
+            ),
+            NOT $12::jsonb ? 'path'
+        )
+    )
+)
 
 -- fragment: own
 -- By the index of audiences: the two conditions that it holds, in the form that no other one does.
@@ -159,7 +172,7 @@ SELECT
     coalesce(around.start_at, chunk_texts.start_at) AS start_at,
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
     document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
-    documents.language, documents.tags,
+    documents.language, documents.tags, documents.metadata,
     CASE WHEN $23::boolean THEN (:summaries) END AS summaries
 FROM (SELECT 1 AS place, * FROM head) AS head
 FULL JOIN (SELECT row_number() OVER () AS place, * FROM chosen) AS chosen USING (place)
@@ -367,3 +380,27 @@ FROM documents
 WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
   AND :is_admitted AND :is_wanted
 ORDER BY document_id LIMIT $15;
+
+-- name: any_document
+-- $13 document, $14 whether other tenants' public ones are asked for: the tenant's own, or else what
+-- others have made public; of several, the first tenant's.
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    text
+FROM (
+    SELECT false AS is_others, document_key FROM documents
+    WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted
+    UNION ALL
+    SELECT true AS is_others, document_key FROM documents
+    WHERE tenant <> $1 AND document_id = $13 AND 'public' = ANY (readers) AND :others_asked
+      AND :is_wanted
+) AS found
+JOIN documents USING (document_key)
+JOIN texts USING (document_key)
+ORDER BY is_others, tenant LIMIT 1;
+
+-- name: sources
+-- $13 limit: where the documents of the tenant that are meant come from, and how many each has.
+SELECT source, count(*) AS documents
+FROM documents
+WHERE tenant = $1 AND :is_admitted AND :is_wanted
+GROUP BY source ORDER BY source LIMIT $13;

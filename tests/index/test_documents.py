@@ -526,6 +526,45 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
     assert await documents.read(everything("beta", "ana", ["sales"]), Filter(), "a-own") is None
 
 
+async def test_sources_are_counted_by_what_the_grants_and_the_filter_let_through(
+    documents: Documents,
+) -> None:
+    for name, source, readers in (
+        ("a", "wiki", ("user:ana",)),
+        ("b", "wiki", ("tenant",)),
+        ("c", "wiki", ("user:ben",)),
+        ("d", "mail", ("user:ben",)),
+        ("e", "chat", ("tenant",)),
+    ):
+        await written(documents, a_document(name, source=source, owner=None, readers=readers))
+    ana = everything("acme", "ana", [])
+
+    assert await documents.sources(ana, Filter(), limit=9) == {"chat": 1, "wiki": 2}
+    assert await documents.sources(ana, Filter(), limit=1) == {"chat": 1}
+    assert await documents.sources(ana, Filter(sources=("wiki",)), limit=9) == {"wiki": 2}
+    assert await documents.sources(everything("beta", "ana", []), Filter(), limit=9) == {}
+
+
+async def test_what_others_have_made_public_is_read_if_the_tenant_has_nothing_of_the_name(
+    documents: Documents,
+) -> None:
+    await written(documents, a_document("both", title="acme's", owner="ana", readers=()))
+    for name, reader in (("both", "public"), ("theirs", "public"), ("shut", "tenant")):
+        theirs = a_document(name, title="beta's", owner=None, readers=(reader,))
+        assert await apply(documents, "beta", a_write(theirs)) is not None
+    ana = everything("acme", "ana", [])
+
+    titles = {}
+    for name in ("both", "theirs", "shut"):
+        found = await documents.read_any(ana, Filter(), name)
+        titles[name] = found.title if found else None
+
+    assert titles == {"both": "acme's", "theirs": "beta's", "shut": None}
+    narrow = resolve("acme", "ana", [], ["private", "shared", "tenant"])
+    assert await documents.read_any(narrow, Filter(), "theirs") is None
+    assert await documents.read_any(ana, Filter(sources=("elsewhere",)), "theirs") is None
+
+
 async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
     documents: Documents,
 ) -> None:

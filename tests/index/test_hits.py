@@ -34,6 +34,7 @@ def a_row(digest: int | bytes, document_id: str = "leave", **fields: Any) -> Map
         "language": "en",
         "tags": ["people"],
         "summaries": None,
+        "metadata": {},
         "start_at": start,
         "end_at": end,
     }

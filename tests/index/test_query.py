@@ -10,8 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from index import attributes, scope
+from index.attributes import Condition
 from index.document import Document
 from index.query import Filter
+from index.visible import which
 from tests.index import questions, worlds
 
 pytestmark = pytest.mark.anyio
@@ -21,6 +24,35 @@ WORLD = [document for _, document in worlds.made_up_documents(seed=2026)]
 scalars = st.sampled_from([None, True, False, 0, 1, 1.0, 0.5, -0.0, "", "a", "1", "null"])
 values = scalars | st.lists(scalars, max_size=3)
 metadata = st.dictionaries(st.sampled_from(["a", "b"]), values, max_size=2)
+
+# Of text also what a path would have to escape, and what sorts otherwise by a language or UTF-16.
+texts = st.sampled_from(['a"', "$", "b", "B", "ä", "\uffff", "\U0001f600", "\n", "'", "%s"])
+numbers = st.sampled_from([2**53 - 1, -(2**53 - 1), 1e300, 5e-324, 0.1, 0.30000000000000004, 3])
+comparable = scalars.filter(lambda value: value is not None) | texts | numbers
+ordered = comparable.filter(lambda value: not isinstance(value, bool))
+keys = st.sampled_from(["a", "b", 'a"b', "$", "c'"])
+comparisons = st.one_of(
+    st.builds(Condition, st.sampled_from(["eq", "ne"]), keys, st.tuples(comparable)),
+    st.builds(Condition, st.sampled_from(["gt", "gte", "lt", "lte"]), keys, st.tuples(ordered)),
+    st.builds(
+        Condition,
+        st.sampled_from(["in", "nin"]),
+        keys,
+        st.lists(comparable, min_size=1, max_size=3).map(tuple),
+    ),
+)
+conditions = st.recursive(
+    comparisons,
+    lambda parts: st.builds(
+        lambda joint, parts: Condition(joint, parts=tuple(parts)),
+        st.sampled_from(["and", "or"]),
+        st.lists(parts, min_size=1, max_size=3),
+    ),
+    max_leaves=6,
+)
+attributed = st.dictionaries(
+    keys, st.one_of(comparable, st.none(), st.lists(comparable, max_size=3)), max_size=4
+)
 
 
 @settings(max_examples=300)
@@ -98,3 +130,42 @@ async def test_metadata_is_held_as_postgresql_says(
     )
 
     assert admitted == expected
+
+
+@settings(max_examples=1_500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(held=attributed, condition=conditions)
+async def test_attributes_are_compared_as_postgresql_does(
+    connection: "asyncpg.Connection[asyncpg.Record]", held: dict[str, Any], condition: Condition
+) -> None:
+    path, variables = attributes.path(condition)
+    expected = await connection.fetchval(
+        "SELECT jsonb_path_match($1::jsonb, $2::text::jsonpath, $3::jsonb)",
+        *(orjson.dumps(held).decode(), path, orjson.dumps(variables).decode()),
+    )
+
+    assert attributes.meets(held, condition) == expected
+
+
+@settings(max_examples=300)
+@given(held=attributed, one=conditions, other=st.none() | conditions)
+def test_conditions_asked_for_twice_have_to_be_met_twice(
+    held: dict[str, Any], one: Condition, other: Condition | None
+) -> None:
+    joined = Filter(attributes=one).narrowed(Filter(attributes=other)).attributes
+
+    assert joined is not None
+    met = [each is None or attributes.meets(held, each) for each in (one, other)]
+    assert attributes.meets(held, joined) == all(met)
+
+
+def test_a_path_has_no_text_of_a_callers_in_it() -> None:
+    wanted = Filter(attributes=Condition("eq", 'k") || true', ("v' OR 1=1",)))
+    argument = which(scope.everything("acme", "ana", []), wanted)[11]
+
+    assert argument["path"] == "exists($.keyvalue() ? (@.key == $k0 && @.value == $v0))"
+    assert argument["variables"] == {"k0": 'k") || true', "v0": ["v' OR 1=1"]}
+
+
+@given(condition=conditions)
+def test_a_condition_is_the_same_after_it_was_kept(condition: Condition) -> None:
+    assert Condition.from_json(orjson.loads(orjson.dumps(condition))) == condition

@@ -33,7 +33,10 @@ NUMBER = 40  # documents of acme
 OUTGROWN = Limits(crossover_chunks=NUMBER * crowd.CHUNKS, swept_chunks=0, swept_share=0)
 WAIT_S_MAX = 10.0
 
-SHOWN = ("chunk_id", "document_id", "text", "dense_ids", "lexical_ids", "own_share", "others_share")
+SHOWN = (
+    *("chunk_id", "document_id", "text", "source"),
+    *("dense_ids", "lexical_ids", "own_share", "others_share"),
+)
 
 
 class Recorder:
@@ -73,7 +76,9 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
             await searcher.search(ANA, query)
     documents = Documents(recorded)
     await documents.read(ANA, Filter(), "acme1")
+    await documents.read_any(ANA, Filter(), "acme1")
     await documents.page(ANA, Filter(), after="", source=None, limit=100)
+    await documents.sources(ANA, Filter(), limit=100)
     return recorder.calls
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index import fusion, lexical
+from index.attributes import Condition
 from index.document import Document
 from index.fusion import Candidate, Fused
 from index.query import Filter, Query
@@ -49,6 +50,22 @@ METADATA: Sequence[dict[str, Any]] = [
     {"labels": ["a", "b"], "draft": False},
     {"labels": ["b"], "team": None},
 ]
+
+CONDITIONS = (
+    Condition("eq", "team", ("sales",)),
+    Condition("ne", "team", ("sales",)),
+    Condition("gte", "year", (2025.5,)),
+    Condition("nin", "labels", ("a", "c")),
+    Condition(
+        "or",
+        parts=(
+            Condition("in", "labels", ("a", "c")),
+            Condition(
+                "and", parts=(Condition("gte", "year", (2000,)), Condition("ne", "team", ("ops",)))
+            ),
+        ),
+    ),
+)
 
 # Arithmetic in 32 bits and in 64 may differ by less than this, between 0 and 1.
 ROUNDING = 2e-6
@@ -193,7 +210,22 @@ def meets(document: Document, updated_at: datetime, wanted: Filter) -> bool:
             wanted.exclude_documents is None or document.document_id not in wanted.exclude_documents
         )
         and (wanted.metadata is None or holds(document.metadata, wanted.metadata))
+        and (wanted.attributes is None or compares(document.metadata, wanted.attributes))
     )
+
+
+def compares(metadata: Mapping[str, Any], wanted: Condition) -> bool:
+    """Written down once more, for the conditions in CONDITIONS."""
+    if wanted.type in ("and", "or"):
+        return (all if wanted.type == "and" else any)(
+            compares(metadata, part) for part in wanted.parts
+        )
+    held = metadata.get(wanted.key)
+    items = held if isinstance(held, list) else [held]
+    if wanted.type == "gte":
+        return any(isinstance(item, int | float) and item >= wanted.values[0] for item in items)  # type: ignore[operator]
+    is_among = any(item in wanted.values for item in items)
+    return is_among if wanted.type in ("eq", "in") else not is_among
 
 
 def holds(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: what an agent's client calls instead of the HTTP API."""

@@ -1,0 +1,114 @@
+"""`POST /mcp`: one JSON-RPC request, one answer; nothing is kept between them.
+
+Calls of tools are answered here, from and to bytes; the protocol's own package does the rest.
+"""
+
+import asyncio
+import importlib
+import sys
+from typing import Any
+
+import orjson
+from starlette.responses import Response
+
+from gateway import problems
+from gateway.exchange import Exchange
+from gateway.mcp.tools import TOOLS, Headers, refusal
+from gateway.search import Ready
+
+_PROTOCOL = "gateway.mcp.protocol"
+_INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
+_PARSE_ERROR = -32700
+_MENDED_BY_MODELS = {400, 404, 413, 422}
+
+
+async def mcp(exchange: Exchange) -> Response:
+    sent = await exchange.read(exchange.services.settings.search_bytes_max)
+    if getattr(sys.modules.get(_PROTOCOL), "SERVER", None) is None:
+        await asyncio.to_thread(importlib.import_module, _PROTOCOL)
+    try:
+        request = orjson.loads(sent)
+    except orjson.JSONDecodeError:
+        await exchange.admit()
+        return _error(None, _PARSE_ERROR, "The body must be JSON.", 400)
+    if not _is_request(request):
+        await exchange.admit()
+        return _no_request(request)
+    return await _answer(exchange, request)
+
+
+async def _answer(exchange: Exchange, request: dict[str, Any]) -> Response:
+    from gateway.mcp import protocol
+
+    try:
+        envelope = protocol.open_envelope(request, exchange.trace.headers)
+        tool, arguments = _tool_of(request)
+        if tool is None:
+            await exchange.admit()
+            return _result(request["id"], await protocol.serve(request, envelope), [])
+    except protocol.ERRORS as error:
+        await exchange.admit()  # nobody is told anything without a token
+        data, status = protocol.error_of(error)
+        return _error(request["id"], data.code, data.message, status, data.data)
+    told, headers = await _told(exchange, tool, arguments)
+    return _result(request["id"], b"{%b%b}" % (envelope.stamp, told), headers)
+
+
+def _is_request(request: Any) -> bool:
+    """An object that asks for an answer, as JSON-RPC 2.0 has it; batches are none."""
+    return (
+        isinstance(request, dict)
+        and request.get("jsonrpc") == "2.0"
+        and isinstance(request.get("method"), str)
+        and isinstance(request.get("params", {}), dict)
+        and type(request.get("id")) in (int, str)
+    )
+
+
+def _tool_of(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """The tool that is called, if it is one of ours, and is called with an object."""
+    params = request.get("params", {})
+    arguments = params.get("arguments")
+    arguments = {} if arguments is None else arguments
+    name = params.get("name")
+    is_ours = request["method"] == "tools/call" and isinstance(name, str) and name in TOOLS
+    return (name, arguments) if is_ours and isinstance(arguments, dict) else (None, {})
+
+
+async def _told(exchange: Exchange, tool: str, arguments: dict[str, Any]) -> tuple[bytes, Headers]:
+    """What the tool says; to a model, too, what is wrong with its arguments."""
+    try:
+        return await TOOLS[tool](exchange, arguments)
+    except problems.Problem as problem:
+        if problem.status not in _MENDED_BY_MODELS:
+            raise
+        return refusal(problem), []
+
+
+def _no_request(sent: Any) -> Response:
+    if isinstance(sent, dict) and "id" not in sent and isinstance(sent.get("method"), str):
+        return Response(status_code=202)  # a notification: there is nothing that it would change
+    return _error(None, _INVALID_REQUEST, "The body must be one request of JSON-RPC 2.0.", 400)
+
+
+def _result(request_id: int | str, result: bytes, headers: Headers) -> Response:
+    body = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (orjson.dumps(request_id), result)
+    return Ready(body, [*_headers(body), *headers])
+
+
+def _error(
+    request_id: int | str | None, code: int, message: str, status: int, data: Any = None
+) -> Response:
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    body = orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
+    response = Ready(body, _headers(body))
+    response.status_code = status
+    return response
+
+
+def _headers(body: bytes) -> Headers:
+    return [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]

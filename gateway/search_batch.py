@@ -1,0 +1,132 @@
+"""Many searches in one call: as whoever asks is now, and all answered at one revision.
+
+An answer that was computed after somebody's commit, and one that was cached before it, are each
+right, and not of one revision: whichever is behind is asked for again, until none is.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from starlette.responses import Response
+
+from cache.answers import Served
+from gateway import problems, wire
+from gateway.answering import answered, note
+from gateway.exchange import Exchange
+from gateway.principal import Admitted
+from gateway.search import DEGRADED, Ready, cache_status, revision_of
+from gateway.services import Services
+from gateway.wanted import Wanted, check_limits, want
+from gateway.wire import SearchBatchBody
+
+T = TypeVar("T")
+
+_TURNS_MAX = 20  # each but the first takes a commit during the last; a starting value
+_SHARE = 2  # of a worker's connections to PostgreSQL, a batch leaves others all but one in so many
+
+
+async def search_batch(exchange: Exchange) -> Response:
+    services, trace = exchange.services, exchange.trace
+    settings = services.settings
+    body = await exchange.read(settings.searches_max * settings.search_bytes_max)
+    principal = await exchange.identify()  # before anybody is told what is wrong with a body
+    asked = wire.parse(SearchBatchBody, body)
+    if len(asked.searches) > settings.searches_max:
+        raise problems.invalid_field("searches", f"must be at most {settings.searches_max:,}")
+    for place, each in enumerate(asked.searches):
+        check_limits(each, settings, f"searches.{place}.")
+    trace.mark("parse")
+    staleness_s = min(each.max_staleness_ms for each in asked.searches) / 1000
+    admitted = await exchange.admit(principal, max_staleness_s=staleness_s)
+    await services.load.spend(trace.counters, len(asked.searches) - 1)
+    wanted = _wanted(services, admitted, asked)
+    trace.mark("revision")
+    if staleness_s > 0 and not all(_is_known(services, each, admitted) for each in wanted):
+        # As for a single search: only what was computed before may be old.
+        admitted = await exchange.admit(
+            admitted.principal, max_staleness_s=staleness_s, at_once=False
+        )
+        wanted = _wanted(services, admitted, asked)
+    served = await at_one_revision(services, wanted, admitted.revisions)
+    for one, answer in zip(wanted, served, strict=True):
+        note(services, one, answer)
+    trace.mark("search")
+    return _respond(served, admitted.principal.tenant, trace.server_timing())
+
+
+def _wanted(services: Services, admitted: Admitted, asked: SearchBatchBody) -> list[Wanted]:
+    return [want(admitted.principal, each, edition=services.edition) for each in asked.searches]
+
+
+def _is_known(services: Services, wanted: Wanted, admitted: Admitted) -> bool:
+    return services.answers.is_known(wanted.key, _of(wanted, admitted.revisions))
+
+
+def _of(wanted: Wanted, revisions: Mapping[str, int]) -> dict[str, int]:
+    return {name: revisions[name] for name in wanted.scope.partitions}
+
+
+async def at_one_revision(
+    services: Services, wanted: Sequence[Wanted], revisions: Mapping[str, int]
+) -> list[Served]:
+    """An answer to each, all of them right at the same revision of each partition."""
+    at_once = asyncio.Semaphore(max(1, services.settings.database_connections // _SHARE))
+
+    async def one(each: Wanted) -> Served:
+        async with at_once:
+            return await answered(services, each, _of(each, revisions))
+
+    served: dict[int, Served] = {}
+    behind = list(range(len(wanted)))
+    for _ in range(_TURNS_MAX):
+        served |= zip(behind, await _together(one, [wanted[at] for at in behind]), strict=True)
+        revisions = _latest(served.values(), revisions)
+        behind = [
+            at
+            for at, answer in served.items()
+            if any(revision < revisions[name] for name, revision in answer.good.items())
+        ]
+        if not behind:
+            return [served[at] for at in range(len(wanted))]
+    raise problems.unsettled()
+
+
+def _latest(served: Iterable[Served], revisions: Mapping[str, int]) -> dict[str, int]:
+    latest = dict(revisions)
+    for answer in served:
+        for name, revision in answer.good.items():
+            latest[name] = max(latest[name], revision)
+    return latest
+
+
+async def _together(
+    work: Callable[[Wanted], Coroutine[Any, Any, T]], wanted: Sequence[Wanted]
+) -> list[T]:
+    """What came of each; once one has failed, the others are left."""
+    tasks = [asyncio.create_task(work(each)) for each in wanted]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def _respond(served: Sequence[Served], tenant: str, timing: str) -> Response:
+    body = b'{"answers":[%b]}' % b",".join(each.body for each in served)
+    good = {name: revision for each in served for name, revision in each.good.items()}
+    hits = sum(each.tier != "miss" for each in served)
+    whole = b"hit" if hits == len(served) else b"fwd=miss"
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-status", b'nearhit; %b; detail="%d of %d"' % (whole, hits, len(served))),
+        # Members of Cache-Status itself are caches on the way of one response, not answers of one.
+        (b"nearhit-answers", b", ".join(cache_status(each) for each in served)),
+        (b"nearhit-revision", revision_of(good, tenant)),
+        (b"server-timing", timing.encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    if not all(each.whole for each in served):
+        headers.append(DEGRADED)
+    return Ready(body, headers)

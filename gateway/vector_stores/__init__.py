@@ -1,0 +1,1 @@
+"""What OpenAI's API has for retrieval: its clients need another URL, and no more."""

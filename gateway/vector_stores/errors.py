@@ -1,0 +1,40 @@
+"""What goes wrong, in the form that OpenAI's clients expect: made of the problem that it is."""
+
+import orjson
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway import problems
+
+
+class ErrorDetail(BaseModel):
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class ErrorAnswer(BaseModel):
+    error: ErrorDetail
+
+
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
+async def render(request: Request, error: Exception) -> Response:
+    problem = problems.from_exception(error, request.scope["trace"].request_id)
+    status = 400 if problem.status == 422 else problem.status  # as their API has it
+    kind = "server_error" if status >= 500 else _TYPES.get(status, "invalid_request_error")
+    told = [f"{each.field}: {each.detail}" for each in problem.errors]
+    body = {
+        "error": {
+            "message": " ".join([problem.detail, *told]),
+            "type": kind,
+            "param": problem.errors[0].field.partition(".")[0] if problem.errors else None,
+            "code": problem.kind.replace("-", "_"),
+        }
+    }
+    return Response(
+        orjson.dumps(body), status, media_type="application/json", headers=problem.headers
+    )

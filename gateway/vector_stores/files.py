@@ -1,0 +1,140 @@
+"""Files: uploaded once, seen by who uploaded them, attached to as many stores as one likes."""
+
+from collections.abc import AsyncGenerator
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.datastructures import FormData, Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.responses import Response
+
+from gateway import problems, wire
+from gateway.documents import may_change
+from gateway.exchange import Exchange, answer
+from gateway.principal import Admitted
+from gateway.vector_stores.paging import listed, page_of
+from gateway.vector_stores.wire import DeletedAnswer, FileAnswer, Purpose
+from index.document import Line
+from index.files import File, Files
+from index.vector_stores import VectorStores
+
+_FORM_BYTES = 65_536  # of a body beside its file
+_FIELDS_MAX = 8
+_NAME: TypeAdapter[str] = TypeAdapter(Line)
+_PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
+
+
+async def upload_file(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    services = exchange.services
+    filename, purpose, content = await _uploaded(exchange)
+    file = await Files(services.database).add(
+        admitted.principal.tenant,
+        admitted.principal.subject,
+        filename=filename,
+        purpose=purpose,
+        content=content,
+        files_max=services.settings.files_max,
+    )
+    return answer(FileAnswer.of(file))
+
+
+async def list_files(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    page = page_of(exchange)
+    purpose = exchange.request.query_params.get("purpose") or None
+    found = await Files(exchange.services.database).page(
+        admitted.principal.tenant, uploader(admitted), page, purpose=purpose
+    )
+    shown = [FileAnswer.of(file) for file in found]
+    return answer(listed(shown, page, [each.id for each in shown]))
+
+
+async def get_file(exchange: Exchange) -> Response:
+    return answer(FileAnswer.of(await file_of(exchange, await exchange.admit())))
+
+
+async def get_file_content(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    file = await file_of(exchange, admitted)
+    content = await Files(exchange.services.database).content(
+        admitted.principal.tenant, uploader(admitted), file.file_id
+    )
+    if content is None:
+        raise no_such_file()
+    return Response(content, media_type="application/octet-stream")
+
+
+async def delete_file(exchange: Exchange) -> Response:
+    """Out of all vector stores too, where its document is the caller's to remove."""
+    admitted = await exchange.admit()
+    services, tenant = exchange.services, admitted.principal.tenant
+    file, stores = await file_of(exchange, admitted), VectorStores(services.database)
+    for source, document_id in (await stores.of_file(tenant, file.file_id)).items():
+        if await services.documents.stored(tenant, document_id) is not None:
+            await services.writer.remove(
+                tenant, document_id, lambda stored: may_change(admitted, stored), forget=True
+            )
+        await stores.detach(tenant, source, file.file_id)
+    await Files(services.database).remove(tenant, uploader(admitted), file.file_id)
+    return answer(DeletedAnswer(id=file.file_id, object="file"))
+
+
+async def file_of(exchange: Exchange, admitted: Admitted, file_id: str = "") -> File:
+    """The file of this identifier, or the path's; a 404 `Problem` if it is not the caller's."""
+    name = file_id or exchange.request.path_params["file_id"]
+    if "\0" in name:
+        raise no_such_file()
+    files = Files(exchange.services.database)
+    file = await files.one(admitted.principal.tenant, uploader(admitted), name)
+    if file is None:
+        raise no_such_file()
+    return file
+
+
+def uploader(admitted: Admitted) -> str | None:
+    """Whose files the caller sees: None for everybody's."""
+    return None if "admin" in admitted.principal.roles else admitted.principal.subject
+
+
+def no_such_file() -> problems.Problem:
+    return problems.not_found("file_id", "There is no such file, or it is somebody else's.")
+
+
+async def _uploaded(exchange: Exchange) -> tuple[str, Purpose, bytes]:
+    most = exchange.services.settings.file_bytes_max
+    body = await exchange.read(most + _FORM_BYTES)
+
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield body
+        yield b""
+
+    headers = Headers(raw=exchange.request.scope["headers"])
+    if not headers.get("content-type", "").startswith("multipart/form-data"):
+        raise problems.malformed("It must be multipart/form-data, with a file and its purpose.")
+    parser = MultiPartParser(
+        headers, stream(), max_files=1, max_fields=_FIELDS_MAX, max_part_size=_FORM_BYTES
+    )
+    parser.spool_max_size = most + 1  # it is in memory already
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError) as error:
+        told = error.message if isinstance(error, MultiPartException) else "no boundary"
+        raise problems.malformed(f"It is no multipart/form-data: {told}.") from None
+    try:
+        return await _checked(form, most)
+    finally:
+        await form.close()
+
+
+async def _checked(form: FormData, most: int) -> tuple[str, Purpose, bytes]:
+    file = form.get("file")
+    if not isinstance(file, UploadFile):
+        raise problems.invalid_field("file", "must be a file")
+    content = await file.read()
+    if not 1 <= len(content) <= most:
+        raise problems.invalid_field("file", f"must have 1 to {most:,} bytes")
+    filename = wire.checked("file", _NAME, file.filename or "file")
+    try:
+        return filename, _PURPOSE.validate_python(form.get("purpose")), content
+    except ValidationError as error:
+        raise problems.invalid_field("purpose", error.errors()[0]["msg"]) from None

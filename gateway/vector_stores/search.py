@@ -1,0 +1,106 @@
+"""The search of a vector store: searches like any other, told in another form."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+from starlette.responses import Response
+
+from gateway import problems, wire
+from gateway.answering import note
+from gateway.exchange import Exchange, answer
+from gateway.search import revision_of
+from gateway.search_batch import at_one_revision
+from gateway.vector_stores.stores import store_of
+from gateway.vector_stores.wire import Content, FoundFile, SearchPage, VectorStoreSearchBody
+from gateway.wanted import check_limits, want
+from gateway.wire import FilterBody, SearchBody
+
+
+async def search_vector_store(exchange: Exchange) -> Response:
+    services, trace = exchange.services, exchange.trace
+    settings = services.settings
+    sent = await exchange.read(settings.search_bytes_max)
+    principal = await exchange.identify()  # before anybody is told what is wrong with a body
+    name = exchange.request.path_params["vector_store_id"]
+    source = wire.checked("vector_store_id", wire.SOURCE, name)
+    body = wire.parse(VectorStoreSearchBody, sent)
+    if len(body.queries) > settings.searches_max:
+        raise problems.invalid_field("query", f"must be at most {settings.searches_max:,}")
+    queries = _rewritten(body)
+    asked = [_asked(source, query, body) for query in queries]
+    for each in asked:
+        check_limits(each, settings)
+    trace.mark("parse")
+    admitted = await exchange.admit(principal)
+    await services.load.spend(trace.counters, len(asked) - 1)
+    trace.mark("revision")
+    wanted = [want(admitted.principal, each, edition=services.edition) for each in asked]
+    served = await at_one_revision(services, wanted, admitted.revisions)
+    for one, told in zip(wanted, served, strict=True):
+        note(services, one, told)
+    trace.mark("search")
+    hits = _best([orjson.loads(each.body)["hits"] for each in served], body.max_num_results)
+    if not hits:
+        await store_of(exchange, admitted)  # what nobody finds may not be there at all
+    page = SearchPage(search_query=tuple(queries), data=tuple(_found(source, hit) for hit in hits))
+    response = answer(page)
+    good = {name: revision for each in served for name, revision in each.good.items()}
+    response.headers["Nearhit-Revision"] = revision_of(good, admitted.principal.tenant).decode()
+    response.headers["Server-Timing"] = trace.server_timing()
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _rewritten(body: VectorStoreSearchBody) -> Sequence[str]:
+    """The queries as they are searched for; `rewrite_query` asks for nothing that is done yet."""
+    return body.queries
+
+
+def _asked(source: str, query: str, body: VectorStoreSearchBody) -> SearchBody:
+    """Raises a `Problem`, as for a body that says the same."""
+    told: dict[str, Any] = {
+        "query": query,
+        "top_k": body.max_num_results,
+        "filter": {"sources": [source]},
+        "metadata": True,
+    }
+    if body.ranking_options.score_threshold:
+        told["min_score"] = body.ranking_options.score_threshold
+    asked = wire.parse(SearchBody, orjson.dumps(told))
+    if body.filters is None:
+        return asked
+    return asked.model_copy(
+        update={"filter": FilterBody(sources=(source,), attributes=body.filters)}
+    )
+
+
+def _best(answers: Sequence[Sequence[dict[str, Any]]], most: int) -> list[dict[str, Any]]:
+    """Of what several queries found, each hit once, by the best of its scores."""
+    if len(answers) == 1:
+        return list(answers[0])
+    best: dict[int, dict[str, Any]] = {}
+    for hits in answers:
+        for hit in hits:
+            known = best.get(hit["chunk_id"])
+            if known is None or hit["score"] > known["score"]:
+                best[hit["chunk_id"]] = hit
+    return sorted(best.values(), key=lambda hit: (-hit["score"], hit["chunk_id"]))[:most]
+
+
+def _found(source: str, hit: dict[str, Any]) -> FoundFile:
+    file_id = hit["document_id"].removeprefix(f"{source}/")
+    return FoundFile(
+        file_id=file_id,
+        filename=hit["title"] or file_id,
+        score=hit["score"],
+        attributes=dict(_attributes(hit["metadata"])),
+        content=(Content(text=hit["text"]),),
+    )
+
+
+def _attributes(metadata: dict[str, Any]) -> Iterator[tuple[str, str | float | bool]]:
+    """OpenAI's have no lists and no null; a list is told as the JSON that it is."""
+    for name, value in metadata.items():
+        if value is not None:
+            yield name, orjson.dumps(value).decode() if isinstance(value, list) else value

@@ -1,0 +1,165 @@
+"""Vector stores: each is a source of the tenant, and any source can be named as one."""
+
+from dataclasses import replace
+
+from starlette.responses import Response
+
+from gateway import problems, wire
+from gateway.exchange import Exchange, answer, everything
+from gateway.principal import Admitted
+from gateway.vector_stores.paging import listed, page_of
+from gateway.vector_stores.wire import (
+    DeletedAnswer,
+    FileCounts,
+    VectorStoreAnswer,
+    VectorStoreBody,
+    VectorStoreChanges,
+)
+from index.document import Document
+from index.files import Page
+from index.query import Filter
+from index.vector_stores import ANY, Attached, VectorStore, VectorStores, Which
+
+FILES_MAX = 10_000  # of a store, that are counted
+_REMOVED_AT_ONCE_MAX = 200  # documents; more are left to a worker
+
+
+async def create_vector_store(exchange: Exchange) -> Response:
+    from gateway.vector_stores.attached import attach_each
+
+    admitted = await exchange.admit()
+    services, principal = exchange.services, admitted.principal
+    body = await exchange.parse(VectorStoreBody, services.settings.search_bytes_max)
+    store = await VectorStores(services.database).add(
+        principal.tenant,
+        name=body.name or "",
+        description=body.description or "",
+        metadata=body.metadata or {},
+        owner=principal.subject,
+        readers=body.readers,
+        stores_max=services.settings.files_max,
+    )
+    await attach_each(exchange, store, body.attachments())
+    return answer(await _told(exchange, admitted, store))
+
+
+async def list_vector_stores(exchange: Exchange) -> Response:
+    """Those that were made as such; other sources are found by their names."""
+    admitted = await exchange.admit()
+    page = page_of(exchange)
+    stores = await VectorStores(exchange.services.database).page(
+        everything(admitted), page, by_admin=_is_admin(admitted)
+    )
+    seen = [store for store in stores if _within(admitted.principal.filter, store.source)]
+    shown = [await _told(exchange, admitted, store) for store in seen[: page.limit]]
+    return answer(listed(shown, page, [each.id for each in shown]))
+
+
+async def get_vector_store(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    return answer(await _told(exchange, admitted, await store_of(exchange, admitted)))
+
+
+async def change_vector_store(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    services = exchange.services
+    body = await exchange.parse(VectorStoreChanges, services.settings.search_bytes_max)
+    store = _changeable(admitted, await store_of(exchange, admitted))
+    if store.created_at is None:
+        raise problems.conflict("vector_store_id", "It is a source that was made in another way.")
+    changed = replace(
+        store,
+        name=store.name if body.name is None else body.name,
+        metadata=store.metadata if body.metadata is None else body.metadata,
+    )
+    await VectorStores(services.database).change(
+        admitted.principal.tenant, store.source, name=changed.name, metadata=changed.metadata
+    )
+    return answer(await _told(exchange, admitted, changed))
+
+
+async def delete_vector_store(exchange: Exchange) -> Response:
+    """With all its documents, whoever owns them; its files stay."""
+    admitted = await exchange.admit()
+    services, tenant = exchange.services, admitted.principal.tenant
+    store = _changeable(admitted, await store_of(exchange, admitted))
+    documents = await services.documents.of_source(tenant, store.source)
+    if len(documents) <= _REMOVED_AT_ONCE_MAX:
+        for document_id in documents:
+            if await services.documents.stored(tenant, document_id) is not None:
+                await services.writer.remove(tenant, document_id, _must_be_there, forget=True)
+        await services.sources.remove(tenant, store.source)
+    else:
+        await services.sources.ask_removal(tenant, store.source, admitted.principal.subject)
+        await VectorStores(services.database).forget(tenant, store.source)
+    return answer(DeletedAnswer(id=store.source, object="vector_store.deleted"))
+
+
+async def store_of(exchange: Exchange, admitted: Admitted) -> VectorStore:
+    """The path's; a 404 `Problem` if the caller sees neither it nor a document of it."""
+    name = exchange.request.path_params["vector_store_id"]
+    source = wire.checked("vector_store_id", wire.SOURCE, name)
+    services, scope = exchange.services, everything(admitted)
+    if not _within(admitted.principal.filter, source):
+        raise no_such_store()
+    stores = VectorStores(services.database)
+    store = await stores.one(scope, source, by_admin=_is_admin(admitted))
+    if store is not None:
+        return store
+    if not await _documents(exchange, admitted, source):
+        raise no_such_store()
+    return VectorStore(source, source, "", {}, None, (), None)
+
+
+async def files_of(
+    exchange: Exchange, admitted: Admitted, source: str, which: Which = ANY
+) -> list[Attached]:
+    return await VectorStores(exchange.services.database).files(
+        everything(admitted),
+        admitted.principal.subject,
+        source,
+        Page(None, newest_first=True, limit=FILES_MAX),
+        which,
+    )
+
+
+def no_such_store() -> problems.Problem:
+    return problems.not_found(
+        "vector_store_id", "There is no such vector store, or you may not see it."
+    )
+
+
+async def _told(exchange: Exchange, admitted: Admitted, store: VectorStore) -> VectorStoreAnswer:
+    told = VectorStoreAnswer.of(store, await files_of(exchange, admitted, store.source))
+    if store.created_at is not None:
+        return told
+    count = await _documents(exchange, admitted, store.source)
+    counts = FileCounts(completed=count, total=count)
+    return told.model_copy(update={"file_counts": counts})
+
+
+async def _documents(exchange: Exchange, admitted: Admitted, source: str) -> int:
+    """How many of the source the caller may read."""
+    wanted = admitted.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
+    counts = await exchange.services.documents.sources(everything(admitted), wanted, limit=1)
+    return counts.get(source, 0)
+
+
+def _within(limits: Filter, source: str) -> bool:
+    """Whether a token that is kept to some sources may know of this one."""
+    return limits.sources is None or source in limits.sources
+
+
+def _changeable(admitted: Admitted, store: VectorStore) -> VectorStore:
+    if not (_is_admin(admitted) or store.owner == admitted.principal.subject):
+        raise problems.forbidden("Only who made this vector store, or an admin, can change it.")
+    return store
+
+
+def _is_admin(admitted: Admitted) -> bool:
+    return "admin" in admitted.principal.roles
+
+
+def _must_be_there(stored: Document | None) -> None:
+    if stored is None:
+        raise problems.not_found("vector_store_id", "Somebody else is removing it.")

@@ -1,0 +1,107 @@
+"""Conditions on a document's metadata: comparisons of one attribute, and what joins them.
+
+An attribute that is a list is compared item by item, and one that is not there equals nothing and
+comes before or after nothing. Only values of one kind are compared: text by code points, numbers,
+and true with false. `ne` and `nin` are what `eq` and `in` are not.
+
+PostgreSQL decides it by a path over JSON of which the structure alone is text of ours: keys and
+values are variables of the path. `meets` decides the same here.
+
+Pure.
+"""
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Scalar: TypeAlias = str | int | float | bool
+Comparing: TypeAlias = Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
+Joining: TypeAlias = Literal["and", "or"]
+
+NEGATED = {"ne": "eq", "nin": "in"}
+_OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "eq": ("==", operator.eq),
+    "in": ("==", operator.eq),
+    "gt": (">", operator.gt),
+    "gte": (">=", operator.ge),
+    "lt": ("<", operator.lt),
+    "lte": ("<=", operator.le),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of the attribute `key` with any of the values, or a junction of the parts."""
+
+    type: Comparing | Joining
+    key: str = ""
+    values: tuple[Scalar, ...] = ()
+    parts: tuple["Condition", ...] = ()
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "Condition":
+        """As JSON made of one has it. Raises `KeyError` and `TypeError`."""
+        parts = tuple(cls.from_json(part) for part in told["parts"])
+        return cls(told["type"], told["key"], tuple(told["values"]), parts)
+
+
+def both(one: Condition | None, other: Condition | None) -> Condition | None:
+    """What meets both, if there is anything to meet."""
+    if one is None or other is None:
+        return other if one is None else one
+    return Condition("and", parts=(one, other))
+
+
+def meets(metadata: Mapping[str, Any], condition: Condition) -> bool:
+    match condition.type:
+        case "and":
+            return all(meets(metadata, part) for part in condition.parts)
+        case "or":
+            return any(meets(metadata, part) for part in condition.parts)
+        case "ne" | "nin":
+            return not _compares(metadata, condition, NEGATED[condition.type])
+        case _:
+            return _compares(metadata, condition, condition.type)
+
+
+def path(condition: Condition) -> tuple[str, dict[str, Any]]:
+    """The condition as PostgreSQL's `jsonpath` over the metadata, and the path's variables."""
+    variables: dict[str, Any] = {}
+    return _path(condition, variables), variables
+
+
+def _compares(metadata: Mapping[str, Any], condition: Condition, name: str) -> bool:
+    if condition.key not in metadata:
+        return False
+    held = metadata[condition.key]
+    compare = _OPERATORS[name][1]
+    return any(
+        _kind(item) == _kind(value) and compare(item, value)
+        for item in (held if isinstance(held, list | tuple) else (held,))
+        for value in condition.values
+    )
+
+
+def _kind(value: Any) -> str:
+    """true is no number, as in JSON."""
+    if isinstance(value, bool):
+        return "boolean"
+    return "number" if isinstance(value, int | float) else type(value).__name__
+
+
+def _path(condition: Condition, variables: dict[str, Any]) -> str:
+    if condition.type in ("and", "or"):
+        joint = " && " if condition.type == "and" else " || "
+        return f"({joint.join(_parts(condition, variables))})"
+    key, values = f"k{len(variables)}", f"v{len(variables)}"
+    variables |= {key: condition.key, values: list(condition.values)}
+    compared = _OPERATORS[NEGATED.get(condition.type, condition.type)][0]
+    # Lax: lists are compared item by item, on both sides.
+    found = f"exists($.keyvalue() ? (@.key == ${key} && @.value {compared} ${values}))"
+    return f"!({found})" if condition.type in NEGATED else found
+
+
+def _parts(condition: Condition, variables: dict[str, Any]) -> Iterator[str]:
+    for part in condition.parts:
+        yield _path(part, variables)

@@ -1,0 +1,119 @@
+"""What a cached question costs as a tool of the Model Context Protocol, beside the plain search.
+
+Both ask one worker for the same answer, in turns, over connections that stay open.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, repeat
+from statistics import median
+
+import orjson
+import uvloop
+from rich.progress import Progress
+
+from loadtests import service
+from loadtests.bench_cache.bench import Bench
+from loadtests.closed_loop import Outcome, Target, ask_all, drive
+from loadtests.section import Bar, Section, table
+from loadtests.tenant import Tenant, tenant
+
+_TIMES_MAX = 3.0
+_DOCUMENTS = 50
+_QUESTION = "how many days of leave does team 17 get?"
+_PLAIN, _TOOL, _TOOL_NOW = "plain search", "tool, with handshake", "tool, without"
+_VERSION = "2026-07-28"
+
+
+def measure(bench: Bench) -> Section:
+    with (
+        Progress(console=bench.console) as progress,
+        service.nearhit() as made,
+        tenant(made, "bench") as mine,
+    ):
+        mine.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
+        mine.ask_all([_PLAIN_BODY] * 2, connections=1)
+        outcomes = _outcomes(bench, mine, progress)
+    rows = {name: _row(mine, outcomes[_PLAIN]) for name, mine in outcomes.items()}
+    shown = [
+        [name, f"{per_second:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{times:.2f}", f"{p50_times:.2f}"]
+        for name, (per_second, p50, p99, times, p50_times) in rows.items()
+    ]
+    head = ["", "requests/s", "P50 ms", "P99 ms", "time per request", "P50, to the plain one's"]
+    text = (
+        f"One worker and one cached question, from {bench.connections} connections that stay open, "
+        f"in turns of {bench.seconds:g} s, {bench.rounds} of each; medians. The last two columns "
+        "are ratios to the plain search's turn of the same round. The protocol's older versions "
+        "begin with a handshake, the newer ones say with each request what that said.\n\n"
+    )
+    fields = ("per_second", "p50_ms", "p99_ms", "times", "p50_times")
+    return Section(
+        title="Model Context Protocol",
+        text=text + table(head, shown),
+        figures={name: dict(zip(fields, row, strict=True)) for name, row in rows.items()},
+        bars=[
+            Bar(f"what a {name} costs, to the plain search", rows[name][3], at_most=_TIMES_MAX)
+            for name in (_TOOL, _TOOL_NOW)
+        ],
+    )
+
+
+def _outcomes(bench: Bench, mine: Tenant, progress: Progress) -> Mapping[str, Sequence[Outcome]]:
+    """By row, one a round; the first round warms up and is left out."""
+    endpoint = Target(str(mine.client.base_url.join("/mcp")), mine.key)
+    now = Target(endpoint.url, mine.key, _HEADERS)
+    first = uvloop.run(ask_all(endpoint, [next(_calls())], connections=1))
+    assert first[0].is_hit, "both give the same answer"
+    outcomes: dict[str, list[Outcome]] = {_PLAIN: [], _TOOL: [], _TOOL_NOW: []}
+    for number in progress.track(range(bench.rounds + 1), description="rounds"):
+        for name, target, bodies in (
+            (_PLAIN, mine.searches, repeat(_PLAIN_BODY)),
+            (_TOOL, endpoint, _calls()),
+            (_TOOL_NOW, now, _calls(_META)),
+        ):
+            outcome = uvloop.run(
+                drive(target, bodies, connections=bench.connections, seconds=bench.seconds)
+            )
+            if number > 0:
+                outcomes[name].append(outcome)
+    return outcomes
+
+
+def _row(
+    mine: Sequence[Outcome], plain: Sequence[Outcome]
+) -> tuple[float, float, float, float, float]:
+    rounds = list(zip(mine, plain, strict=True))
+    return (
+        median(each.per_second for each in mine),
+        median(each.percentile_ms(0.5) for each in mine),
+        median(each.percentile_ms(0.99) for each in mine),
+        median(other.per_second / each.per_second for each, other in rounds),
+        median(each.percentile_ms(0.5) / other.percentile_ms(0.5) for each, other in rounds),
+    )
+
+
+def _calls(meta: Mapping[str, object] | None = None) -> Iterator[bytes]:
+    """The call, each time with another number, as clients number theirs."""
+    params: dict[str, object] = {"name": "search", "arguments": {"query": _QUESTION}}
+    if meta is not None:
+        params["_meta"] = meta
+    for number in count():
+        request = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+        yield orjson.dumps(request)
+
+
+def _document(number: int) -> dict[str, object]:
+    text = (
+        f"# Team {number}\n\nTeam {number} gets {number % 20 + 10} days of leave. "
+        "Leave is asked for two weeks ahead, and what is left over at the end of the year is kept "
+        "until March. Whoever is ill on a day of leave gets the day back."
+    )
+    return {"document_id": f"team-{number}", "text": text, "language": "en"}
+
+
+_PLAIN_BODY = orjson.dumps({"query": _QUESTION})
+_META = {
+    "io.modelcontextprotocol/protocolVersion": _VERSION,
+    "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+_HEADERS = {"MCP-Protocol-Version": _VERSION, "Mcp-Method": "tools/call", "Mcp-Name": "search"}

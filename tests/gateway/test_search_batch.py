@@ -1,0 +1,168 @@
+"""Many searches in one call: what one gets, at which revision, and what it counts for."""
+
+import asyncio
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from gateway.settings import Settings
+from index.search import Embedder
+from tests.gateway.gateways import Caller, Gateway, problem, running
+
+pytestmark = pytest.mark.anyio
+
+LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
+TRAVEL = "# Travel\n\nBook trains with the travel desk, two weeks ahead."
+
+
+async def ask(caller: Caller, *searches: dict[str, Any]) -> httpx2.Response:
+    answer = await caller.call("POST", "/v1/search/batch", json={"searches": searches})
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+async def test_the_answers_are_byte_for_byte_those_of_single_searches(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    await ana.put("travel", TRAVEL)
+    searches: list[dict[str, Any]] = [
+        {"query": "annual leave"},
+        {"query": "trains", "explain": True, "top_k": 1},
+    ]
+
+    together = await ask(ana, *searches)
+    singly = [await ana.call("POST", "/v1/search", json=each) for each in searches]
+
+    assert together.content == b'{"answers":[%b]}' % b",".join(each.content for each in singly)
+    assert {each.headers["cache-status"] for each in singly} == {"nearhit; hit; detail=memory"}
+
+
+async def test_the_headers_tell_of_each_answer_and_of_all(ana: Caller) -> None:
+    written = await ana.put("leave", LEAVE)
+    await ana.search("annual leave")
+
+    answer = await ask(ana, {"query": "annual leave"}, {"query": "trains"})
+
+    assert answer.headers["nearhit-revision"] == f"{written['revision']};public=0"
+    assert answer.headers["cache-status"] == 'nearhit; fwd=miss; detail="1 of 2"'
+    assert answer.headers["nearhit-answers"] == (
+        "nearhit; hit; detail=memory, nearhit; fwd=miss; stored"
+    )
+    assert "total;dur=" in answer.headers["server-timing"]
+
+
+async def test_equal_searches_are_computed_once(gateway: Gateway, ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    answer = await ask(ana, *[{"query": "annual leave"}] * 8)
+
+    # Whoever joins an answer under way is told what it was; it was computed once.
+    assert await gateway.counted("nearhit_cache_events_total", event="computed") == 1
+    first, *others = answer.json()["answers"]
+    assert first["hits"]
+    assert others == [first] * 7
+
+
+async def test_all_are_answered_at_one_revision_whatever_is_written_meanwhile(
+    gateway: Gateway, ana: Caller
+) -> None:
+    """Each write changes what all of the questions find."""
+    await ana.put("counter", "counter zero and counter more")
+    over = asyncio.Event()
+
+    async def write() -> None:
+        number = 0
+        while not over.is_set():
+            number += 1
+            await ana.put("counter", f"counter {number} and counter more")
+
+    writing = asyncio.create_task(write())
+    try:
+        for number in range(25):
+            searches = [{"query": f"counter {word} {number}"} for word in ("and", "more", "zero")]
+            answer = await ana.call("POST", "/v1/search/batch", json={"searches": searches})
+            if answer.status_code == 503:
+                assert problem(answer, 503)["type"] == "urn:nearhit:problem:contended"
+                continue
+            texts = {hit["text"] for each in answer.json()["answers"] for hit in each["hits"]}
+            assert len(texts) == 1
+    finally:
+        over.set()
+        await writing
+
+
+async def test_what_a_revoked_reader_may_not_see_is_in_no_answer(
+    gateway: Gateway, ana: Caller, ben: Caller
+) -> None:
+    await ana.put("leave", LEAVE, readers=["user:ben"])
+    seen = await ask(ben, {"query": "leave"}, {"query": "annual leave"})
+    await ana.share("leave")
+
+    unseen = await ask(ben, {"query": "leave"}, {"query": "annual leave"})
+
+    assert all(each["hits"] for each in seen.json()["answers"])
+    assert not any(each["hits"] for each in unseen.json()["answers"])
+
+
+async def test_an_old_answer_will_do_only_if_it_will_for_each(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    stale = {"max_staleness_ms": 60_000}
+    await ask(ana, {"query": "leave", **stale}, {"query": "travel", **stale})
+    await ana.put("travel", TRAVEL)
+
+    answer = await ask(ana, {"query": "leave", **stale}, {"query": "travel"})
+
+    assert answer.json()["answers"][1]["hits"][0]["document_id"] == "travel"
+
+
+async def test_each_search_counts_against_the_rate(settings: Settings, embedder: Embedder) -> None:
+    limited = settings.model_copy(update={"rate_key": 2.0})
+    async with running(limited, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+
+        await ask(ana, *[{"query": "leave"}] * 3)
+        refused = await ana.call(
+            "POST", "/v1/search/batch", json={"searches": [{"query": "leave"}] * 3}
+        )
+
+    assert problem(refused, 429)["type"] == "urn:nearhit:problem:too-many-requests"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"searches": []}, "searches"),
+        ({"searches": [{"query": "a"}] * 33}, "searches"),
+        ({"searches": [{"query": "a"}, {"query": ""}]}, "searches.1.query"),
+        ({"searches": [{"query": "a"}, {"query": "b", "top_k": 101}]}, "searches.1.top_k"),
+        ({"searches": [{"query": "a", "topk": 3}]}, "searches.0.topk"),
+        ({"queries": []}, "searches"),
+    ],
+)
+async def test_a_problem_names_the_search_and_its_field(
+    ana: Caller, body: dict[str, Any], field: str
+) -> None:
+    answer = await ana.call("POST", "/v1/search/batch", content=orjson.dumps(body))
+
+    assert problem(answer, 422)["errors"][0]["field"] == field
+
+
+async def test_one_search_that_fails_fails_the_batch(
+    settings: Settings, embedder: Embedder
+) -> None:
+    """Not half an answer: the deadline has passed for one of them, and so for all."""
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ask(ana, {"query": "leave"})
+
+        late = await ana.call(
+            "POST",
+            "/v1/search/batch",
+            json={"searches": [{"query": "leave"}, *[{"query": f"a{n}"} for n in range(30)]]},
+            headers={"Request-Timeout": "0.001"},
+        )
+
+    problem(late, 504)
