@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
+from index import audit_log
 from index.database import Database, Row
 from index.errors import TenantFull
 
@@ -45,11 +46,12 @@ class Files:
     ) -> File:
         """Raises `TenantFull` if the tenant has as many already."""
         file_id = f"file-{secrets.token_hex(12)}"
-        row = await self._database.row(
-            "files.add", tenant, file_id, subject, filename, purpose, content, files_max
-        )
-        if row is None:
-            raise TenantFull(tenant, files_max, "files")
+        told = (subject, filename, purpose, content, files_max)
+        async with self._database.transaction() as session:
+            row = await session.row("files.add", tenant, file_id, *told)
+            if row is None:
+                raise TenantFull(tenant, files_max, "files")
+            await audit_log.append(session, tenant, "file.add", file_id, bytes=len(content))
         return File(file_id, subject, filename, purpose, len(content), row["created_at"])
 
     async def one(self, tenant: str, subject: str | None, file_id: str) -> File | None:
@@ -71,7 +73,9 @@ class Files:
         return [_file(row) for row in rows]
 
     async def remove(self, tenant: str, subject: str | None, file_id: str) -> None:
-        await self._database.rows("files.remove", tenant, subject, file_id)
+        async with self._database.transaction() as session:
+            if await session.row("files.remove", tenant, subject, file_id) is not None:
+                await audit_log.append(session, tenant, "file.remove", file_id)
 
 
 def _file(row: Row) -> File:

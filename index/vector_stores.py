@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
+from index import audit_log
 from index.database import Database
 from index.errors import TenantFull
 from index.files import Page
@@ -76,6 +77,9 @@ class VectorStores:
             if await session.row("vector_stores.add_source", tenant, source, stores_max) is None:
                 raise TenantFull(tenant, stores_max, "vector stores")
             created_at = await session.value("vector_stores.add", tenant, source, *told)
+            await audit_log.append(
+                session, tenant, "vector_store.add", source, readers=list(readers)
+            )
         return VectorStore(source, name, description, metadata, owner, readers, created_at)
 
     async def one(self, scope: Scope, source: str, *, by_admin: bool) -> VectorStore | None:
@@ -95,10 +99,14 @@ class VectorStores:
     async def change(
         self, tenant: str, source: str, *, name: str, metadata: Mapping[str, Any]
     ) -> None:
-        await self._database.rows("vector_stores.change", tenant, source, name, dict(metadata))
+        async with self._database.transaction() as session:
+            await session.rows("vector_stores.change", tenant, source, name, dict(metadata))
+            await audit_log.append(session, tenant, "vector_store.change", source)
 
     async def forget(self, tenant: str, source: str) -> None:
-        await self._database.rows("vector_stores.forget", tenant, source)
+        async with self._database.transaction() as session:
+            await session.rows("vector_stores.forget", tenant, source)
+            await audit_log.append(session, tenant, "vector_store.forget", source)
 
     async def attach(
         self,

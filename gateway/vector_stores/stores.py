@@ -83,6 +83,7 @@ async def delete_vector_store(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     services, tenant = exchange.services, admitted.principal.tenant
     store = _changeable(admitted, await store_of(exchange, admitted))
+    await VectorStores(services.database).forget(tenant, store.source)
     documents = await services.documents.of_source(tenant, store.source)
     if len(documents) <= _REMOVED_AT_ONCE_MAX:
         for document_id in documents:
@@ -91,7 +92,6 @@ async def delete_vector_store(exchange: Exchange) -> Response:
         await services.sources.remove(tenant, store.source)
     else:
         await services.sources.ask_removal(tenant, store.source, admitted.principal.subject)
-        await VectorStores(services.database).forget(tenant, store.source)
     return answer(DeletedAnswer(id=store.source, object="vector_store.deleted"))
 
 

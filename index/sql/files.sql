@@ -23,7 +23,7 @@ SELECT :shown FROM files WHERE :is_seen AND file_id = $3;
 SELECT content FROM files WHERE :is_seen AND file_id = $3;
 
 -- name: remove
-DELETE FROM files WHERE :is_seen AND file_id = $3;
+DELETE FROM files WHERE :is_seen AND file_id = $3 RETURNING file_id;
 
 -- name: page
 -- $3 purpose or null, $4 the last file of the page before or null, $5 whether the newest come first,

@@ -1,5 +1,6 @@
 """OpenAI's own client against a gateway: vector stores, files and searches, over sockets."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -466,3 +467,51 @@ async def test_who_may_only_read_makes_and_removes_nothing(gateway: Gateway) -> 
         with pytest.raises(openai.PermissionDeniedError):
             await client.files.create(file=("a.txt", b"a"), purpose="assistants")
         assert [file async for file in client.files.list()] == []
+
+
+async def test_a_token_kept_to_one_source_sees_one_store(ana: Caller, client: AsyncOpenAI) -> None:
+    one, other = [await client.vector_stores.create(name=name) for name in ("one", "other")]
+    for store in (one, other):
+        await attached(client, store.id, "leave.md", LEAVE)
+    made = await ana.call("POST", "/v1/tokens", json={"filter": {"sources": [one.id]}})
+
+    async with client_of(Caller(ana.client, made.json()["token"])) as narrowed:
+        seen = [store.name async for store in narrowed.vector_stores.list()]
+        names = await found(narrowed, one.id)
+        with pytest.raises(openai.NotFoundError):
+            await narrowed.vector_stores.retrieve(other.id)
+        with pytest.raises(openai.NotFoundError):
+            await found(narrowed, other.id)
+
+    assert (seen, names) == (["one"], ["leave.md"])
+
+
+async def test_the_audit_log_says_who_made_attached_and_saw_what(
+    ana: Caller, admin: Caller, client: AsyncOpenAI
+) -> None:
+    store = await client.vector_stores.create(name="Handbook")
+    file_id = await attached(client, store.id, "leave.md", LEAVE)
+    await found(client, store.id)
+    arguments = {"name": "fetch", "arguments": {"id": f"{store.id}/{file_id}"}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    await ana.call("POST", "/mcp", json=call)
+    await client.vector_stores.delete(store.id)
+    await client.files.delete(file_id)
+
+    async with asyncio.timeout(10):
+        while True:  # what was seen is written a moment later
+            rows = (await admin.call("GET", "/v1/audit/log?subject=ana")).json()["rows"]
+            seen = [row for row in rows if row["action"] == "documents.see"]
+            if sum(row["details"]["answers"] for row in seen) == 2:
+                break
+            await asyncio.sleep(0.05)
+
+    assert {name for row in seen for name in row["details"]["documents"]} == {
+        f"{store.id}/{file_id}"
+    }
+    assert {(row["action"], row["target"]) for row in rows} >= {
+        ("vector_store.add", store.id),
+        ("vector_store.forget", store.id),
+        ("file.add", file_id),
+        ("file.remove", file_id),
+    }
