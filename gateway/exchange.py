@@ -30,7 +30,8 @@ _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
 class Call:
     """One row of the API: `body` and `answer` are the models that travel, if any does.
 
-    later: what answers with 202 if it is queued instead.
+    later: what answers with 202 if it is queued instead. is_written: by a language model, which has
+    a deadline of its own.
     """
 
     method: str
@@ -44,11 +45,12 @@ class Call:
     status: int = 200
     media_type: str = "application/json"
     parameters: tuple[str, ...] = ()
+    is_written: bool = False
 
     @property
     def reads(self) -> bool:
         """Whether it only reads, or makes little: then it ends with the server's deadline."""
-        return self.method == "GET" or self.needs == "reader"
+        return not self.is_written and (self.method == "GET" or self.needs == "reader")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,78 +3,133 @@
 request → identify → parse → admit → scope → canonical query → cache → search → fill → respond
 """
 
+from collections.abc import Callable, Iterator, Mapping
+
 from starlette.responses import Response
 
 from cache.answers import Served
 from gateway import wire
 from gateway.answering import answered, note
 from gateway.exchange import Exchange
+from gateway.services import Services
 from gateway.wanted import Wanted, check_limits, want
 from gateway.wire import SearchBody
 from index.principals import Principal
-from index.scope import PUBLIC, Scope
+from index.query import Finish
+from index.scope import PUBLIC
 
 
 async def search(exchange: Exchange) -> Response:
-    services, trace = exchange.services, exchange.trace
+    services = exchange.services
     body = await exchange.read(services.settings.search_bytes_max)
     wanted = services.understood.get((exchange.sender, body))
     if wanted is None:
-        wanted = _understand(exchange, await exchange.identify(), body)
-    trace.mark("parse")
-    wanted, revisions = await _admit(exchange, wanted, body)
+        principal = await exchange.identify()
+        asked = wire.parse(SearchBody, body)
+        check_limits(asked, services.settings)
+        if asked.is_said:
+            from gateway.assists.conversation import search_of  # most searches are no messages
+
+            return await search_of(exchange, principal, asked)
+        wanted = _meant(services, principal, asked)
+        services.understood[exchange.sender, body] = wanted
+
+    def meant(principal: Principal) -> Wanted:
+        """By whoever it turns out to be by now; agents repeat themselves, letter by letter."""
+        again = _meant(services, principal, wire.parse(SearchBody, body))
+        services.understood[exchange.sender, body] = again
+        return again
+
+    exchange.trace.mark("parse")
+    return respond(exchange, *await served(exchange, wanted, meant))
+
+
+def _meant(services: Services, principal: Principal, asked: SearchBody) -> Wanted:
+    return want(principal, asked, edition=services.edition, helpers=services.helpers)
+
+
+async def served(
+    exchange: Exchange, wanted: Wanted, meant: Callable[[Principal], Wanted]
+) -> tuple[Wanted, Served]:
+    """What is wanted, by whoever came as that is now, and the answer to it.
+
+    meant: what is wanted if it comes from somebody else than was thought.
+    """
+    services, trace = exchange.services, exchange.trace
+    wanted, revisions = await _admit(exchange, wanted, meant)
     trace.mark("revision")
-    served = services.answers.known(wanted.key, revisions)
-    if served is None and wanted.max_staleness_s > 0:
+    answer = services.answers.known(wanted.key, revisions)
+    if answer is None and wanted.max_staleness_s > 0:
         # Only what was computed before may be old: what is computed now is for who asks now.
-        wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
-    if served is None:
-        served = await answered(services, wanted, revisions)
-    note(services, wanted, served)
-    trace.tier = served.tier
-    trace.mark("cache" if served.tier != "miss" else "search")
+        wanted, revisions = await _admit(exchange, wanted, meant, at_once=False)
+    if answer is None:
+        answer = await answered(services, wanted, revisions)
+    note(services, wanted, answer)
+    trace.tier = answer.tier
+    trace.mark("cache" if answer.tier != "miss" else "search")
     if services.settings.log_queries:
         trace.query = wanted.query.text
-    return _respond(served, wanted.scope, trace.server_timing())
+    return wanted, answer
 
 
 async def _admit(
-    exchange: Exchange, wanted: Wanted, body: bytes, *, at_once: bool = True
+    exchange: Exchange,
+    wanted: Wanted,
+    meant: Callable[[Principal], Wanted],
+    *,
+    at_once: bool = True,
 ) -> tuple[Wanted, dict[str, int]]:
     """What is wanted, by whoever came as that is now, and the revisions to answer at."""
     admitted = await exchange.admit(
         wanted.principal, max_staleness_s=wanted.max_staleness_s, at_once=at_once
     )
     if admitted.principal is not wanted.principal:  # keys or groups have changed since
-        wanted = _understand(exchange, admitted.principal, body)
+        wanted = meant(admitted.principal)
     return wanted, {name: admitted.revisions[name] for name in wanted.scope.partitions}
 
 
-def _understand(exchange: Exchange, principal: Principal, body: bytes) -> Wanted:
-    """What the body asks for, remembered: agents repeat themselves, letter by letter."""
-    services = exchange.services
-    asked = wire.parse(SearchBody, body)
-    check_limits(asked, services.settings)
-    wanted = want(principal, asked, edition=services.edition)
-    services.understood[exchange.sender, body] = wanted
-    return wanted
-
-
-def _respond(served: Served, seen: Scope, timing: str) -> Response:
-    revision = str(served.good[seen.tenant])
-    if seen.public:
-        revision += f";public={served.good[PUBLIC]}"
+def respond(
+    exchange: Exchange, wanted: Wanted, served: Served, *beside: tuple[bytes, bytes]
+) -> Response:
+    """beside: headers that are said of it too."""
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(served.body)).encode()),
+        *told(wanted, served),
+        *beside,
+        (b"server-timing", exchange.trace.server_timing().encode()),
+    ]
+    return _Ready(served.body, headers)
+
+
+def told(wanted: Wanted, served: Served) -> list[tuple[bytes, bytes]]:
+    """What headers say of an answer."""
+    revision = str(served.good[wanted.scope.tenant])
+    if wanted.scope.public:
+        revision += f";public={served.good[PUBLIC]}"
+    headers = [
         (b"cache-status", _cache_status(served)),
         (b"nearhit-revision", revision.encode()),
-        (b"server-timing", timing.encode()),
         (b"cache-control", b"no-store"),  # a cache of the caller's knows of no revocation
     ]
-    if not served.whole:
-        headers.append((b"nearhit-degraded", b"lexical-only"))
-    return _Ready(served.body, headers)
+    lacks = served.lacks or {}
+    if not served.whole and "embedder" in lacks:
+        headers.append((b"nearhit-degraded", lacks["embedder"].encode()))
+    if wanted.query.finish is not None:
+        headers += _finish_told(wanted.query.finish, lacks)
+    return headers
+
+
+def _finish_told(finish: Finish, lacks: Mapping[str, str]) -> Iterator[tuple[bytes, bytes]]:
+    """Who has put the hits in order, and who has shortened them."""
+    if finish.ranker is not None:
+        by = finish.ranker.partition(":")[0]
+        told = f"failed; {lacks['rerank']}" if "rerank" in lacks else by
+        yield b"nearhit-rerank", told.encode()
+    if finish.compressor is not None:
+        by = finish.compressor.partition(":")[0]
+        told = f"extract; {lacks['compress']}" if "compress" in lacks else by
+        yield b"nearhit-context", told.encode()
 
 
 class _Ready(Response):
