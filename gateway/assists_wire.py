@@ -20,9 +20,7 @@ _Score = Annotated[float, Field(ge=0, le=1)]
 class AnswerBody(SearchBody):
     """A search, and whether the answer is to be told while it is written."""
 
-    stream: bool = Field(
-        False, description="as server-sent events: retrieved, delta, citation, done"
-    )
+    stream: bool = Field(False, description="as server-sent events while it is written")
 
 
 class WrittenAnswerAnswer(Body):

@@ -8,12 +8,10 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.assists_wire import CurationAnswer, CurationItem, ResolveBody
-from gateway.documents import revision
 from gateway.exchange import Exchange, answer
-from gateway.principal import Admitted
-from gateway.wire import DocumentBody
+from gateway.services import Services
 from index.curation import Item, State
-from index.document import TITLE_CHARACTERS_MAX
+from index.document import TITLE_CHARACTERS_MAX, Document
 from ingest.sources.faqs import text_of
 
 _BODY_BYTES_MAX = 262_144
@@ -38,13 +36,20 @@ async def list_curation(exchange: Exchange) -> Response:
 
 
 async def resolve_curation(exchange: Exchange) -> Response:
-    """With a new document of the question and its answer, or by letting it be."""
-    admitted = await exchange.admit()
-    tenant, item_id = admitted.principal.tenant, exchange.request.path_params["item_id"]
+    tenant = (await exchange.admit()).principal.tenant
+    item_id = exchange.request.path_params["item_id"]
     body = await exchange.parse(ResolveBody, _BODY_BYTES_MAX)
+    return answer(_item(await settle(exchange.services, tenant, item_id, body)))
+
+
+async def settle(services: Services, tenant: str, item_id: str, body: ResolveBody) -> Item:
+    """With a new document of the question and its answer, or by letting it be; a `Problem` if not.
+
+    The document is written first: done twice, it is the same one.
+    """
     if body.dismiss == (body.answer is not None):
         raise problems.invalid_field("answer", "must be there, or else `dismiss` must be true")
-    item = await exchange.services.curation.one(tenant, item_id)
+    item = await services.curation.one(tenant, item_id)
     if item is None:
         raise problems.not_found("item_id", "There is no such item.")
     if item.state != "open":
@@ -52,32 +57,32 @@ async def resolve_curation(exchange: Exchange) -> Response:
     document_id = None
     if body.answer is not None:
         document_id = body.document_id or f"curation/{item_id}"
-        await _write(exchange, admitted, item, body, document_id)
+        made = _document(document_id, item, body, body.answer, services.settings.language)
+        await services.writer.put(tenant, document_id, lambda _stored: made)
     state: State = "dismissed" if document_id is None else "resolved"
-    settled = await exchange.services.curation.settle(tenant, item_id, state, document_id)
+    settled = await services.curation.settle(tenant, item_id, state, document_id)
     if settled is None:
         raise problems.conflict("item_id", "Somebody else has settled it meanwhile.")
-    return answer(_item(settled))
+    return settled
 
 
-async def _write(
-    exchange: Exchange, admitted: Admitted, item: Item, body: ResolveBody, document_id: str
-) -> None:
-    """Before the item is settled: done twice, it is the same document."""
-    question, said = body.question or item.question, body.answer
-    assert said is not None, "it is dismissed without one"
-    document = DocumentBody(
+def _document(
+    document_id: str, item: Item, body: ResolveBody, said: str, language: str
+) -> Document:
+    question = body.question or item.question
+    return Document(
+        document_id=document_id,
         title=question[:TITLE_CHARACTERS_MAX],
         text=text_of(question, said),
         source=body.source,
-        language=body.language,
+        uri="",
+        language=body.language or language,
         tags=body.tags,
+        metadata={},
         owner=body.owner,
         readers=body.readers,
         cut="whole",
     )
-    revise = revision(admitted, document_id, document, exchange.services.settings.language)
-    await exchange.services.writer.put(admitted.principal.tenant, document_id, revise)
 
 
 def _after(cursor: str) -> tuple[int, str] | None:

@@ -17,7 +17,6 @@ from gateway.assists.passage import Passage, of_answer
 from gateway.assists_wire import AnswerBody
 from gateway.exchange import Exchange
 from gateway.search import told
-from gateway.wire import SearchBody
 from index.errors import BudgetSpent
 from index.principals import Principal
 from ingest.errors import ChatTooLate, ChatUnavailable
@@ -56,10 +55,7 @@ async def written(exchange: Exchange, principal: Principal, asked: AnswerBody) -
 
 
 async def _found(exchange: Exchange, principal: Principal, asked: AnswerBody) -> _Found:
-    search = SearchBody.model_construct(
-        asked.model_fields_set - {"stream"}, **asked.__dict__ | {"stream": None}
-    )
-    understood = await conversation.understand(exchange, principal, search)
+    understood = await conversation.understand(exchange, principal, asked)
     if understood.asked is None:
         headers = _headers(understood.headers)
         return _Found(principal.tenant, asked.query, (), headers, gate="closed")
