@@ -1,5 +1,6 @@
 """`nearhit curation`: questions that could not be answered well, as the operator settles them."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -71,7 +72,7 @@ def dismiss_curation(item: ItemId, tenant: Tenant = "default") -> None:
     console.print(f"dismissed {item}", markup=False)
 
 
-def _settle(item_id: str, tenant: str, told: dict[str, object]) -> str | None:
+def _settle(item_id: str, tenant: str, told: Mapping[str, object]) -> str | None:
     """The document that was written, if one was."""
 
     async def run(settings: Settings) -> str | None:
