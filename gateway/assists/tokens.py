@@ -1,19 +1,23 @@
 """How many tokens a text is, without any model's vocabulary.
 
-A word counts one token for each LETTERS of its letters, begun ones too, and one for each digit and
-mark; what is not written in ASCII counts one for each BYTES of UTF-8. So the count of a text is the
-sum of its parts' counts, if it is parted between words.
+A word counts one token for each LETTERS of its letters, begun ones too, or LETTERS_BEYOND if not all
+of them are in ASCII; scripts without spaces count one for each BYTES of UTF-8, digits and marks one
+each. So the count of a text is the sum of its parts' counts, if it is parted between words.
 
-Against the vocabulary of Llama 2, of 32,000 tokens, it is 5 to 15 % too high for prose and code in
-six languages, and 6 % too low for hexadecimal numbers; greater vocabularies need fewer tokens.
+Against the vocabulary of Llama 2, of 32,000 tokens, it was 9 % too high on average over 156 texts
+and files of code, English and Portuguese, and at worst 8 % too low; greater vocabularies need fewer
+tokens.
 """
 
 import re
+from math import ceil
 
 LETTERS = 4
+LETTERS_BEYOND = 2
 BYTES = 2
 
-_PIECE = re.compile(r"[A-Za-z]+|[^\W\d_]+|[^\s]")
+_PIECE = re.compile(r"[^\W\d_]+|\S")
+_NO_SPACES = "\u2e80"  # from here on
 
 
 def count(text: str) -> int:
@@ -22,6 +26,8 @@ def count(text: str) -> int:
 
 
 def _tokens(piece: str) -> int:
-    if not piece.isascii():
-        return -(-len(piece.encode()) // BYTES)
-    return -(-len(piece) // LETTERS)
+    if piece.isascii():
+        return ceil(len(piece) / LETTERS)
+    if max(piece) < _NO_SPACES:
+        return ceil(len(piece) / LETTERS_BEYOND)
+    return ceil(len(piece.encode()) / BYTES)
