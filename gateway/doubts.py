@@ -26,6 +26,7 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class _Noted:
+    question: str
     body: bytes
     count: int = 0
 
@@ -43,12 +44,12 @@ class Doubts:
 
     def add(self, tenant: str, question: str, body: bytes) -> None:
         """This answer was given to the question."""
-        key = (tenant, question)
+        key = (tenant, question.casefold())
         noted = self._noted.get(key)
         if noted is None:
             if len(self._noted) >= QUESTIONS_MAX:
                 return
-            noted = self._noted[key] = _Noted(body)
+            noted = self._noted[key] = _Noted(question, body)
         noted.body = body
         noted.count += 1
         if self._flushing is None or self._flushing.done():
@@ -64,15 +65,11 @@ class Doubts:
     async def flush(self) -> None:
         """Keep what was noted; what can't be kept now is lost."""
         noted, self._noted = self._noted, {}
-        doubts = {
-            (doubt.tenant, doubt.digest): doubt
-            for (tenant, question), one in noted.items()
-            for doubt in [_doubt(tenant, question, one)]
-        }
+        doubts = [_doubt(tenant, one) for (tenant, _), one in noted.items()]
         if not doubts:
             return
         try:
-            await self._curation.add(list(doubts.values()), items_max=self._items_max)
+            await self._curation.add(doubts, items_max=self._items_max)
         except DatabaseUnavailable as away:
             log.warning("curation", state="lost", questions=len(doubts), detail=str(away))
 
@@ -83,9 +80,9 @@ class Doubts:
             await self.flush()
 
 
-def _doubt(tenant: str, question: str, noted: _Noted) -> Doubt:
+def _doubt(tenant: str, noted: _Noted) -> Doubt:
     hits = [
         {"chunk_id": hit["chunk_id"], "document_id": hit["document_id"], "score": hit["score"]}
         for hit in orjson.loads(noted.body)["hits"][:_HITS_MAX]
     ]
-    return Doubt(tenant, new_id("cur"), question, hits, noted.count)
+    return Doubt(tenant, new_id("cur"), noted.question, hits, noted.count)

@@ -62,8 +62,9 @@ class Confidences:
             "sources": dict(confidence.sources),
             "fallback": confidence.fallback,
         }
+        given = {name: value for name, value in told.items() if value not in (None, {})}
         async with self._database.transaction() as session:
-            revision = await session.value("confidence.put", tenant, told)
+            revision = await session.value("confidence.put", tenant, given)
             if revision is None:
                 raise TenantMissing(tenant)
             await audit_log.append(

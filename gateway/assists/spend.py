@@ -1,15 +1,18 @@
 """A language model that somebody pays for, as long as there is money left."""
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
-from ingest.chat import ChatModel
 from ingest.payer import paid_by
+
+if TYPE_CHECKING:  # it loads its client, which takes half a second: `tools` does so in a thread
+    from ingest.chat import ChatModel
 
 
 class Affordable:
     """check_budget: raises `BudgetSpent`, for whoever pays."""
 
-    def __init__(self, chat: ChatModel, check_budget: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, chat: "ChatModel", check_budget: Callable[[], Awaitable[None]]) -> None:
         self._chat = chat
         self._check_budget = check_budget
 

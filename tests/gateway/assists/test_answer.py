@@ -240,7 +240,7 @@ async def test_what_was_shown_is_in_the_audit_log(served: Served, stub: StubOpen
         rows: list[dict[str, Any]] = []
         while not rows:
             answer = await admin.call("GET", "/v1/audit/log?document=leave&subject=ana")
-            rows = [row for row in answer.json()["rows"] if row["action"] == "see"]
+            rows = [row for row in answer.json()["rows"] if row["action"] == "documents.see"]
             await asyncio.sleep(0.05)
 
     assert rows[0]["details"]["documents"] == ["leave", "parents"]
