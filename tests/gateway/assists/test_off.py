@@ -57,7 +57,7 @@ async def test_a_search_without_them_loads_none_of_the_assists_and_allocates_not
         "NEARHIT_CACHE_PREFIX": settings.cache_prefix,
         "NEARHIT_LOG_LEVEL": "error",
     }
-    done = subprocess.run(  # noqa: ASYNC221  nothing else goes on meanwhile
+    done = subprocess.run(  # noqa: ASYNC221, S603  ours; nothing else goes on
         [sys.executable, "-c", SERVER],
         env=environment,
         cwd=ROOT,

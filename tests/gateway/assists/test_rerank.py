@@ -1,4 +1,4 @@
-"""Hits looked at once more: by formula, by a service, by a model; and what happens when they fail."""
+"""Hits looked at once more: by formula, a service or a model; and what happens when they fail."""
 
 from collections.abc import Sequence
 from typing import Any

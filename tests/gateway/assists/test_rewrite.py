@@ -63,7 +63,8 @@ async def test_what_was_said_is_data_and_never_in_the_instruction(
     first, _, rest = quoted.partition("\n")
     assert first == f"<<<CONVERSATION {mark}"
     lines = rest.partition(f"\nCONVERSATION {mark}>>>")[0].splitlines()
-    assert [json.loads(line) for line in lines][0]["content"] == evil  # one line, whatever is in it
+    assert len(lines) == 3  # whatever is in them
+    assert json.loads(lines[0])["content"] == evil
 
 
 # What the model does, and what the caller is told of it.
