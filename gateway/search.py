@@ -3,7 +3,7 @@
 request → identify → parse → admit → scope → canonical query → cache → search → fill → respond
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from starlette.responses import Response
 
@@ -11,7 +11,6 @@ from cache.answers import Served
 from gateway import wire
 from gateway.answering import answered, note
 from gateway.exchange import Exchange
-from gateway.services import Services
 from gateway.wanted import Wanted, check_limits, want
 from gateway.wire import SearchBody
 from index.principals import Principal
@@ -31,37 +30,32 @@ async def search(exchange: Exchange) -> Response:
             from gateway.assists.conversation import search_of  # most searches are no messages
 
             return await search_of(exchange, principal, asked)
-        wanted = _meant(services, principal, asked)
+        wanted = meant(exchange, principal, asked)
         services.understood[exchange.sender, body] = wanted
-
-    def meant(principal: Principal) -> Wanted:
-        """By whoever it turns out to be by now; agents repeat themselves, letter by letter."""
-        again = _meant(services, principal, wire.parse(SearchBody, body))
-        services.understood[exchange.sender, body] = again
-        return again
-
     exchange.trace.mark("parse")
-    return respond(exchange, *await served(exchange, wanted, meant))
+    return respond(exchange, *await served(exchange, wanted, body))
 
 
-def _meant(services: Services, principal: Principal, asked: SearchBody) -> Wanted:
+def meant(exchange: Exchange, principal: Principal, asked: SearchBody) -> Wanted:
+    services = exchange.services
     return want(principal, asked, edition=services.edition, helpers=services.helpers)
 
 
 async def served(
-    exchange: Exchange, wanted: Wanted, meant: Callable[[Principal], Wanted]
+    exchange: Exchange, wanted: Wanted, said: bytes | SearchBody
 ) -> tuple[Wanted, Served]:
     """What is wanted, by whoever came as that is now, and the answer to it.
 
-    meant: what is wanted if it comes from somebody else than was thought.
+    said: the body, or what was understood of one. What a body asks for is remembered: agents repeat
+    themselves, letter by letter.
     """
     services, trace = exchange.services, exchange.trace
-    wanted, revisions = await _admit(exchange, wanted, meant)
+    wanted, revisions = await _admit(exchange, wanted, said)
     trace.mark("revision")
     answer = services.answers.known(wanted.key, revisions)
     if answer is None and wanted.max_staleness_s > 0:
         # Only what was computed before may be old: what is computed now is for who asks now.
-        wanted, revisions = await _admit(exchange, wanted, meant, at_once=False)
+        wanted, revisions = await _admit(exchange, wanted, said, at_once=False)
     if answer is None:
         answer = await answered(services, wanted, revisions)
     note(services, wanted, answer)
@@ -73,18 +67,17 @@ async def served(
 
 
 async def _admit(
-    exchange: Exchange,
-    wanted: Wanted,
-    meant: Callable[[Principal], Wanted],
-    *,
-    at_once: bool = True,
+    exchange: Exchange, wanted: Wanted, said: bytes | SearchBody, *, at_once: bool = True
 ) -> tuple[Wanted, dict[str, int]]:
     """What is wanted, by whoever came as that is now, and the revisions to answer at."""
     admitted = await exchange.admit(
         wanted.principal, max_staleness_s=wanted.max_staleness_s, at_once=at_once
     )
     if admitted.principal is not wanted.principal:  # keys or groups have changed since
-        wanted = meant(admitted.principal)
+        asked = said if isinstance(said, SearchBody) else wire.parse(SearchBody, said)
+        wanted = meant(exchange, admitted.principal, asked)
+        if not isinstance(said, SearchBody):
+            exchange.services.understood[exchange.sender, said] = wanted
     return wanted, {name: admitted.revisions[name] for name in wanted.scope.partitions}
 
 
@@ -112,11 +105,10 @@ def told(wanted: Wanted, served: Served) -> list[tuple[bytes, bytes]]:
         (b"nearhit-revision", revision.encode()),
         (b"cache-control", b"no-store"),  # a cache of the caller's knows of no revocation
     ]
-    lacks = served.lacks or {}
-    if not served.whole and "embedder" in lacks:
-        headers.append((b"nearhit-degraded", lacks["embedder"].encode()))
+    if served.lacks is not None and "embedder" in served.lacks:
+        headers.append((b"nearhit-degraded", served.lacks["embedder"].encode()))
     if wanted.query.finish is not None:
-        headers += _finish_told(wanted.query.finish, lacks)
+        headers += _finish_told(wanted.query.finish, served.lacks or {})
     return headers
 
 

@@ -1,7 +1,7 @@
 """Messages of a conversation, made into questions that stand by themselves, or let be."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -13,9 +13,9 @@ from gateway.assists import intent
 from gateway.assists.intent import Verdict, Words
 from gateway.assists.rewrite import Rewritten
 from gateway.exchange import Exchange
-from gateway.search import respond, served
+from gateway.search import meant, respond, served
 from gateway.services import Services
-from gateway.wanted import Wanted, want
+from gateway.wanted import Wanted
 from gateway.wire import SearchBody
 from index.principals import Principal
 
@@ -68,9 +68,8 @@ async def understand(exchange: Exchange, principal: Principal, asked: SearchBody
 
 async def found(exchange: Exchange, asked: SearchBody) -> tuple[Wanted, Served]:
     """The answer to what was understood, for whoever came as that is by now."""
-    services = exchange.services
-    meant = _meaning(services, asked)
-    return await served(exchange, meant(await exchange.identify()), meant)
+    wanted = meant(exchange, await exchange.identify(), asked)
+    return await served(exchange, wanted, asked)
 
 
 def closed(understood: Understood) -> Response:
@@ -95,9 +94,3 @@ async def built_in_of(gate: str) -> Words | None:
 
 def history_of(asked: SearchBody) -> Sequence[Mapping[str, str]]:
     return [{"role": each.role, "content": each.content} for each in asked.history]
-
-
-def _meaning(services: Services, asked: SearchBody) -> Callable[[Principal], Wanted]:
-    return lambda principal: want(
-        principal, asked, edition=services.edition, helpers=services.helpers
-    )
