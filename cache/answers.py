@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -43,12 +43,14 @@ class Computed:
 
     record: for the `Watch` that will say which changes doom it.
     whole:  whether all parts took part; an answer that lacks one is served, but never kept.
+    lacks:  by part, why it took none; None if all did.
     """
 
     body: bytes
     as_of: Revisions
     record: bytes = b""
     whole: bool = True
+    lacks: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Served:
     stored: bool = False
     whole: bool = True
     similarity: float = 1.0
+    lacks: Mapping[str, str] | None = None
 
 
 Compute: TypeAlias = Callable[[], Coroutine[Any, Any, Computed]]
@@ -243,7 +246,7 @@ class Answers:
         self._count("computed")
         computed, _ = await asyncio.gather(compute(), self._catch_up(sight, revisions))
         if not computed.whole:
-            return Served(computed.body, computed.as_of, "miss", whole=False)
+            return Served(computed.body, computed.as_of, "miss", whole=False, lacks=computed.lacks)
         self._memory.put(asked.key, Known(computed.body, computed.as_of))
         stored = sight is not None and await self._fill(asked, sight, computed, claim)
         return Served(computed.body, computed.as_of, "miss", stored)

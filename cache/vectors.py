@@ -1,6 +1,6 @@
-"""Query embeddings, remembered: in this process, and in Redis for the others.
+"""What models make of texts, remembered: in this process, and in Redis for the others.
 
-What a model makes of a text never changes, so nothing has to be invalidated.
+It is taken for what never changes, so nothing has to be invalidated.
 """
 
 import hashlib
@@ -20,9 +20,15 @@ class Count(Protocol):
 
 
 class Vectors:
-    """`count` is told vector_memory, vector_redis, vector_miss, and away when Redis is."""
+    """`count` is told vector_memory, vector_redis, vector_miss, and away when Redis is.
 
-    def __init__(self, store: Store, count: Count, *, size_bytes_max: int) -> None:
+    kind: what they are instead of vectors, for their names in Redis and for who counts.
+    """
+
+    def __init__(
+        self, store: Store, count: Count, *, size_bytes_max: int, kind: str = "vector"
+    ) -> None:
+        self._kind = kind
         self._store = store
         self._count = count
         self._memory: LRUCache[tuple[str, str], bytes] = LRUCache(
@@ -33,23 +39,23 @@ class Vectors:
         """The tenant's vector under this key, if it was kept."""
         vector = self._memory.get((home, key))
         if vector is not None:
-            self._count("vector_memory")
+            self._count(f"{self._kind}_memory")
             return vector
         try:
-            vector = _unstamped(await self._store.recall(home, f"vector:{key}"))
+            vector = _unstamped(await self._store.recall(home, f"{self._kind}:{key}"))
         except CacheUnavailable:
             self._count("away")
         if vector is None:
-            self._count("vector_miss")
+            self._count(f"{self._kind}_miss")
             return None
-        self._count("vector_redis")
+        self._count(f"{self._kind}_redis")
         self._remember(home, key, vector)
         return vector
 
     async def put(self, home: str, key: str, vector: bytes) -> None:
         self._remember(home, key, vector)
         try:
-            await self._store.keep(home, f"vector:{key}", _stamp(vector) + vector)
+            await self._store.keep(home, f"{self._kind}:{key}", _stamp(vector) + vector)
         except CacheUnavailable:
             self._count("away")
 

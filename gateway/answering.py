@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from cache.answers import Asked, Served
 from gateway.compute import compute
+from gateway.doubts import UNSURE
 from gateway.services import Services
 from gateway.wanted import Wanted
 
@@ -16,14 +17,16 @@ async def answered(services: Services, wanted: Wanted, revisions: Mapping[str, i
     return await services.answers.get(
         await _asked(services, wanted),
         revisions,
-        lambda: compute(services.searcher, wanted.scope, wanted.query),
+        lambda: compute(services.searcher, wanted.scope, wanted.query, services.assisting),
     )
 
 
 def note(services: Services, wanted: Wanted, served: Served) -> None:
-    """Who was shown what; and now and then it is looked whether it was right."""
+    """Who was shown what, and what could not be answered; now and then, whether it was right."""
     services.seen.answer(wanted.principal, wanted.key, served.body)
     services.auditor.sample(wanted.scope, wanted.query, wanted.key, served)
+    if served.body.endswith(UNSURE):
+        services.assisting.doubts.add(wanted.scope.tenant, wanted.query.text, served.body)
 
 
 async def _asked(services: Services, wanted: Wanted) -> Asked:

@@ -15,7 +15,7 @@ from cache.answers import Answers, Served
 from cache.invalidation import Count, Invalidation
 from cache.protocol import Revisions
 from cache.store import Store
-from gateway.compute import encode, find
+from gateway.compute import find, is_as_said
 from index.changes import News
 from index.dependence import Dependence
 from index.errors import DatabaseUnavailable, Unreadable
@@ -24,8 +24,9 @@ from index.scope import PUBLIC, Scope
 from index.search import Searcher
 from index.tenants import Tenants
 
-# equal, other; moved: the index has changed meanwhile; approximate: an index that may miss a chunk
-# took part, so that two right answers may differ; gone: it was no live entry any more.
+# equal, other; moved: the index has changed meanwhile; approximate: an index that may miss a chunk,
+# or a model that shortens a text otherwise each time, took part, so that two right answers may
+# differ; gone: it was no live entry any more.
 Verdict: TypeAlias = Literal["equal", "other", "moved", "approximate", "gone"]
 
 _AT_ONCE_MAX = 1  # of a worker's, so that audits never crowd out answers
@@ -64,8 +65,10 @@ class Auditor:
             return "approximate"
         if dict(found.as_of) != dict(good):
             return "moved"
-        if encode(found, query) == body:
+        if is_equal := is_as_said(found, query, body):
             return "equal"
+        if is_equal is None:
+            return "approximate"
         log.error(
             "audit",
             tenant=seen.tenant,

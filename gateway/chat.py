@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
@@ -16,6 +17,9 @@ from ingest.chunk import Chunk
 from ingest.cuts import named
 from ingest.cuts.model import MAX_SIZE, Known, ModelCut
 from ingest.summaries.model import ModelSummaries
+
+if TYPE_CHECKING:
+    from ingest.chat import ChatModel
 
 _RETRIES_MAX = 2  # of a call; a starting value, not measured
 
@@ -52,46 +56,68 @@ class AffordableSummaries:
         return await self._made.said(text, known)
 
 
+class Models:
+    """The language model of the settings, which name one; a breaker and a deadline for each use.
+
+    Making the first one loads the client, which takes half a second.
+    """
+
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+        from openai import AsyncOpenAI
+
+        assert settings.chat_model is not None, "else there is no model"
+        key = settings.chat_api_key
+        self._metrics = metrics
+        self._name = settings.chat_model
+        self._client = AsyncOpenAI(
+            api_key=key.get_secret_value() if key else "none",
+            base_url=settings.chat_base_url,
+            max_retries=_RETRIES_MAX,
+        )
+
+    def model(self, operation: str, deadline_s: float) -> "ChatModel":
+        from ingest.chat import ChatModel
+
+        return ChatModel(
+            self._client,
+            model=self._name,
+            clock_s=time.monotonic,
+            count_tokens=partial(self._metrics.chat_tokens, operation),
+            deadline_s=deadline_s,
+        )
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
 def assistant(settings: Settings, metrics: Metrics, check_budget: CheckBudget) -> Assistant:
     """Idle if no language model is set. Raises `NotPossible` if a prompt can't be read."""
     if settings.chat_model is None:
         return Assistant()
-    from openai import AsyncOpenAI
-
-    from ingest.chat import ChatModel
-
-    key = settings.chat_api_key
-    client = AsyncOpenAI(
-        api_key=key.get_secret_value() if key else "none",
-        base_url=settings.chat_base_url,
-        max_retries=_RETRIES_MAX,
-    )
+    models = Models(settings, metrics)
     for_cuts, for_summaries = (
-        ChatModel(
-            client,
-            model=settings.chat_model,
-            clock_s=time.monotonic,
-            count_tokens=partial(metrics.chat_tokens, operation),
-            deadline_s=settings.chat_deadline_s,
-        )
-        for operation in ("cut", "summary")
+        models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
     )
-    prompt = _prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
+    prompt = own_prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
     model_cut = ModelCut(for_cuts, metrics.model_cut, prompt=prompt)
-    prompt = _prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
+    prompt = own_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
     model_summaries = ModelSummaries(for_summaries, metrics.model_summary, prompt=prompt)
     return Assistant(
         AffordableCut(model_cut, check_budget), AffordableSummaries(model_summaries, check_budget)
     )
 
 
-def _prompt(setting: str, path: Path | None) -> str | None:
+def own_prompt(setting: str, path: Path | None, mention: str = MAX_SIZE) -> str | None:
+    """What the setting's file says; None if it is unset.
+
+    mention: what it has to say. Raises `NotPossible` if it does not, or can't be read.
+    """
     if path is None:
         return None
     try:
         prompt = path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise NotPossible(f"{setting}: {error}") from None
-    if MAX_SIZE not in prompt:
-        raise NotPossible(f"{setting}: {path} does not say {MAX_SIZE}")
+    if mention not in prompt:
+        raise NotPossible(f"{setting}: {path} does not say {mention}")
     return prompt

@@ -11,7 +11,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from gateway import audit_log_command, jobs_command, keys_command, status_command, terminal
+from gateway import (
+    audit_log_command,
+    curation_command,
+    jobs_command,
+    keys_command,
+    status_command,
+    terminal,
+)
 from gateway.mcp import command as mcp_command
 from gateway.settings import Settings
 from gateway.terminal import console
@@ -29,6 +36,7 @@ audit_commands = typer.Typer(invoke_without_command=True)
 tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 app.add_typer(audit_commands, name="audit")
 audit_commands.command("log")(audit_log_command.audit_log)
+app.add_typer(curation_command.commands, name="curation")
 app.add_typer(jobs_command.commands, name="jobs")
 app.command()(status_command.status)
 app.command()(status_command.usage)

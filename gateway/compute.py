@@ -1,22 +1,38 @@
 """An answer computed from the index: the bytes that are sent, cached and compared."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from cache.answers import Computed
+from gateway.assisting import Assisting
 from index.hits import Hit
 from index.query import Query
 from index.scope import Scope
 from index.search import Found, Searcher
 from ingest.payer import paid_by
 
+if TYPE_CHECKING:
+    from gateway.assists.finish import Said
 
-async def compute(searcher: Searcher, seen: Scope, query: Query) -> Computed:
-    """Without the embedder it is not whole. Raises `DatabaseUnavailable`."""
+
+async def compute(searcher: Searcher, seen: Scope, query: Query, assisting: Assisting) -> Computed:
+    """What the embedder or another helper took no part in is not whole.
+
+    Raises `DatabaseUnavailable`.
+    """
     found = await find(searcher, seen, query)
+    said, lacks = None, {"embedder": "lexical-only"} if found.degraded else {}
+    if query.finish is not None:
+        said = await (await assisting.tools()).finisher.ask(seen.tenant, found.hits, query)
+        lacks |= said.lacks
     return Computed(
-        encode(found, query), found.as_of, found.dependence.encode(), whole=not found.degraded
+        encode(found, query, said),
+        found.as_of,
+        found.dependence.encode(),
+        whole=not lacks,
+        lacks=lacks or None,
     )
 
 
@@ -26,12 +42,51 @@ async def find(searcher: Searcher, seen: Scope, query: Query) -> Found:
         return await searcher.search(seen, query)
 
 
-def encode(found: Found, query: Query) -> bytes:
-    """The body as it is sent and cached: it says nothing about how it was made."""
-    shown: dict[str, Any] = {"hits": [_hit(hit, query) for hit in found.hits]}
+def encode(found: Found, query: Query, said: "Said | None" = None) -> bytes:
+    """The body as it is sent and cached: it says nothing about how it was made.
+
+    said: by services and models, of the hits.
+    """
+    shown: dict[str, Any] = {}
+    if query.finish is None:
+        shown["hits"] = [_hit(hit, query) for hit in found.hits]
+    else:
+        shown |= _finished(found.hits, query, said)
     if query.explain:
         shown["corrections"] = found.corrections
+    if found.low_confidence:
+        shown["low_confidence"] = True  # at the end, where `doubts` looks for it
     return orjson.dumps(shown)
+
+
+def is_as_said(found: Found, query: Query, body: bytes) -> bool | None:
+    """Whether the body is what these hits give, whatever a service has made of their order.
+
+    None if that can't be told: a model has shortened some.
+    """
+    finish = query.finish
+    if finish is None or finish.ranker in (None, "formula"):
+        said = None
+    else:
+        from gateway.assists.finish import replayed
+
+        said = replayed(body, found.hits)
+    if encode(found, query, said) == body:
+        return True
+    return False if finish is None or finish.compressor in (None, "extract") else None
+
+
+def _finished(hits: Sequence[Hit], query: Query, said: "Said | None") -> dict[str, Any]:
+    from gateway.assists import finish  # nobody else needs it
+
+    made = finish.finished(hits, query, said or finish.NOTHING)
+    shown: dict[str, Any] = {"hits": [_hit(hit, query) for hit, _ in made.hits]}
+    if query.finish is not None and query.finish.ranker is not None:
+        for hit, (_, score) in zip(shown["hits"], made.hits, strict=True):
+            hit["rerank_score"] = score
+    if made.context is not None:
+        shown["context"] = made.context
+    return shown
 
 
 def _hit(hit: Hit, query: Query) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class Call:
     later: what answers with 202 if it is queued instead.
     silent: the status with which it takes what has no answer.
     render: how what goes wrong is told. error: its model, where it isn't always a problem document.
+    is_written: by a language model, which has a deadline of its own.
     """
 
     method: str
@@ -51,11 +52,12 @@ class Call:
     render: "Callable[[Request, Exception], Awaitable[Response]]" = problems.render
     error: type[BaseModel] | None = None
     silent: int | None = None
+    is_written: bool = False
 
     @property
     def reads(self) -> bool:
         """Whether it only reads, or makes little: then it ends with the server's deadline."""
-        return self.method == "GET" or self.needs == "reader"
+        return not self.is_written and (self.method == "GET" or self.needs == "reader")
 
 
 @dataclass(frozen=True, slots=True)

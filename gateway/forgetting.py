@@ -14,8 +14,8 @@ from starlette.responses import Response
 from gateway import problems, wire
 from gateway.documents import document_id_of, may_change
 from gateway.exchange import Exchange, answer, queued, queued_body
+from gateway.forgetting_wire import ForgottenAnswer, GoneAnswer
 from gateway.services import Services
-from gateway.wire import ForgottenAnswer, GoneAnswer
 from index import leaving, unlearning
 from index.document import Document
 from index.errors import QueueFull

@@ -40,6 +40,13 @@ class Metrics:
             "model_summaries", "Summaries that a model was to write, by who has.", "by"
         )
         chat = self._counter("chat_tokens", "Tokens that a language model used.", "kind")
+        assists = self._counter(
+            "assists",
+            "What was asked for around a search, by who did it, or why not.",
+            "assist",
+            "by",
+        )
+        self._assists = cache(assists.labels)
         self._requests = cache(requests.labels)
         self._answers = cache(answers.labels)
         self._events = cache(events.labels)
@@ -83,8 +90,12 @@ class Metrics:
         """by: `model`, or `extract` where a model should have, and did not."""
         self._summaries(by).inc()
 
+    def assist(self, assist: str, by: str) -> None:
+        """by: `model`, `failed deadline`, …: few words of ours, never what somebody sent."""
+        self._assists(assist, by).inc()
+
     def chat_tokens(self, operation: str, read: int, written: int) -> None:
-        """operation: `cut` or `summary`, for who keeps what it costs."""
+        """operation: one of `spending.OPERATIONS`, for who keeps what it costs."""
         self._chat("read").inc(read)
         self._chat("written").inc(written)
         if self.on_tokens is not None:

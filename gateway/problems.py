@@ -117,6 +117,20 @@ def too_large(bytes_max: int) -> Problem:
     return Problem(413, "body-too-large", "The body is too large", detail, errors)
 
 
+def not_set_up(detail: str) -> Problem:
+    return Problem(501, "not-set-up", "Not set up here", detail)
+
+
+def model_away(detail: str, status: int) -> Problem:
+    kind = "deadline" if status == 504 else "unavailable"
+    return Problem(status, kind, "No answer was written", f"{detail} Try again.", headers=_RETRY)
+
+
+def spent() -> Problem:
+    detail = "What the tenant may use this month is used up; no language model is asked."
+    return Problem(402, "budget-spent", "Nothing left to pay with", detail)
+
+
 def unauthorized(detail: str | None = None) -> Problem:
     """detail: of a web token that was refused."""
     return Problem(

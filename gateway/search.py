@@ -3,7 +3,8 @@
 request → identify → parse → admit → scope → canonical query → cache → search → fill → respond
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from starlette.responses import Response
 
@@ -11,71 +12,126 @@ from cache.answers import Served
 from gateway import wire
 from gateway.answering import answered, note
 from gateway.exchange import Exchange
+from gateway.principal import Admitted
 from gateway.wanted import Wanted, check_limits, want
 from gateway.wire import SearchBody
 from index.principals import Principal
-from index.scope import PUBLIC, Scope
+from index.query import Finish
+from index.scope import PUBLIC
 
-DEGRADED = (b"nearhit-degraded", b"lexical-only")  # the header of what is not whole
+T = TypeVar("T")
 
 
 async def search(exchange: Exchange) -> Response:
-    services, trace = exchange.services, exchange.trace
+    services = exchange.services
     body = await exchange.read(services.settings.search_bytes_max)
     wanted = services.understood.get((exchange.sender, body))
     if wanted is None:
-        wanted = _understand(exchange, await exchange.identify(), body)
-    trace.mark("parse")
-    wanted, revisions = await _admit(exchange, wanted, body)
-    trace.mark("revision")
-    served = services.answers.known(wanted.key, revisions)
-    if served is None and wanted.max_staleness_s > 0:
-        # Only what was computed before may be old: what is computed now is for who asks now.
-        wanted, revisions = await _admit(exchange, wanted, body, at_once=False)
-    if served is None:
-        served = await answered(services, wanted, revisions)
-    note(services, wanted, served)
-    trace.tier = served.tier
-    trace.mark("cache" if served.tier != "miss" else "search")
-    if services.settings.log_queries:
-        trace.query = wanted.query.text
-    return _respond(served, wanted.scope, trace.server_timing())
+        principal = await exchange.identify()
+        asked = wire.parse(SearchBody, body)
+        check_limits(asked, services.settings)
+        if asked.is_said:
+            from gateway.assists.conversation import search_of  # most searches are no messages
+
+            return await search_of(exchange, principal, asked)
+        wanted = _understood(exchange, principal, body)
+    exchange.trace.mark("parse")
+    return respond(exchange, *await served(exchange, wanted, _understood, body))
 
 
-async def _admit(
-    exchange: Exchange, wanted: Wanted, body: bytes, *, at_once: bool = True
-) -> tuple[Wanted, dict[str, int]]:
-    """What is wanted, by whoever came as that is now, and the revisions to answer at."""
-    admitted = await exchange.admit(
-        wanted.principal, max_staleness_s=wanted.max_staleness_s, at_once=at_once
-    )
-    if admitted.principal is not wanted.principal:  # keys or groups have changed since
-        wanted = _understand(exchange, admitted.principal, body)
-    return wanted, {name: admitted.revisions[name] for name in wanted.scope.partitions}
-
-
-def _understand(exchange: Exchange, principal: Principal, body: bytes) -> Wanted:
+def _understood(exchange: Exchange, principal: Principal, body: bytes) -> Wanted:
     """What the body asks for, remembered: agents repeat themselves, letter by letter."""
-    services = exchange.services
-    asked = wire.parse(SearchBody, body)
-    check_limits(asked, services.settings)
-    wanted = want(principal, asked, edition=services.edition)
-    services.understood[exchange.sender, body] = wanted
+    wanted = meant(exchange, principal, wire.parse(SearchBody, body))
+    exchange.services.understood[exchange.sender, body] = wanted
     return wanted
 
 
-def _respond(served: Served, seen: Scope, timing: str) -> Response:
+def meant(exchange: Exchange, principal: Principal, asked: SearchBody) -> Wanted:
+    services = exchange.services
+    return want(principal, asked, edition=services.edition, helpers=services.helpers)
+
+
+async def served(
+    exchange: Exchange,
+    wanted: Wanted,
+    understand: Callable[[Exchange, Principal, T], Wanted],
+    said: T,
+) -> tuple[Wanted, Served]:
+    """What is wanted, by whoever came as that is now, and the answer to it.
+
+    understand: what was said, once more, if keys or groups have changed since.
+    """
+    services, trace = exchange.services, exchange.trace
+    admitted = await exchange.admit(wanted.principal, max_staleness_s=wanted.max_staleness_s)
+    if admitted.principal is not wanted.principal:
+        wanted = understand(exchange, admitted.principal, said)
+    trace.mark("revision")
+    answer = services.answers.known(wanted.key, _revisions(wanted, admitted))
+    if answer is None and wanted.max_staleness_s > 0:
+        # Only what was computed before may be old: what is computed now is for who asks now.
+        admitted = await exchange.admit(
+            wanted.principal, max_staleness_s=wanted.max_staleness_s, at_once=False
+        )
+        if admitted.principal is not wanted.principal:
+            wanted = understand(exchange, admitted.principal, said)
+    if answer is None:
+        answer = await answered(services, wanted, _revisions(wanted, admitted))
+    note(services, wanted, answer)
+    trace.tier = answer.tier
+    trace.mark("cache" if answer.tier != "miss" else "search")
+    if services.settings.log_queries:
+        trace.query = wanted.query.text
+    return wanted, answer
+
+
+def respond(
+    exchange: Exchange, wanted: Wanted, served: Served, *beside: tuple[bytes, bytes]
+) -> Response:
+    """beside: headers that are said of it too."""
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(served.body)).encode()),
-        (b"cache-status", cache_status(served)),
-        (b"nearhit-revision", revision_of(served.good, seen.tenant)),
-        (b"server-timing", timing.encode()),
-        (b"cache-control", b"no-store"),  # a cache of the caller's knows of no revocation
+        *told(wanted, served),
+        *beside,
+        (b"server-timing", exchange.trace.server_timing().encode()),
     ]
-    if not served.whole:
-        headers.append(DEGRADED)
     return Ready(served.body, headers)
+
+
+def told(wanted: Wanted, served: Served) -> list[tuple[bytes, bytes]]:
+    """What headers say of an answer."""
+    headers = [
+        (b"cache-status", cache_status(served)),
+        (b"nearhit-revision", revision_of(served.good, wanted.scope.tenant)),
+        (b"cache-control", b"no-store"),  # a cache of the caller's knows of no revocation
+        *degraded(served),
+    ]
+    if wanted.query.finish is not None:
+        headers += _finish_told(wanted.query.finish, served.lacks or {})
+    return headers
+
+
+def degraded(served: Served) -> list[tuple[bytes, bytes]]:
+    """The header of what was answered without the embedder."""
+    if served.lacks is None or "embedder" not in served.lacks:
+        return []
+    return [(b"nearhit-degraded", served.lacks["embedder"].encode())]
+
+
+def _finish_told(finish: Finish, lacks: Mapping[str, str]) -> Iterator[tuple[bytes, bytes]]:
+    """Who has put the hits in order, and who has shortened them."""
+    if finish.ranker is not None:
+        by = finish.ranker.partition(":")[0]
+        told = f"failed; {lacks['rerank']}" if "rerank" in lacks else by
+        yield b"nearhit-rerank", told.encode()
+    if finish.compressor is not None:
+        by = finish.compressor.partition(":")[0]
+        told = f"extract; {lacks['compress']}" if "compress" in lacks else by
+        yield b"nearhit-context", told.encode()
+
+
+def _revisions(wanted: Wanted, admitted: Admitted) -> dict[str, int]:
+    return {name: admitted.revisions[name] for name in wanted.scope.partitions}
 
 
 def revision_of(good: Mapping[str, int], tenant: str) -> bytes:

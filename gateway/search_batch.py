@@ -15,14 +15,15 @@ from gateway import problems, wire
 from gateway.answering import answered, note
 from gateway.exchange import Exchange
 from gateway.principal import Admitted
-from gateway.search import DEGRADED, Ready, cache_status, revision_of
+from gateway.search import Ready, cache_status, degraded, meant, revision_of
 from gateway.services import Services
-from gateway.wanted import Wanted, check_limits, want
+from gateway.wanted import Wanted, check_limits
 from gateway.wire import SearchBatchBody
 
 T = TypeVar("T")
 
 _TURNS_MAX = 20  # each but the first takes a commit during the last; a starting value
+_NO_MESSAGES = "a message, with history or a gate, is understood by a call of its own"
 _SHARE = 2  # of a worker's connections to PostgreSQL, a batch leaves others all but one in so many
 
 
@@ -36,18 +37,20 @@ async def search_batch(exchange: Exchange) -> Response:
         raise problems.invalid_field("searches", f"must be at most {settings.searches_max:,}")
     for place, each in enumerate(asked.searches):
         check_limits(each, settings, f"searches.{place}.")
+        if each.is_said:
+            raise problems.invalid_field(f"searches.{place}", _NO_MESSAGES)
     trace.mark("parse")
     staleness_s = min(each.max_staleness_ms for each in asked.searches) / 1000
     admitted = await exchange.admit(principal, max_staleness_s=staleness_s)
     await services.load.spend(trace.counters, len(asked.searches) - 1)
-    wanted = _wanted(services, admitted, asked)
+    wanted = _wanted(exchange, admitted, asked)
     trace.mark("revision")
     if staleness_s > 0 and not all(_is_known(services, each, admitted) for each in wanted):
         # As for a single search: only what was computed before may be old.
         admitted = await exchange.admit(
             admitted.principal, max_staleness_s=staleness_s, at_once=False
         )
-        wanted = _wanted(services, admitted, asked)
+        wanted = _wanted(exchange, admitted, asked)
     served = await at_one_revision(services, wanted, admitted.revisions)
     for one, answer in zip(wanted, served, strict=True):
         note(services, one, answer)
@@ -55,8 +58,8 @@ async def search_batch(exchange: Exchange) -> Response:
     return _respond(served, admitted.principal.tenant, trace.server_timing())
 
 
-def _wanted(services: Services, admitted: Admitted, asked: SearchBatchBody) -> list[Wanted]:
-    return [want(admitted.principal, each, edition=services.edition) for each in asked.searches]
+def _wanted(exchange: Exchange, admitted: Admitted, asked: SearchBatchBody) -> list[Wanted]:
+    return [meant(exchange, admitted.principal, each) for each in asked.searches]
 
 
 def _is_known(services: Services, wanted: Wanted, admitted: Admitted) -> bool:
@@ -127,6 +130,5 @@ def _respond(served: Sequence[Served], tenant: str, timing: str) -> Response:
         (b"server-timing", timing.encode()),
         (b"cache-control", b"no-store"),
     ]
-    if not all(each.whole for each in served):
-        headers.append(DEGRADED)
+    headers += next(filter(None, map(degraded, served)), [])
     return Ready(body, headers)

@@ -6,7 +6,7 @@ from cache import bands
 from cache.bands import Counts
 from cache.tallies import Account
 from gateway.exchange import Exchange, answer
-from gateway.wire import BandAnswer, SemanticAnswer, SemanticBody
+from gateway.semantic_wire import BandAnswer, SemanticAnswer, SemanticBody
 
 _BODY_BYTES_MAX = 1_024
 

@@ -27,18 +27,20 @@ from cache.semantic import Semantic
 from cache.store import Store
 from cache.tallies import Tallies
 from cache.vectors import Vectors
-from gateway import chat, web_tokens
+from gateway import assisting, chat, web_tokens
+from gateway.assisting import Assisting
 from gateway.audit import Auditor
 from gateway.deadlines import Deadlines
 from gateway.embedders import names
 from gateway.errors import NotPossible
+from gateway.helpers import Helpers
 from gateway.judge import Judge, Ledger
 from gateway.load import Load
 from gateway.metrics import Metrics
 from gateway.principal import Gate, digest_of, utc_now
 from gateway.seen import Seen
 from gateway.settings import Settings
-from gateway.spending import Spending
+from gateway.spending import OPERATIONS, Spending
 from gateway.timed_embedder import TimedEmbedder
 from gateway.truth import Truth
 from gateway.wanted import Wanted
@@ -48,8 +50,11 @@ from index.audit_log import AuditLog
 from index.audits import Audits
 from index.bands import Bands
 from index.changes import Changes, News
+from index.confidence import Confidences
+from index.curation import Curation
 from index.database import Database
 from index.documents import Documents
+from index.gates import Gates
 from index.generation import Generation
 from index.heard import Hearsay
 from index.jobs import Jobs
@@ -95,6 +100,11 @@ class Services:
     audit_log: AuditLog
     seen: Seen
     spending: Spending
+    confidences: Confidences
+    curation: Curation
+    gates: Gates
+    assisting: Assisting
+    helpers: Helpers
     embedders: Sequence[Embedder]
     generation: Generation
     edition: str
@@ -148,7 +158,12 @@ async def open_services(
             settings, metrics, connected, redis, timed, made_with, spending, assistant, foreign
         )
         await _say_what_eviction_does(services.store)
-        async with spending.kept(), services.gate.kept(), services.seen.kept():
+        async with (
+            spending.kept(),
+            services.gate.kept(),
+            services.seen.kept(),
+            services.assisting.kept(),
+        ):
             yield services
         await services.answers.settled()
         await services.auditor.settled()
@@ -194,9 +209,11 @@ def _wire(
             for name, embedder in zip(names(settings), embedders, strict=False)
             if name not in _QUICK
         },
+        score_min=settings.confidence_min,
     )
     share = settings.audit_per_mille / 1000
     audit_log = AuditLog(connected)
+    curation = Curation(connected)
     return Services(
         settings=settings,
         admin_digest=digest_of(settings.admin_key.get_secret_value().encode())
@@ -216,9 +233,14 @@ def _wire(
         audit_log=audit_log,
         seen=Seen(audit_log, time.time, is_on=settings.audit_log == "all"),
         spending=spending,
+        confidences=Confidences(connected),
+        curation=curation,
+        gates=Gates(connected),
+        assisting=Assisting(settings, metrics, store, spending.check, curation),
+        helpers=assisting.helpers(settings),
         embedders=embedders,
         generation=made_with,
-        edition=f"{metadata.version('nearhit')} {made_with.name}",
+        edition=f"{metadata.version('nearhit')} {made_with.name} {settings.confidence_min}",
         store=store,
         gate=Gate(
             principals,
@@ -264,10 +286,8 @@ def _spending(settings: Settings, connected: Database) -> Spending:
         prices={
             "query": settings.price_embedding,
             "batch": settings.price_embedding,
-            "cut_read": settings.price_chat_read,
-            "cut_written": settings.price_chat_written,
-            "summary_read": settings.price_chat_read,
-            "summary_written": settings.price_chat_written,
+            **{f"{name}_read": settings.price_chat_read for name in OPERATIONS},
+            **{f"{name}_written": settings.price_chat_written for name in OPERATIONS},
         },
         budget=settings.budget_month,
     )

@@ -1,7 +1,7 @@
 """All settings, in one place: from the environment, prefix `NEARHIT_`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     Field,
@@ -11,6 +11,7 @@ from pydantic import (
     PositiveInt,
     SecretStr,
     field_validator,
+    model_validator,
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -98,6 +99,53 @@ class Settings(BaseSettings):
         None,
         description="file of the prompt for summaries by `model`, with `{{MAX_SIZE}}` in it; "
         "unset: Nearhit's own",
+    )
+    rewrite_prompt: Path | None = Field(
+        None,
+        description="file of the prompt that makes a question stand by itself, with `{{MARK}}` in "
+        "it; unset: Nearhit's own",
+    )
+    rewrite_deadline_s: PositiveFloat = Field(
+        2.0, description="longest wait for that; past it the question stays as it is"
+    )
+    rerank_by: Literal["service", "model", "formula"] | None = Field(
+        None,
+        description="who puts hits in order where `rerank` asks for it; unset: the service if its "
+        "URL is set, else the formula",
+    )
+    rerank_url: str | None = Field(
+        None, pattern="^https?://", description="URL of a service's `POST /rerank`; unset: none"
+    )
+    rerank_model: str | None = Field(None, description="model of that service, if it has several")
+    rerank_api_key: SecretStr | None = Field(None, description="key of that service")
+    rerank_deadline_s: PositiveFloat = Field(
+        2.0, description="longest wait for an order; past it hits stay as they were found"
+    )
+    compress_deadline_s: PositiveFloat = Field(
+        5.0, description="longest wait for a model that shortens hits; past it an extract is made"
+    )
+    answer_prompt: Path | None = Field(
+        None,
+        description="file of the prompt for `POST /v1/answer`, with `{{MARK}}` in it; unset: "
+        "Nearhit's own",
+    )
+    answer_context_tokens: PositiveInt = Field(
+        3_000, description="most tokens of hits, as estimated, that it answers from"
+    )
+    answer_tokens_max: PositiveInt = Field(1_000, description="most tokens of its answer")
+    answer_fallback: str = Field(
+        "I can't answer that from the documents that you may read.",
+        description="what it says where no hit is good enough, for tenants that set nothing else",
+    )
+    confidence_min: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="what the best hit has to score for an answer to be sure, for tenants that set "
+        "nothing else; unset: anything",
+    )
+    curation_items_max: PositiveInt = Field(
+        1_000, description="most questions of a tenant that are kept because no answer was sure"
     )
     language: str = Field("en", description="language of documents that name none")
 
@@ -269,6 +317,19 @@ class Settings(BaseSettings):
         "info", description="least severe log lines written"
     )
     log_queries: bool = Field(False, description="whether log lines hold the text of queries")
+
+    @property
+    def ranker(self) -> Literal["service", "model", "formula"]:
+        """Who puts hits in order."""
+        return self.rerank_by or ("service" if self.rerank_url else "formula")
+
+    @model_validator(mode="after")
+    def _has_its_ranker(self) -> Self:
+        if self.ranker == "service" and self.rerank_url is None:
+            raise ValueError("NEARHIT_RERANK_BY=service needs NEARHIT_RERANK_URL")
+        if self.ranker == "model" and self.chat_model is None:
+            raise ValueError("NEARHIT_RERANK_BY=model needs NEARHIT_CHAT_MODEL")
+        return self
 
     def rabbitmq_tenants(self) -> dict[str, str]:
         """By queue, the tenant that it belongs to."""

@@ -19,14 +19,13 @@ from ingest.payer import payer
 FLUSH_S = 2.0
 LOOK_S = 5.0  # between two looks at what a tenant has spent this month
 _TENANTS_MAX = 10_000
+# What a language model is asked for.
+OPERATIONS = ("cut", "summary", "rewrite", "rerank", "compress", "answer")
 # By the kind of tokens: those of an embedder, and those that a language model reads and writes.
 _OPERATIONS = {
     "query": "search",
     "batch": "ingest",
-    "cut_read": "cut",
-    "cut_written": "cut",
-    "summary_read": "summary",
-    "summary_written": "summary",
+    **{f"{name}_{kind}": name for name in OPERATIONS for kind in ("read", "written")},
 }
 
 log = structlog.get_logger()

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from cache.keys import answer_key
 from gateway import problems
+from gateway.helpers import Helpers
 from gateway.settings import Settings
 from gateway.wire import SearchBody
 from index import scope
@@ -27,11 +28,11 @@ class Wanted:
     max_staleness_s: float
 
 
-def want(principal: Principal, asked: SearchBody, *, edition: str) -> Wanted:
+def want(principal: Principal, asked: SearchBody, *, edition: str, helpers: Helpers) -> Wanted:
     """edition: of answers. What the principal may not see is not wanted."""
     names = [name for name in asked.scopes if name in principal.scopes]
     seen = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
-    query = asked.canonical()
+    query = asked.canonical(helpers)
     query = replace(query, filter=query.filter.narrowed(principal.filter))
     key, family = (
         answer_key(tenant=seen.tenant, scope=seen.fingerprint, query=form.digest, edition=edition)
@@ -52,3 +53,6 @@ def check_limits(asked: SearchBody, settings: Settings, within: str = "") -> Non
         raise problems.invalid_field(f"{within}query", f"must have at most {most:,} characters")
     if asked.top_k > settings.top_k_max:
         raise problems.invalid_field(f"{within}top_k", f"must be at most {settings.top_k_max:,}")
+    if asked.rerank and asked.candidates > settings.top_k_max:
+        most = settings.top_k_max
+        raise problems.invalid_field(f"{within}candidates", f"must be at most {most:,}")

@@ -17,6 +17,7 @@ from pydantic import (
 
 from gateway import problems
 from gateway.attributes_wire import Filters
+from gateway.helpers import NO_HELPERS, Helpers
 from index.document import (
     Cut,
     DocumentId,
@@ -34,13 +35,16 @@ from index.document import (
 )
 from index.kind import Kind
 from index.lexical import base_language
-from index.query import Filter, FusionName, Query
+from index.query import Filter, Finish, FusionName, Query
 from index.scope import PUBLIC, SCOPE_NAMES, ScopeName
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _FILTER_VALUES_MAX = 256
 _CANDIDATES_MIN = 50  # that each leg contributes: more if more hits are asked for
+_MESSAGES_MAX = 6
+_MESSAGE_CHARACTERS_MAX = 8_000
+_CONTEXT_TOKENS_MAX = 200_000
 _TENANT = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -64,6 +68,8 @@ NAME: TypeAdapter[str] = TypeAdapter(Owner)
 SOURCE: TypeAdapter[str] = TypeAdapter(Source)
 LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 
+GateName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}\z")]
+GATE: TypeAdapter[str] = TypeAdapter(GateName)
 Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]
 
 
@@ -120,6 +126,23 @@ class FilterBody(Body):
         )
 
 
+class MessageBody(Body):
+    role: Literal["user", "assistant"]
+    content: str = Field(max_length=_MESSAGE_CHARACTERS_MAX)
+
+
+class ContextBody(Body):
+    """One text made of the hits, in their order."""
+
+    format: Literal["markdown"] = "markdown"
+    token_budget: int = Field(
+        ge=1, le=_CONTEXT_TOKENS_MAX, description="most tokens, as estimated; cut at sentence ends"
+    )
+    compress: Literal[False, "extract", "model"] = Field(
+        False, description="whether the texts are shortened to what concerns the query, and by whom"
+    )
+
+
 class SearchBody(Body):
     query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     top_k: int = Field(5, ge=1, description="how many hits at most")
@@ -158,6 +181,16 @@ class SearchBody(Body):
         False, description="show each hit's ranks and scores by leg, and what typos were taken for"
     )
 
+    history: Annotated[tuple[MessageBody, ...], Field(max_length=_MESSAGES_MAX)] = Field(
+        (), description="the messages before the query, oldest first, so that it can be understood"
+    )
+    gate: GateName | None = Field(
+        None, description="of messages: what is no question for the documents is not searched"
+    )
+    rerank: bool = Field(False, description="look at the hits once more and put them in order")
+    candidates: int = Field(20, ge=1, description="how many hits are looked at once more")
+    context: ContextBody | None = None
+
     @field_validator("query")
     @classmethod
     def _storable(cls, query: str) -> str:
@@ -165,22 +198,40 @@ class SearchBody(Body):
             raise ValueError("must not hold the character U+0000")
         return query
 
-    def canonical(self) -> Query:
-        """The same for all requests that must get the same answer."""
+    @property
+    def is_said(self) -> bool:
+        """Whether it is a message that has to be understood first, or to pass a gate."""
+        return self.gate is not None or "history" in self.model_fields_set
+
+    def canonical(self, helpers: Helpers = NO_HELPERS) -> Query:
+        """The same for all requests that must get the same answer, once they are understood."""
+        found = max(self.top_k, self.candidates) if self.rerank else self.top_k
         return Query(
             text=" ".join(self.query.split()),
             alpha=None if self.alpha is None else round(self.alpha, 3),
-            top_k=self.top_k,
+            top_k=found,
             fusion=self.fusion,
             filter=self.filter.canonical(),
             min_score=self.min_score,
             explain=self.explain,
-            candidates=max(_CANDIDATES_MIN, self.top_k),
+            candidates=max(_CANDIDATES_MIN, found),
             language=None if self.language is None else base_language(self.language),
             document_hits_max=self.document_hits_max,
             expand=self.expand,
             summaries=self.summaries,
             metadata=self.metadata,
+            finish=self._finish(helpers) if self.rerank or self.context else None,
+        )
+
+    def _finish(self, helpers: Helpers) -> Finish:
+        context = self.context
+        return Finish(
+            self.top_k,
+            helpers.ranker if self.rerank else None,
+            None if context is None else context.token_budget,
+            None
+            if context is None or not context.compress
+            else (helpers.compressor if context.compress == "model" else "extract"),
         )
 
 
@@ -222,12 +273,38 @@ class HitAnswer(Body):
     )
     metadata: dict[str, Any] | None = Field(None, description="only if asked for")
     explain: ExplainAnswer | None = Field(None, description="only if asked for")
+    rerank_score: float | None = Field(
+        None, description="by which the hits are in order; only with `rerank`, null for a model's"
+    )
+
+
+class CitationAnswer(Body):
+    """A mark in a text, and the hit that it means."""
+
+    mark: str
+    start: int = Field(description="of the mark in the text, in characters")
+    end: int
+    chunk_id: int
+    document_id: str
+
+
+class ContextAnswer(Body):
+    text: str
+    tokens: int = Field(description="as estimated")
+    citations: tuple[CitationAnswer, ...]
 
 
 class SearchAnswer(Body):
     hits: tuple[HitAnswer, ...]
     corrections: dict[str, tuple[str, ...]] | None = Field(
         None, description="by unknown word of the query, the hits' words it was taken for; explain"
+    )
+    context: ContextAnswer | None = Field(None, description="only if asked for")
+    gate: Literal["closed"] | None = Field(
+        None, description="the message is no question for the documents: nothing was searched"
+    )
+    low_confidence: bool | None = Field(
+        None, description="true if no hit scores what it has to; absent else"
     )
 
 
@@ -311,25 +388,6 @@ class RevisionAnswer(Body):
     revision: int
 
 
-class GoneAnswer(Body):
-    """How much of a document is gone, in PostgreSQL."""
-
-    chunks: int = Field(description="with their texts, vectors and words; summaries too")
-    embeddings: int = Field(description="vectors of it that no other document of the tenant needs")
-    jobs: int = Field(description="that had failed to write it")
-
-
-class ForgottenAnswer(RevisionAnswer):
-    """A receipt: what it doesn't call pending is gone."""
-
-    forgotten: GoneAnswer
-    pending: dict[str, str] = Field(
-        description="by what is not gone yet, where to see how far that is: `words` of it in what "
-        "the tenant's typos are corrected to; `answers`, with 202, which Redis is too far away to "
-        "drop, and nobody serves; empty if it can't be queued"
-    )
-
-
 class AccessBody(Body):
     """What is left out stays as it is."""
 
@@ -345,35 +403,6 @@ class TenantBody(Body):
 class TenantAnswer(Body):
     id: str
     name: str
-
-
-class SemanticBody(Body):
-    error_max: float | None = Field(
-        gt=0,
-        le=0.2,
-        description="the share of answers to similar questions that may be wrong; null: as set for "
-        "all tenants",
-    )
-
-
-class BandAnswer(Body):
-    """Similar questions of which a similarity from `from` to below `to` was found."""
-
-    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
-
-    start: float = Field(alias="from")
-    end: float = Field(alias="to")
-    seen: int = Field(description="pairs of questions that no guard objected to")
-    served: int
-    verified: int = Field(description="pairs of which both answers were computed; old ones fade")
-    wrong: int = Field(description="of those, how often one was not the other's answer")
-    bound: float = Field(description="the share of wrong ones is surely below it, at 95 %")
-    is_open: bool = Field(alias="open", description="whether the bound is within the limit")
-
-
-class SemanticAnswer(Body):
-    error_max: float = Field(description="the limit")
-    bands: tuple[BandAnswer, ...]
 
 
 def _sorted(values: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from index.attributes import Condition
 from index.errors import Unreadable
-from index.query import Filter, Query
+from index.query import Filter, Finish, Query
 from index.scope import Scope
 
 FORMAT = 3  # raise it when the same bytes mean something else than before
@@ -213,7 +213,10 @@ def _beside_the_filter(query: Query) -> dict[str, Any]:
 
 def _query(part: bytes, wanted: Filter) -> Query:
     try:
-        return Query(**orjson.loads(part), filter=wanted)
+        fields = orjson.loads(part)
+        if fields.get("finish") is not None:
+            fields["finish"] = Finish(**fields["finish"])
+        return Query(**fields, filter=wanted)
     except _ODDITIES as error:
         raise Unreadable("the record names no query") from error
 

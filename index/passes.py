@@ -90,6 +90,7 @@ class Looked:
     spelled: what its unknown words were taken for.
     asked, words: the query as it was compared by meaning and by words.
     exact: whether no pass went by a graph.
+    confidence: what hits have to score for the answer to be sure, as the tenant has set it.
     """
 
     compared: Sequence[Compared]
@@ -102,6 +103,7 @@ class Looked:
     asked: Asked
     words: Mapping[int, float]
     exact: bool
+    confidence: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +324,7 @@ def _joined(turn: _Turn, made: Sequence[_Made]) -> Looked:
         asked=turn.asked,
         words=turn.words.weights,
         exact=all(one.exact for one in made),
+        confidence=made[0].head["confidence"],
     )
 
 

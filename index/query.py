@@ -85,6 +85,23 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Finish:
+    """What is made of the hits once they are found, by whoever writes the answer down.
+
+    top_k: how many of them are shown, in the end.
+    ranker: who puts them in another order: `formula`, or a service or a model with its name; None
+        if they stay as they were found.
+    token_budget: of the text that is made of them; None for no text.
+    compressor: who shortens them for it: `extract`, or a model with its name; None if nobody does.
+    """
+
+    top_k: int
+    ranker: str | None = None
+    token_budget: int | None = None
+    compressor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A question and all that decides its answer, beside the scope and the revision.
 
@@ -96,6 +113,7 @@ class Query:
     expand: whether a hit's text takes in the chunk before and the one after.
     summaries: whether a hit brings those of its document and of the section that it stands in.
     metadata: whether a hit brings its document's.
+    finish: None if the hits are the answer; else `top_k` of them are found, for it to choose from.
     """
 
     text: str
@@ -111,6 +129,7 @@ class Query:
     expand: bool = False
     summaries: bool = False
     metadata: bool = False
+    finish: Finish | None = None
 
     @property
     def by_legs(self) -> bool:

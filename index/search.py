@@ -4,14 +4,14 @@ import asyncio
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import fusion, hits, spelling, strategy
+from index import confidence, fusion, hits, spelling, strategy
 from index.database import Database
 from index.dependence import Dependence
 from index.errors import EmbeddingUnavailable
@@ -64,6 +64,8 @@ class Found:
 
     corrections: what unknown words of the query were taken for, as far as the hits show.
     degraded: the embedder was away, so the lexical leg answered alone.
+    low_confidence: no hit scores what it has to, where something is set; by `absolute` alone, whose
+        scores mean the same for every question.
     dependence: which changes end this; of what the hits are, it says nothing.
     """
 
@@ -72,13 +74,15 @@ class Found:
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
     dependence: Dependence = field(compare=False)
+    low_confidence: bool = False
 
 
 class Searcher:
     """Searches in the space of whoever asks; `embedders` are those of this process.
 
     The first one embeds for an index that has no space yet. remembered: by the space of those that
-    take longer than remembering does.
+    take longer than remembering does. score_min: what a hit has to score for an answer to be sure,
+    for tenants that set nothing else.
     """
 
     def __init__(
@@ -87,7 +91,9 @@ class Searcher:
         *embedders: Embedder,
         limits: Limits = strategy.MEASURED,
         remembered: Mapping[str, Vectors] | None = None,
+        score_min: float | None = None,
     ) -> None:
+        self._score_min = score_min
         self._remembered = remembered or {}
         self._passes = Passes(database, limits=limits)
         self._first = embedders[0].space
@@ -108,8 +114,19 @@ class Searcher:
             ranking = _fuse(query, looked)[:shown]
             picked = hits.pick(query, ranking, looked.shown)
             if shown == query.depth or _is_settled(query, picked, ranking, shown):
-                return _found(scope, query, looked, ranking, picked)
+                found = _found(scope, query, looked, ranking, picked)
+                return self._judged(found, query, looked)
         raise AssertionError("the last look goes as deep as any")
+
+    def _judged(self, found: Found, query: Query, looked: Looked) -> Found:
+        if query.fusion != "absolute" or not confidence.is_low(
+            found.hits,
+            looked.confidence,
+            tenant=found.dependence.scope.tenant,
+            default=self._score_min,
+        ):
+            return found
+        return replace(found, low_confidence=True)
 
     async def _asked(self, scope: Scope, query: Query, space: str) -> Asked:
         """The query in the space; without its embedder words alone decide, on the whole scale."""

@@ -102,7 +102,7 @@ class Functions:
         schema, path = await connection.fetchval(_PLACE)
         function = await _function(connection, name, numbers)
         await _put(connection, Place(schema, path), function)
-        call = f"SELECT * FROM {schema}.{function.call}"  # noqa: S608  names of ours
+        call = f"SELECT * FROM {schema}.{function.call}"  # names of ours  # noqa: S608  # nosec B608
         self._calls[name, tuple(numbers.values())] = call
         return call
 

@@ -1,6 +1,7 @@
 """What goes wrong in this package.
 
 ChatUnavailable     no language model has answered, or not in full
+  ChatTooLate       in time
 DocumentContended   others kept changing the document while we prepared its next version
 DocumentTooLong     the document has more chunks than one may have
 EventRefused        an event says nothing that can be done
@@ -12,6 +13,10 @@ NotReembedded       a tenant could not be moved to another embedder's space
 
 class ChatUnavailable(Exception):
     """Do without it; the message says what happened."""
+
+
+class ChatTooLate(ChatUnavailable):
+    """The deadline has passed first."""
 
 
 class DocumentContended(Exception):

@@ -1,4 +1,4 @@
-"""A service of embeddings and of chat on a loopback port, that misbehaves as it is told."""
+"""A service of embeddings, chat and rerank on a loopback port, that misbehaves as it is told."""
 
 import asyncio
 import json
@@ -41,8 +41,21 @@ class Mischief(Enum):
     SILENCE = "never answers"
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What a language model writes, bit by bit; one that does not end is broken off.
+
+    holds: whether it waits after the last one until the client leaves.
+    """
+
+    pieces: Sequence[str]
+    ends: bool = True
+    holds: bool = False
+
+
 Answer: TypeAlias = Callable[[Sequence[str]], Reply | Mischief]
-ChatAnswer: TypeAlias = Callable[[str], Reply | Mischief]  # to what the user says
+ChatAnswer: TypeAlias = Callable[[str], Reply | Mischief | Stream]  # to what the user says
+RerankAnswer: TypeAlias = Callable[[str, Sequence[str]], Reply | Mischief]  # to query and texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,11 @@ class StubOpenAI:
     chat_answer: ChatAnswer = field(default=lambda said: chat(said))  # noqa: PLW0108  it is below
     chat_first: deque[ChatAnswer] = field(default_factory=deque)
     chats: list[Asked] = field(default_factory=list)
+    rerank_answer: RerankAnswer = field(
+        default=lambda _, texts: reranked([(place, 1 / (1 + place)) for place in range(len(texts))])
+    )
+    reranks: list[Asked] = field(default_factory=list)
+    left: asyncio.Event = field(default_factory=asyncio.Event)  # in the middle of a stream
     _server: asyncio.Server | None = None
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
 
@@ -96,9 +114,11 @@ class StubOpenAI:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         path, asked = await _read(reader)
-        match self._chat(asked) if path.endswith("/chat/completions") else self._embed(asked):
+        match self._answer(path, asked):
             case Reply() as reply:
                 writer.write(bytes(reply))
+            case Stream() as stream:
+                await self._write(stream, reader, writer)
             case Mischief.BREAK_OFF:
                 writer.write(bytes(Reply(b"{" * 100))[:-50])
             case Mischief.SILENCE:
@@ -108,12 +128,38 @@ class StubOpenAI:
         writer.close()
         await writer.wait_closed()
 
+    async def _write(
+        self, stream: Stream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        head = "HTTP/1.1 200 Stub\r\nContent-Type: text/event-stream\r\n"
+        writer.write(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        usage = {"prompt_tokens": TOKENS, "completion_tokens": 1, "total_tokens": TOKENS + 1}
+        told: list[dict[str, Any]] = [_piece({"content": each}, None) for each in stream.pieces]
+        if stream.ends:
+            told += [_piece({}, "stop"), {**_piece({}, None), "choices": [], "usage": usage}]
+        for each in told:
+            writer.write(_chunk(f"data: {json.dumps(each)}\n\n"))
+            await writer.drain()
+        if stream.holds:
+            await reader.read()
+            self.left.set()
+        elif stream.ends:
+            writer.write(_chunk("data: [DONE]\n\n") + b"0\r\n\r\n")
+
+    def _answer(self, path: str, asked: Asked) -> Reply | Mischief | Stream:
+        if path.endswith("/chat/completions"):
+            return self._chat(asked)
+        if path.endswith("/rerank"):
+            self.reranks.append(asked)
+            return self.rerank_answer(asked.body["query"], asked.body["documents"])
+        return self._embed(asked)
+
     def _embed(self, asked: Asked) -> Reply | Mischief:
         self.asked.append(asked)
         answer = self.first.popleft() if self.first else self.answer
         return answer(asked.body["input"])
 
-    def _chat(self, asked: Asked) -> Reply | Mischief:
+    def _chat(self, asked: Asked) -> Reply | Mischief | Stream:
         self.chats.append(asked)
         answer = self.chat_first.popleft() if self.chat_first else self.chat_answer
         return answer(asked.body["messages"][-1]["content"])
@@ -135,7 +181,16 @@ async def _read(reader: asyncio.StreamReader) -> tuple[str, Asked]:
         name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])
     }
     body = await reader.readexactly(int(headers["content-length"]))
-    return head[0].split()[1], Asked(headers["authorization"], json.loads(body))
+    return head[0].split()[1], Asked(headers.get("authorization", ""), json.loads(body))
+
+
+def _piece(delta: dict[str, str], finish_reason: str | None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return {"id": "1", "object": "chat.completion.chunk", "model": "stub", "choices": [choice]}
+
+
+def _chunk(text: str) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(text.encode()), text.encode())
 
 
 def vector(text: str) -> list[float]:
@@ -163,3 +218,9 @@ def chat(content: str | None, finish_reason: str = "stop") -> Reply:
     usage = {"prompt_tokens": TOKENS, "completion_tokens": 1, "total_tokens": TOKENS + 1}
     reply = {"object": "chat.completion", "model": "stub", "choices": [choice], "usage": usage}
     return Reply(json.dumps(reply).encode())
+
+
+def reranked(scores: Sequence[tuple[int, float]]) -> Reply:
+    """A well-formed reply of a service that puts texts in order: places and scores."""
+    results = [{"index": place, "relevance_score": score} for place, score in scores]
+    return Reply(json.dumps({"id": "1", "results": results}).encode())

@@ -7,11 +7,10 @@ import orjson
 from pydantic import Field
 
 from gateway import problems, wire
-from gateway.answering import answered, note
 from gateway.exchange import Exchange, everything
 from gateway.mcp import results
-from gateway.search import cache_status, revision_of
-from gateway.wanted import Wanted, check_limits, want
+from gateway.search import cache_status, meant, revision_of, served
+from gateway.wanted import Wanted, check_limits
 from gateway.wire import Body, SearchBody, Values
 from index.document import DocumentId
 from index.principals import Principal
@@ -90,37 +89,24 @@ class SourcesListed(Body):
 
 
 async def search(exchange: Exchange, arguments: Mapping[str, Any]) -> tuple[bytes, Headers]:
-    services, trace = exchange.services, exchange.trace
     told = _UNDERSTOOD + orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
-    wanted = services.understood.get((exchange.sender, told))
+    wanted = exchange.services.understood.get((exchange.sender, told))
     if wanted is None:
-        wanted = _understand(exchange, await exchange.identify(), told)
-    admitted = await exchange.admit(wanted.principal)
-    if admitted.principal is not wanted.principal:  # keys or groups have changed since
-        wanted = _understand(exchange, admitted.principal, told)
-    revisions = {name: admitted.revisions[name] for name in wanted.scope.partitions}
-    served = services.answers.known(wanted.key, revisions)
-    if served is None:
-        served = await answered(services, wanted, revisions)
-    note(services, wanted, served)
-    trace.tier = served.tier
-    trace.mark("cache" if served.tier != "miss" else "search")
-    if services.settings.log_queries:
-        trace.query = wanted.query.text
+        wanted = _understood(exchange, await exchange.identify(), told)
+    wanted, answer = await served(exchange, wanted, _understood, told)
     headers = [
-        (b"cache-status", cache_status(served)),
-        (b"nearhit-revision", revision_of(served.good, wanted.scope.tenant)),
+        (b"cache-status", cache_status(answer)),
+        (b"nearhit-revision", revision_of(answer.good, wanted.scope.tenant)),
     ]
-    return _shown(exchange, wanted, served.body), headers
+    return _shown(exchange, wanted, answer.body), headers
 
 
-def _understand(exchange: Exchange, principal: Principal, told: bytes) -> Wanted:
-    services = exchange.services
+def _understood(exchange: Exchange, principal: Principal, told: bytes) -> Wanted:
     arguments = wire.parse(SearchArguments, told.removeprefix(_UNDERSTOOD))
     asked = wire.parse(SearchBody, arguments.body())
-    check_limits(asked, services.settings)
-    wanted = want(principal, asked, edition=services.edition)
-    services.understood[exchange.sender, told] = wanted
+    check_limits(asked, exchange.services.settings)
+    wanted = meant(exchange, principal, asked)
+    exchange.services.understood[exchange.sender, told] = wanted
     return wanted
 
 

@@ -1,5 +1,6 @@
 """The search of a vector store: searches like any other, told in another form."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,11 +10,11 @@ from starlette.responses import Response
 from gateway import problems, wire
 from gateway.answering import note
 from gateway.exchange import Exchange, answer
-from gateway.search import revision_of
+from gateway.search import meant, revision_of
 from gateway.search_batch import at_one_revision
 from gateway.vector_stores.stores import store_of
 from gateway.vector_stores.wire import Content, FoundFile, SearchPage, VectorStoreSearchBody
-from gateway.wanted import check_limits, want
+from gateway.wanted import check_limits
 from gateway.wire import FilterBody, SearchBody
 
 
@@ -27,15 +28,17 @@ async def search_vector_store(exchange: Exchange) -> Response:
     body = wire.parse(VectorStoreSearchBody, sent)
     if len(body.queries) > settings.searches_max:
         raise problems.invalid_field("query", f"must be at most {settings.searches_max:,}")
-    queries = _rewritten(body)
-    asked = [_asked(source, query, body) for query in queries]
+    asked = [_asked(source, query, body) for query in body.queries]
     for each in asked:
         check_limits(each, settings)
     trace.mark("parse")
     admitted = await exchange.admit(principal)
     await services.load.spend(trace.counters, len(asked) - 1)
+    if body.rewrite_query:
+        asked = await _rewritten(exchange, admitted.principal.tenant, asked)
+        admitted = await exchange.admit(admitted.principal)
     trace.mark("revision")
-    wanted = [want(admitted.principal, each, edition=services.edition) for each in asked]
+    wanted = [meant(exchange, admitted.principal, each) for each in asked]
     served = await at_one_revision(services, wanted, admitted.revisions)
     for one, told in zip(wanted, served, strict=True):
         note(services, one, told)
@@ -43,7 +46,10 @@ async def search_vector_store(exchange: Exchange) -> Response:
     hits = _best([orjson.loads(each.body)["hits"] for each in served], body.max_num_results)
     if not hits:
         await store_of(exchange, admitted)  # what nobody finds may not be there at all
-    page = SearchPage(search_query=tuple(queries), data=tuple(_found(source, hit) for hit in hits))
+    page = SearchPage(
+        search_query=tuple(each.query for each in asked),
+        data=tuple(_found(source, hit) for hit in hits),
+    )
     response = answer(page)
     good = {name: revision for each in served for name, revision in each.good.items()}
     response.headers["Nearhit-Revision"] = revision_of(good, admitted.principal.tenant).decode()
@@ -52,9 +58,19 @@ async def search_vector_store(exchange: Exchange) -> Response:
     return response
 
 
-def _rewritten(body: VectorStoreSearchBody) -> Sequence[str]:
-    """The queries as they are searched for; `rewrite_query` asks for nothing that is done yet."""
-    return body.queries
+async def _rewritten(
+    exchange: Exchange, tenant: str, asked: Sequence[SearchBody]
+) -> list[SearchBody]:
+    """With the queries that a language model makes of these, where it makes any."""
+    rewriter = (await exchange.services.assisting.tools()).rewriter
+    made = await asyncio.gather(
+        *(rewriter.rewritten(tenant, (), each.query, alone=True) for each in asked)
+    )
+    exchange.trace.mark("rewrite")
+    return [
+        each.model_copy(update={"query": rewritten.query})
+        for each, rewritten in zip(asked, made, strict=True)
+    ]
 
 
 def _asked(source: str, query: str, body: VectorStoreSearchBody) -> SearchBody:

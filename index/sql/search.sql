@@ -144,7 +144,8 @@ SELECT
     coalesce(max(:space) FILTER (WHERE tenant = $1), $21) AS space,
     coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
     max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
-    max(languages) FILTER (WHERE tenant = 'public') AS public_languages
+    max(languages) FILTER (WHERE tenant = 'public') AS public_languages,
+    (array_agg(confidence) FILTER (WHERE tenant = $1))[1] AS confidence
 FROM tenants WHERE tenant IN ($1, 'public')
 
 -- fragment: head_with_legs

@@ -1,7 +1,7 @@
 """The source of frequent questions: YAML or JSON, one document a question, each one chunk."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -104,7 +104,7 @@ class FaqSource:
                 "document_id": f"{self.name}/{key}",
                 "source": self.name,
                 "title": question[:TITLE_CHARACTERS_MAX],
-                "text": _text(question, faq),
+                "text": text_of(question, faq.answer, faq.keywords),
                 "uri": faq.uri,
                 "tags": tuple(dict.fromkeys(tags)),
                 "metadata": {name: value for name, value in asked.items() if value is not None},
@@ -120,10 +120,10 @@ def _yaml(content: bytes) -> Any:
         raise ValueError(f"{where}{error}") from None
 
 
-def _text(question: str, faq: Faq) -> str:
+def text_of(question: str, answer: str, keywords: Sequence[str] = ()) -> str:
     """The keywords stand in it too, so that they are found."""
-    keywords = ", ".join(faq.keywords)
-    parts = chain([f"# {question}", faq.answer.strip()], [keywords] if keywords else [])
+    said = ", ".join(keywords)
+    parts = chain([f"# {question}", answer.strip()], [said] if said else [])
     return normalise("\n\n".join(parts))
 
 

@@ -14,6 +14,7 @@ from tests.gateway.world import SCOPES, Document, Principal, World
 # Of similar questions too, once their answers can be judged.
 SEMANTIC = ("off",)
 
+CONTEXTS = ((10, False), (60, "extract"), (400, False))
 OPTIONS: tuple[tuple[str, Any], ...] = (
     *(("top_k", wanted) for wanted in (1, 3, 10)),
     *(("alpha", share) for share in (0.3, 1.0)),
@@ -25,6 +26,9 @@ OPTIONS: tuple[tuple[str, Any], ...] = (
     *[("summaries", True)] * 2,
     *(("language", language) for language in ("en", "pt")),
     *(("semantic", semantic) for semantic in SEMANTIC),
+    *[("rerank", True)] * 4,
+    *(("candidates", candidates) for candidates in (2, 60)),
+    *(("context", {"token_budget": budget, "compress": compress}) for budget, compress in CONTEXTS),
 )
 FILTERS: tuple[dict[str, Any], ...] = (
     {"sources": ["wiki"]},

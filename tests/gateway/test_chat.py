@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from gateway import chat as chats
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
+from gateway.services import open_services
 from gateway.settings import Settings
 from index.search import Embedder
 from ingest.summaries.extract import extract
@@ -157,3 +158,15 @@ async def test_a_prompt_that_can_not_be_used_is_told_at_start(
 
         with pytest.raises(NotPossible, match=f"NEARHIT_{name.upper()}: "):
             await asyncio.to_thread(chats.assistant, own, Metrics(), can_pay)
+
+
+async def test_a_prompt_of_an_assist_that_can_not_be_used_is_told_at_start(
+    settings: Settings, embedder: Embedder, tmp_path: Path
+) -> None:
+    (tmp_path / "prompt.txt").write_text("Answer.")
+    for name in ("rewrite_prompt", "answer_prompt"):
+        own = settings.model_copy(update={"chat_model": "stub", name: tmp_path / "prompt.txt"})
+
+        with pytest.raises(NotPossible, match=rf"NEARHIT_{name.upper()}: .*\{{\{{MARK"):
+            async with open_services(own, Metrics(), embedder):
+                raise AssertionError("it can't be opened")

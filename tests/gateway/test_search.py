@@ -197,11 +197,10 @@ async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> No
     await ana.put("leave", LEAVE)
 
     plain = (await ana.search("leave")).json()["hits"][0]
-    full = (await ana.search("leave", explain=True, summaries=True, metadata=True)).json()["hits"][
-        0
-    ]
+    asked = {"explain": True, "summaries": True, "metadata": True, "rerank": True}
+    full = (await ana.search("leave", **asked)).json()["hits"][0]
 
-    asked_for = {"explain", "summaries", "metadata"}
+    asked_for = {"explain", "summaries", "metadata", "rerank_score"}
     assert list(plain) == [name for name in HitAnswer.model_fields if name not in asked_for]
     assert list(full) == list(HitAnswer.model_fields)
 

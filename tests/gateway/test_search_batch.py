@@ -138,6 +138,12 @@ async def test_each_search_counts_against_the_rate(settings: Settings, embedder:
         ({"searches": [{"query": "a"}, {"query": ""}]}, "searches.1.query"),
         ({"searches": [{"query": "a"}, {"query": "b", "top_k": 101}]}, "searches.1.top_k"),
         ({"searches": [{"query": "a", "topk": 3}]}, "searches.0.topk"),
+        (
+            {"searches": [{"query": "a", "rerank": True, "candidates": 101}]},
+            "searches.0.candidates",
+        ),
+        ({"searches": [{"query": "a"}, {"query": "b", "gate": "support"}]}, "searches.1"),
+        ({"searches": [{"query": "a", "history": []}]}, "searches.0"),
         ({"queries": []}, "searches"),
     ],
 )

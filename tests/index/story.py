@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from index.document import Document
-from index.query import Filter, Query
+from index.query import Filter, Finish, Query
 from index.scope import SCOPE_NAMES, Scope, resolve
 from tests.index import worlds
 from tests.index.samples import subsets
@@ -154,6 +154,18 @@ class Story:
             expand=expand,
             summaries=self.chance(0.3),
             metadata=self.chance(0.3),
+            finish=self._finish() if self.chance(0.3) else None,
+        )
+
+    def _finish(self) -> Finish:
+        """By formula: what services say is theirs."""
+        random = self.random
+        budget = random.choice([None, 5, 40, 400])
+        return Finish(
+            top_k=random.choice([1, 2, 5]),
+            ranker=random.choice([None, "formula", "formula"]),
+            token_budget=budget,
+            compressor=None if budget is None else random.choice([None, "extract"]),
         )
 
     def _asked(self) -> str:

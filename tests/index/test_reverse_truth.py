@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.compute import encode
 from gateway.embedded import Servers
 from index import generation
 from index.changes import Changes
@@ -64,6 +65,8 @@ class Kept:
 
 def body_of(found: Found, query: Query) -> bytes:
     """All that a caller is sent."""
+    if query.finish is not None:
+        return encode(found, query)
     hits = [
         {
             name: getattr(hit, name)

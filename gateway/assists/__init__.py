@@ -1,0 +1,1 @@
+"""What stands around retrieval; nothing in here is loaded before somebody asks for it."""

@@ -1,0 +1,29 @@
+"""How sure answers have to be, as an admin sets it."""
+
+from starlette.responses import Response
+
+from gateway.assists_wire import ConfidenceAnswer, ConfidenceBody
+from gateway.exchange import Exchange, answer
+from index.confidence import Confidence
+
+_BODY_BYTES_MAX = 262_144
+
+
+async def get_confidence(exchange: Exchange) -> Response:
+    tenant = (await exchange.admit()).principal.tenant
+    return answer(_shown(await exchange.services.confidences.read(tenant)))
+
+
+async def put_confidence(exchange: Exchange) -> Response:
+    """It holds from the next request on, on every worker."""
+    tenant = (await exchange.admit()).principal.tenant
+    body = await exchange.parse(ConfidenceBody, _BODY_BYTES_MAX)
+    confidence = Confidence(body.min, body.sources, body.fallback)
+    await exchange.services.confidences.put(tenant, confidence)
+    return answer(_shown(confidence))
+
+
+def _shown(confidence: Confidence) -> ConfidenceAnswer:
+    return ConfidenceAnswer(
+        min=confidence.score_min, sources=dict(confidence.sources), fallback=confidence.fallback
+    )

@@ -1,0 +1,53 @@
+"""Whether an answer is sure, by what its hits score."""
+
+from typing import Any
+
+import pytest
+
+from index.confidence import is_low
+from index.fusion import Fused
+from index.hits import Hit
+
+
+def hit(score: float, source: str = "api", tenant: str = "acme") -> Hit:
+    return Hit(
+        chunk_id=1,
+        document_id="a",
+        title="",
+        text="",
+        score=score,
+        source=source,
+        uri="",
+        language="en",
+        tags=(),
+        start=0,
+        end=0,
+        ranking=Fused(1, score, None, None),
+        tenant=tenant,
+        kind="text",
+        summaries=(),
+        metadata={},
+    )
+
+
+@pytest.mark.parametrize(
+    ("hits", "confidence", "default", "expected"),
+    [
+        ([hit(0.1)], None, None, False),
+        ([], None, None, False),
+        ([hit(0.1)], {}, 0.2, True),
+        ([hit(0.2)], None, 0.2, False),
+        ([hit(0.1)], {"min": 0.05}, 0.2, False),
+        ([hit(0.1)], {"min": 0.2}, None, True),
+        ([], {"min": 0.2}, None, True),
+        ([], {"sources": {"wiki": 0.2}}, None, False),
+        ([hit(0.1), hit(0.1, "wiki")], {"min": 0.2, "sources": {"wiki": 0.05}}, None, False),
+        ([hit(0.1, "wiki")], {"sources": {"wiki": 0.2}}, None, True),
+        ([hit(0.1, "wiki"), hit(0.01)], {"sources": {"wiki": 0.2}}, None, False),
+        ([hit(0.1, "wiki", "beta")], {"sources": {"wiki": 0.05}}, 0.2, True),
+    ],
+)
+def test_an_answer_is_low_if_no_hit_scores_what_its_source_has_to(
+    hits: list[Hit], confidence: dict[str, Any] | None, default: float | None, *, expected: bool
+) -> None:
+    assert is_low(hits, confidence, tenant="acme", default=default) is expected
