@@ -1,5 +1,7 @@
 """What agents' clients get by the Model Context Protocol, through its own package, over sockets."""
 
+import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -311,3 +313,26 @@ async def test_desktop_clients_get_the_same_by_starting_the_command(
     assert [tool.name for tool in tools.tools] == ["search", "fetch", "list_sources"]
     assert found.structured_content["results"][0]["title"] == "Annual leave"
     assert refused.is_error
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "what"),
+    [
+        ("http://127.0.0.1:1", "nh_any", "can't be reached"),
+        (None, "nh_nobodys", "answers 401"),
+        (None, None, "set NEARHIT_KEY"),
+    ],
+)
+async def test_the_command_says_why_it_can_not_serve(
+    ana: Caller, url: str | None, key: str | None, what: str
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", "mcp", "--url", url or str(ana.client.base_url)),
+        env=os.environ | ({} if key is None else {"NEARHIT_KEY": key}),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, told = await process.communicate()
+
+    assert process.returncode == 1
+    assert what in told.decode()
+    assert "Traceback" not in told.decode()

@@ -168,6 +168,10 @@ async def test_a_store_is_seen_by_its_readers_and_its_files_by_theirs(
     ours = await client.vector_stores.create(name="Ours", extra_body={"readers": ["group:sales"]})
     await attached(client, mine.id, "mine.md", LEAVE)
     file_id = await attached(client, ours.id, "ours.md", LEAVE)
+    failed = await client.vector_stores.files.upload_and_poll(
+        vector_store_id=ours.id, file=("bad.bin", b"\xff\x00")
+    )
+    assert failed.status == "failed"
 
     async with client_of(ben) as his:
         seen = [store.name async for store in his.vector_stores.list()]
