@@ -11,7 +11,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from gateway import audit_log_command, jobs_command, keys_command, status_command, terminal
+from gateway import (
+    audit_log_command,
+    jobs_command,
+    keys_command,
+    loadtest_command,
+    status_command,
+    terminal,
+)
 from gateway.settings import Settings
 from gateway.terminal import console
 
@@ -31,6 +38,7 @@ audit_commands.command("log")(audit_log_command.audit_log)
 app.add_typer(jobs_command.commands, name="jobs")
 app.command()(status_command.status)
 app.command()(status_command.usage)
+app.command()(loadtest_command.loadtest)
 app.add_typer(tenant_commands, name="tenant")
 app.add_typer(keys_command.commands, name="key")
 

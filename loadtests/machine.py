@@ -3,20 +3,33 @@
 import os
 import platform
 import re
+import shutil
+import subprocess
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 
 def description(packages: Sequence[str]) -> str:
-    """One line: processor, memory, how busy it is, system, Python, and the packages' versions."""
-    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    """One line: processor, memory, how busy it is, system, Python, and what of which version."""
+    versions = ", ".join([*_commit(), *(f"{name} {version(name)}" for name in packages)])
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB, "
         f"load {os.getloadavg()[0]:.1f} before; "
-        f"{platform.system()}, Python {platform.python_version()}; {versions}"
+        f"{platform.system()}, Python {platform.python_version()}{versions and '; '}{versions}"
     )
+
+
+def _commit() -> list[str]:
+    """Of a checkout; none where the packages were installed."""
+    git = shutil.which("git")
+    folder = Path(__file__).parent
+    if git is None or not (folder.parent / ".git").exists():
+        return []
+    command = [git, "-C", str(folder), "describe", "--always", "--dirty", "--exclude", "*"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  ours
+    return [f"commit {told.stdout.strip()}"] if told.returncode == 0 else []
 
 
 def _processor() -> str:

@@ -1,12 +1,12 @@
 """What a run has to hold to: a file of limits, and what a run makes of them. Pure but for the file.
 
-    [all]
-    p99_ms = 20
-    errors = 0.001
-    [tier.memory]
-    p99_ms = 2
-    [write]
-    p95_ms = 100
+[all]
+p99_ms = 20
+errors = 0.001
+[tier.memory]
+p99_ms = 2
+[write]
+p95_ms = 100
 """
 
 import tomllib

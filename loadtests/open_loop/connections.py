@@ -37,7 +37,7 @@ class Reply:
         status = self.headers.get(b"cache-status", "")
         if "; hit" not in status:
             return "miss"
-        return status.rpartition("detail=")[2].strip("\"").partition(" ")[0]
+        return status.rpartition("detail=")[2].strip('"').partition(" ")[0]
 
     @property
     def revision(self) -> int | None:
@@ -172,5 +172,3 @@ class _Connection(asyncio.Protocol):
     def _fail(self, error: Exception) -> None:
         if self._answered is not None and not self._answered.done():
             self._answered.set_exception(error)
-
-

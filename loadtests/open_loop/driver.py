@@ -67,7 +67,7 @@ class Drive:
         self._connections = connections
         self._load = load
         self._keys = keys
-        self._judge = judge
+        self.judge = judge
         self._agents = agents
         self._writes = writes
         self._random = Random(load.seed)  # noqa: S311  no secret
@@ -109,7 +109,7 @@ class Drive:
         if counted:
             self.figures.began(due_s, time.monotonic())
         key = _NOBODY if asked.is_stranger else self._keys.readers[asked.who]
-        floor = self._judge.floor(asked.who[0])
+        floor = self.judge.floor(asked.who[0])
         try:
             reply = await self._connections.ask("POST", _SEARCH, key, asked.question.body)
         except Unanswered as error:
@@ -120,13 +120,13 @@ class Drive:
             if counted:
                 self.figures.failed(due_s, str(reply.status))
             if asked.is_stranger and reply.status == _OK:
-                self._judge.let_in(asked.question.body)
+                self.judge.let_in(asked.question.body)
             return
         if asked.is_stranger:
             return
         if counted:
             self.figures.answered(due_s, asked.question.scope, reply)
-        self._judge.judge(asked.who, asked.question.body, reply, floor)
+        self.judge.judge(asked.who, asked.question.body, reply, floor)
 
     def _counting(self, due_s: float) -> bool:
         return due_s >= self._counted_s
@@ -164,7 +164,7 @@ class Drive:
         if isinstance(write, Put):
             await self._put_and_look(due_s, write)
             return
-        loss = losses.of(write, self._judge.rights, self._keys.readers)
+        loss = losses.of(write, self.judge.rights, self._keys.readers)
         if loss is not None:
             await self._probe(loss)
         if await self._write(due_s, write) and loss is not None:
@@ -172,9 +172,7 @@ class Drive:
 
     async def _put_and_look(self, due_s: float, write: Put) -> None:
         mark = "".join(self._random.choices(_MARK_LETTERS, k=_MARK_LENGTH))
-        marked = Put(
-            write.tenant, write.document_id, f"{write.text}\n\n{mark}\n", write.readers
-        )
+        marked = Put(write.tenant, write.document_id, f"{write.text}\n\n{mark}\n", write.readers)
         whos = [who for who in self._keys.readers if who[0] == write.tenant]
         who = self._random.choice(whos)
         body = orjson.dumps({"query": mark})
@@ -183,31 +181,31 @@ class Drive:
             return
         reply = await self._look(who, body)
         now_s = time.monotonic()
-        if reply is not None and self._judge.rights.might_read(
+        if reply is not None and self.judge.rights.might_read(
             *who, write.document_id, now_s, now_s
         ):
-            self._judge.expect(who, body, reply, mark)
+            self.judge.expect(who, body, reply, mark)
 
     async def _probe(self, loss: Loss) -> None:
         await self._look((loss.tenant, loss.subject), loss.question)
 
     async def _look(self, who: Who, body: bytes) -> Reply | None:
         """Not of the load, but judged like it."""
-        floor = self._judge.floor(who[0])
+        floor = self.judge.floor(who[0])
         try:
             reply = await self._connections.ask("POST", _SEARCH, self._keys.readers[who], body)
         except Unanswered:
             return None
         if reply.status != _OK:
             return None
-        self._judge.judge(who, body, reply, floor)
+        self.judge.judge(who, body, reply, floor)
         return reply
 
     async def _write(self, due_s: float, write: Write) -> bool:
         """Whether it is acknowledged; what fails is tried again for a while, as writers do."""
         counted = self._counting(due_s)
-        self._judge.rights.asked(write, time.monotonic())
-        call = stage.call_of(write, self._keys, self._judge)
+        self.judge.rights.asked(write, time.monotonic())
+        call = stage.call_of(write, self._keys, self.judge)
         for attempt in range(_ATTEMPTS):
             self.figures.requests += counted
             failure = await self._written(call, write, is_first=attempt == 0)
@@ -233,18 +231,15 @@ class Drive:
             # A removal that is done, though what it dooms in the cache is yet to be dropped.
             case 202 if isinstance(write, Remove):
                 pass
+            # By an attempt before this one, whose answer was lost.
             case 404 if isinstance(write, Remove) and not is_first:
-                return self._gone(write, reply)
+                pass
             case status:
                 return f"write: {status}"
-        if reply.body:
-            self._judge.acknowledged(write.tenant, orjson.loads(reply.body)["revision"])
-        self._judge.rights.acknowledged(write, reply.answered_s)
+        if reply.status in (200, 202):
+            self.judge.acknowledged(write.tenant, orjson.loads(reply.body)["revision"])
+        self.judge.rights.acknowledged(write, reply.answered_s)
         return None
-
-    def _gone(self, write: Remove, reply: Reply) -> None:
-        """By an attempt before this one, whose answer was lost."""
-        self._judge.rights.acknowledged(write, reply.answered_s)
 
 
 def _about(write: Write) -> str:

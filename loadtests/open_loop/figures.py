@@ -12,7 +12,11 @@ from hdrh.histogram import HdrHistogram
 
 from loadtests.open_loop.connections import Reply
 
-_LOWEST_US, _HIGHEST_US, _DIGITS = 1, 600_000_000, 3  # a microsecond to ten minutes, to a thousandth
+_LOWEST_US, _HIGHEST_US, _DIGITS = (
+    1,
+    600_000_000,
+    3,
+)  # a microsecond to ten minutes, to a thousandth
 _SLOWEST = 20
 PERCENTILES: Mapping[str, float] = {
     "p50_ms": 50,
@@ -174,5 +178,3 @@ class Figures:
 
     def _second(self, due_s: float) -> Second:
         return self._seconds.setdefault(max(0, int(due_s - self._begun_s)), Second())
-
-

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 
 async def pace(moments: Iterable[float], begun_s: float, start: Callable[[float], None]) -> None:
-    """Call `start` in the loop, at each moment after `begun_s`, with that moment; of `monotonic`."""
+    """Call `start` in the loop with `begun_s` plus each moment, then; of `time.monotonic`."""
     loop = asyncio.get_running_loop()
     stopped = threading.Event()
 

@@ -1,4 +1,4 @@
-"""A service with the run's own tenants and documents in it, on which any number of loads are driven."""
+"""A service that holds the run's own tenants and documents, for any number of loads."""
 
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from loadtests.open_loop.connections import Connections
 from loadtests.open_loop.driver import Drive, Load
 from loadtests.open_loop.judge import Judge
 from loadtests.open_loop.stage import Keys
-from loadtests.open_loop.world import Alone, Named
+from loadtests.open_loop.world import Alone, Named, Past
 from loadtests.soak.writes import Put, Write
 
 _SETTING_UP_S = 600.0
@@ -60,9 +60,7 @@ class Scene:
     @asynccontextmanager
     async def drive(self, load: Load, agents: Agents | None = None) -> AsyncIterator[Drive]:
         """agents: who go on where they were."""
-        connections = Connections(
-            self.target.url, most=load.connections, timeout_s=load.timeout_s
-        )
+        connections = Connections(self.target.url, most=load.connections, timeout_s=load.timeout_s)
         try:
             yield Drive(
                 connections, load, self.keys, self.judge, agents or self.agents(load), self.writes
@@ -78,7 +76,7 @@ async def scene(target: Target, *, seed: int, writes: bool) -> AsyncIterator[Sce
     writes: whether anything is to be written.
     """
     run = f"load-{secrets.token_hex(4)}"
-    past = worlds.past(target.data, seed)
+    past: Past = worlds.past(target.data, seed)
     if target.admin_key is None:
         past = Alone(past, _ME)
     if not writes and target.lines and target.admin_key is None:

@@ -24,9 +24,10 @@ _EDITED, _SHARED, _MOVED = 0.6, 0.2, 0.15  # the others remove a document, or br
 class Past(Protocol):
     """first: what is there before anybody asks. writes: what comes then, without end."""
 
-    first: Sequence[Write]
-    subjects: Sequence[tuple[str, str]]
-
+    @property
+    def first(self) -> Sequence[Write]: ...
+    @property
+    def subjects(self) -> Sequence[tuple[str, str]]: ...
     def writes(self) -> Iterator[Write]: ...
 
 
