@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
+.PHONY: all setup demo run test format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -66,6 +66,10 @@ bench-cache: setup
 # make bench-ingest DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/ingest.md; ten minutes.
 bench-ingest: setup
 	$(BIN)/python -m loadtests.bench_ingest $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.md; five minutes.
+bench-load: setup
+	$(BIN)/python -m loadtests.bench_load $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make soak DATA=FOLDER [MINUTES=10] [FAULTS=1]: writes docs/benchmarks/soak.md; fails if any answer
 # was stale, leaked, or not what a fresh search gives.

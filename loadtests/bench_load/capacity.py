@@ -16,7 +16,6 @@ _FIRST, _GROWTH = 100.0, 1.5
 _HALVINGS = 3  # of the gap between what it bears and what not
 _STEP_S, _WARM_UP_S = 6.0, 2.0
 _RATE_MAX = 20_000.0
-SEARCHES_A_WRITE = 50
 
 
 async def find(scene: Scene, load: Load, agents: Agents, console: Console) -> float:
@@ -37,13 +36,7 @@ async def find(scene: Scene, load: Load, agents: Agents, console: Console) -> fl
 
 
 async def _bears(scene: Scene, load: Load, rate: float, agents: Agents, console: Console) -> bool:
-    step = replace(
-        load,
-        rate=rate,
-        writes=rate / SEARCHES_A_WRITE,
-        seconds=_STEP_S,
-        warm_up_s=_WARM_UP_S,
-    )
+    step = replace(load, rate=rate, seconds=_STEP_S, warm_up_s=_WARM_UP_S)
     return _is_borne(await drive(scene, step, agents, console))
 
 

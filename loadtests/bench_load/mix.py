@@ -1,13 +1,12 @@
 """The steady mix: what it bears, and what half of that feels like."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import uvloop
 
 from loadtests import service
 from loadtests.bench_load import bench, capacity
 from loadtests.bench_load.bench import Bench
-from loadtests.bench_load.capacity import SEARCHES_A_WRITE
 from loadtests.open_loop.driver import Load
 from loadtests.open_loop.figures import Figures
 from loadtests.open_loop.scene import Scene, Target, scene
@@ -15,6 +14,7 @@ from loadtests.section import Bar, Section, table
 from loadtests.service import Service
 
 _P99_MS_MAX = 20.0  # at half of what it bears
+_WRITES = 2.0  # a second: edits, removals, shares and changes of groups
 _TIERS = ("memory", "redis", "semantic", "miss")
 _SCOPES = ("all", "private", "shared", "tenant", "public")
 
@@ -27,16 +27,10 @@ def measure(given: Bench) -> Section:
 async def _measured(given: Bench, made: Service) -> Section:
     target = Target(made.url, admin_key=made.admin_key, data=given.folder, public=True)
     async with scene(target, seed=1, writes=True) as staged:
-        load = Load(connections=256, seconds=given.seconds)
+        load = Load(writes=_WRITES, connections=256, seconds=given.seconds)
         agents = staged.agents(load)
         borne = await capacity.find(staged, load, agents, given.console)
-        rate = borne / 2
-        steady = Load(
-            rate=rate,
-            writes=rate / SEARCHES_A_WRITE,
-            connections=256,
-            seconds=given.seconds,
-        )
+        steady = replace(load, rate=borne / 2)
         figures = await bench.drive(staged, steady, agents, given.console)
         return _section(given, staged, borne, steady, figures)
 
@@ -55,8 +49,8 @@ def _section(given: Bench, staged: Scene, borne: float, load: Load, figures: Fig
     ]
     text = (
         f"Agents of {len(staged.world.tenants)} tenants, {100 * load.repeats:.0f} % of whose "
-        f"searches repeat one of their own; a write for every {SEARCHES_A_WRITE} searches, of "
-        f"{histories}; arrivals by Poisson.\n"
+        f"searches repeat one of their own; {load.writes:g} writes a second, of {histories}; "
+        "arrivals by Poisson.\n"
         f"The capacity is the greatest rate with a P99 of at most {capacity.P99_MS_MAX:g} ms and "
         f"{100 * capacity.ERRORS_MAX:g} % errors: **{borne:,.0f} searches a second**.\n"
         f"Then {load.seconds:g} s at half of it, {load.rate:,.0f} a second:\n\n"

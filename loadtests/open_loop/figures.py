@@ -174,7 +174,12 @@ class Figures:
         }
 
     def _of(self, name: str) -> Latencies:
-        return self.latencies.setdefault(name, Latencies())
+        if name not in self.latencies:
+            self.latencies[name] = Latencies()
+        return self.latencies[name]
 
     def _second(self, due_s: float) -> Second:
-        return self._seconds.setdefault(max(0, int(due_s - self._begun_s)), Second())
+        number = max(0, int(due_s - self._begun_s))
+        if number not in self._seconds:
+            self._seconds[number] = Second()
+        return self._seconds[number]
