@@ -99,7 +99,7 @@ def _faint(text: str) -> str:
 
 def _figures(result: Result) -> Iterable[str]:
     figures, counts = result.figures, result.judge.counts
-    told = {"answers a second": f"{figures.count('all') / result.load.seconds:,.0f}"}
+    told = {"answers a second": f"{figures.count('all') / result.seconds:,.0f}"}
     if figures.count("all"):
         for name in ("p50_ms", "p99_ms"):
             ms = figures.latencies["all"].percentile_ms(PERCENTILES[name])

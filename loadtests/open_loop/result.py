@@ -1,12 +1,11 @@
 """A run that is over: what it was, what it came to, and whether that is enough."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from loadtests.open_loop.budget import Finding
-from loadtests.open_loop.driver import Load
 from loadtests.open_loop.figures import Figures
 from loadtests.open_loop.judge import Judge
 
@@ -15,13 +14,18 @@ _LATE_MS_MAX = 5.0  # at P99, beyond which it is the driver that is slow
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """command: by which it can be had again, without keys. machine: which sent the requests."""
+    """summary: of the load, in a line. options: it in full. seconds: that were counted.
+
+    command: by which it can be had again, without keys. machine: which sent the requests.
+    """
 
     url: str
     date: str
     command: str
     machine: str
-    load: Load
+    summary: str
+    options: Mapping[str, Any]
+    seconds: float
     figures: Figures
     judge: Judge
     findings: Sequence[Finding]
@@ -29,15 +33,6 @@ class Result:
     @property
     def held(self) -> bool:
         return all(finding.held for finding in self.findings)
-
-    @property
-    def summary(self) -> str:
-        load = self.load
-        writes = f"{load.writes:g} writes a second" if load.writes else "nothing written"
-        return (
-            f"{load.rate:g} requests a second for {load.seconds:g} s, {load.pattern} arrivals, "
-            f"{100 * load.repeats:.0f} % repeats, {writes}"
-        )
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -57,7 +52,8 @@ class Result:
             "date": self.date,
             "command": self.command,
             "machine": self.machine,
-            "load": asdict(self.load),
+            "options": dict(self.options),
+            "seconds": self.seconds,
             "held": self.held,
             "budget": [finding.as_json() for finding in self.findings],
             "judged": dict(self.judge.counts),

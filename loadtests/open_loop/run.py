@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from rich.console import Console
@@ -39,11 +39,21 @@ async def run(
             date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
             command=command,
             machine=made_on,
-            load=replace(load, seconds=round(seconds, 3)),
+            summary=_summary(load),
+            options=asdict(load),
+            seconds=round(seconds, 3),
             figures=drive.figures,
             judge=prepared.judge,
             findings=budget.judged(list(limits), drive.figures, prepared.judge),
         )
+
+
+def _summary(load: Load) -> str:
+    writes = f"{load.writes:g} writes a second" if load.writes else "nothing written"
+    return (
+        f"{load.rate:g} requests a second for {load.seconds:g} s, {load.pattern} arrivals, "
+        f"{100 * load.repeats:.0f} % repeats, {writes}"
+    )
 
 
 @asynccontextmanager

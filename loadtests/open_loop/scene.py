@@ -88,12 +88,12 @@ async def scene(target: Target, *, seed: int, writes: bool) -> AsyncIterator[Sce
         async with stage.staged(
             connections, world, judge, key=target.key, admin_key=target.admin_key
         ) as keys:
-            yield Scene(target, world, keys, judge, world.writes(), _texts(world))
+            yield Scene(target, world, keys, judge, world.writes(), texts_of(world))
     finally:
         await connections.close()
 
 
-def _texts(world: Named) -> Mapping[str, list[list[str]]]:
+def texts_of(world: Named) -> Mapping[str, list[list[str]]]:
     """What may be asked about: each tenant's documents, in words."""
     texts: dict[str, list[list[str]]] = {tenant: [] for tenant in world.tenants}
     for write in world.first:

@@ -13,7 +13,6 @@ from loadtests.open_loop import budget, page
 from loadtests.open_loop.agents import Agents, Who
 from loadtests.open_loop.budget import Limit, NoBudget
 from loadtests.open_loop.connections import Reply
-from loadtests.open_loop.driver import Load
 from loadtests.open_loop.figures import Figures
 from loadtests.open_loop.judge import Judge
 from loadtests.open_loop.result import Result
@@ -205,12 +204,19 @@ def test_a_budget_that_nobody_understands_says_where(tmp_path: Path, text: str, 
         budget.read(written(tmp_path, text))
 
 
-def result(shown: Judge) -> Result:
-    made = figures()
+def result(made: Figures, shown: Judge) -> Result:
     findings = budget.judged(budget.read(None), made, shown)
-    load = Load(rate=20, seconds=5)
     return Result(
-        "http://x/<b>", "today", "nearhit loadtest", "a machine", load, made, shown, findings
+        url="http://x/<b>",
+        date="today",
+        command="nearhit loadtest",
+        machine="a machine",
+        summary="a load",
+        options={},
+        seconds=5.0,
+        figures=made,
+        judge=shown,
+        findings=findings,
     )
 
 
@@ -245,7 +251,7 @@ def read(html: str) -> Reader:
 
 
 def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
-    reader = read(page.html(result(judge())))
+    reader = read(page.html(result(figures(), judge())))
 
     assert reader.tags.count("svg") == 5
     assert not {"script", "link", "img", "b>"} & set(reader.tags)
@@ -256,8 +262,7 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
 
 
 def test_the_page_of_a_run_that_got_no_answer_is_one_too() -> None:
-    empty = Figures(0.0)
-    nothing = Result("u", "d", "c", "m", Load(), empty, Judge("run"), [])
+    nothing = result(Figures(0.0), Judge("run"))
 
     assert read(page.html(nothing)).tags.count("svg") == 5
     assert json.loads(nothing.as_json())["figures"]["requests"] == 0
@@ -267,7 +272,7 @@ def test_the_json_says_what_held_and_which_answers_were_wrong() -> None:
     wrong = judge()
     wrong.judge(BEN, QUERY, reply(NEW), 7)
 
-    told = json.loads(result(wrong).as_json())
+    told = json.loads(result(figures(), wrong).as_json())
 
     assert told["held"] is False
     assert [one["held"] for one in told["budget"]] == [False, True, False]
