@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load load soak real clean
+.PHONY: all setup demo run test format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale load soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -81,6 +81,15 @@ load: .venv/load
 # make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.md; five minutes.
 bench-load: setup
 	$(BIN)/python -m loadtests.bench_load $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-faults [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/faults.md; five minutes.
+bench-faults: setup
+	$(BIN)/python -m loadtests.bench_faults $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-scale [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/scale.md; ten minutes.
+# Needs HAProxy.
+bench-scale: setup
+	$(BIN)/python -m loadtests.bench_scale $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make soak DATA=FOLDER [MINUTES=10] [FAULTS=1]: writes docs/benchmarks/soak.md; fails if any answer
 # was stale, leaked, or not what a fresh search gives.

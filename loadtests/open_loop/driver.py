@@ -1,11 +1,14 @@
 """The run itself: agents, strangers and writers, each request when it is due."""
 
 import asyncio
+import gc
+import math
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
+from typing import TypeAlias
 from zlib import crc32
 
 import orjson
@@ -23,6 +26,10 @@ from loadtests.soak.calls import Call
 from loadtests.soak.losses import Loss
 from loadtests.soak.writes import Join, Leave, Put, Remove, Share, Write
 
+# Told of each search when it was due, in seconds from when counting began, and how long it took,
+# also in seconds; None if it failed.
+OnSearch: TypeAlias = Callable[[float, float | None], None]
+
 _OK, _UNAUTHORIZED = 200, 401
 _LANES = 4  # writes at a time; those of one document come one after the other
 _PROBED = 0.25  # share of the writes that somebody looks for; a starting value, not measured
@@ -30,6 +37,9 @@ _MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels it is no word of any la
 _MARK_LENGTH = 12
 _NOBODY = "nh_a-key-that-nobody-has-made"
 _SEARCH = "/v1/search"
+_ALLOCATIONS = (
+    10_000  # between two collections; with the usual 700 one makes each other answer late
+)
 _ATTEMPTS, _PAUSE_S = 60, 0.25  # at a write, so that a fault of some seconds is sat out
 
 
@@ -63,7 +73,9 @@ class Drive:
         judge: Judge,
         agents: Agents,
         writes: Iterator[Write],
+        on_search: OnSearch = lambda *_: None,
     ) -> None:
+        self._on_search = on_search
         self._connections = connections
         self._load = load
         self._keys = keys
@@ -73,7 +85,7 @@ class Drive:
         self._random = Random(load.seed)  # noqa: S311  no secret
         self._running: set[asyncio.Task[None]] = set()
         self._lanes: list[asyncio.Queue[tuple[float, Write] | None]] = []
-        self._counted_s = 0.0
+        self._counted_s = math.inf  # nothing is, before it runs
         self.figures = Figures(0.0)
 
     async def run(self) -> Figures:
@@ -83,7 +95,7 @@ class Drive:
         seconds = load.warm_up_s + load.seconds
         questions = arrivals.due(load.rate, seconds, load.pattern, self._seeded("questions"))
         writes = arrivals.due(load.writes, seconds, load.pattern, self._seeded("writes"))
-        async with self._writing():
+        async with self._writing(), _calm():
             await asyncio.gather(
                 pace(questions, begun_s, self._ask_soon),
                 pace(writes, begun_s, self._write_soon),
@@ -113,12 +125,10 @@ class Drive:
         try:
             reply = await self._connections.ask("POST", _SEARCH, key, asked.question.body)
         except Unanswered as error:
-            if counted:
-                self.figures.failed(due_s, str(error))
+            self._failed(due_s, str(error))
             return
         if reply.status != (_UNAUTHORIZED if asked.is_stranger else _OK):
-            if counted:
-                self.figures.failed(due_s, str(reply.status))
+            self._failed(due_s, str(reply.status))
             if asked.is_stranger and reply.status == _OK:
                 self.judge.let_in(asked.question.body)
             return
@@ -126,7 +136,13 @@ class Drive:
             return
         if counted:
             self.figures.answered(due_s, asked.question.scope, reply)
+            self._on_search(due_s - self._counted_s, reply.answered_s - due_s)
         self.judge.judge(asked.who, asked.question.body, reply, floor)
+
+    def _failed(self, due_s: float, what: str) -> None:
+        if self._counting(due_s):
+            self.figures.failed(due_s, what)
+            self._on_search(due_s - self._counted_s, None)
 
     def _counting(self, due_s: float) -> bool:
         return due_s >= self._counted_s
@@ -204,7 +220,7 @@ class Drive:
     async def _write(self, due_s: float, write: Write) -> bool:
         """Whether it is acknowledged; what fails is tried again for a while, as writers do."""
         counted = self._counting(due_s)
-        self.judge.rights.asked(write, time.monotonic())
+        self.judge.asked(write, time.monotonic())
         call = stage.call_of(write, self._keys, self.judge)
         for attempt in range(_ATTEMPTS):
             self.figures.requests += counted
@@ -236,10 +252,22 @@ class Drive:
                 pass
             case status:
                 return f"write: {status}"
-        if reply.status in (200, 202):
-            self.judge.acknowledged(write.tenant, orjson.loads(reply.body)["revision"])
-        self.judge.rights.acknowledged(write, reply.answered_s)
+        told = orjson.loads(reply.body) if reply.status in (200, 202) else {}
+        self.judge.acknowledged(write, reply.answered_s, told.get("revision"))
         return None
+
+
+@asynccontextmanager
+async def _calm() -> AsyncIterator[None]:
+    """What lives as long as the run is not looked at again and again for what can be freed."""
+    usual = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_ALLOCATIONS, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.unfreeze()
 
 
 def _about(write: Write) -> str:

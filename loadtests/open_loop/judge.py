@@ -1,6 +1,7 @@
 """Whether an answer shows what it may, as it is: told by what the run itself has written."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ import orjson
 from loadtests.open_loop.agents import Who
 from loadtests.open_loop.connections import Reply
 from loadtests.soak.rights import Rights
+from loadtests.soak.writes import Write
 
 _SHOWN_MAX = 20
 
@@ -26,9 +28,26 @@ class Judge:
     counts: Counter[str] = field(default_factory=Counter)
     shown: list[dict[str, Any]] = field(default_factory=list)
     _revisions: dict[str, int] = field(default_factory=dict)
+    # Answers that were found right, until something is written again.
+    _right: set[tuple[Who, bytes]] = field(default_factory=set)
+    _settled_s: float = 0.0
 
-    def acknowledged(self, tenant: str, revision: int) -> None:
-        self._revisions[tenant] = max(revision, self.floor(tenant))
+    def asked(self, write: Write, at_s: float) -> None:
+        """From now on it may be so."""
+        self.rights.asked(write, at_s)
+        self._unsettle(at_s)
+
+    def acknowledged(self, write: Write, at_s: float, revision: int | None) -> None:
+        """From now on it is so. revision: that it has made, if it says so."""
+        self.rights.acknowledged(write, at_s)
+        self._unsettle(at_s)
+        if revision is not None:
+            self._revisions[write.tenant] = max(revision, self.floor(write.tenant))
+
+    def _unsettle(self, at_s: float) -> None:
+        """What was found right is so no more, nor is what was asked before: it may be of then."""
+        self._right.clear()
+        self._settled_s = at_s
 
     def floor(self, tenant: str) -> int:
         """The tenant's revision that was last acknowledged: no answer asked for from now on may be
@@ -41,16 +60,26 @@ class Judge:
         self.counts["judged"] += 1
         if reply.revision is not None and reply.revision < floor:
             self.fault("stale", who, query, f"of revision {reply.revision}, {floor} was known")
-        for hit in orjson.loads(reply.body)["hits"]:
-            if not hit["document_id"].startswith(self.run):
-                continue
-            self.counts["hits"] += 1
-            span = reply.sent_s, reply.answered_s
-            if self.rights.may_have_seen(*who, hit, *span):
-                continue
+        seen = (who, reply.body)
+        if seen in self._right and reply.sent_s > self._settled_s:
+            return
+        hits = [
+            hit
+            for hit in orjson.loads(reply.body)["hits"]
+            if hit["document_id"].startswith(self.run)
+        ]
+        self.counts["hits"] += len(hits)
+        wrong = [hit["document_id"] for hit in hits if not self._may_show(who, hit, reply)]
+        for document_id in wrong:
             # Somebody who may read the document now, and is shown what it was, is not let in.
-            might = self.rights.might_read(*who, hit["document_id"], *span)
-            self.fault("stale" if might else "leaked", who, query, hit["document_id"])
+            span = reply.sent_s, reply.answered_s
+            might = self.rights.might_read(*who, document_id, *span)
+            self.fault("stale" if might else "leaked", who, query, document_id)
+        if not wrong and reply.sent_s > self._settled_s:
+            self._right.add(seen)
+
+    def _may_show(self, who: Who, hit: Mapping[str, Any], reply: Reply) -> bool:
+        return self.rights.may_have_seen(*who, hit, reply.sent_s, reply.answered_s)
 
     def expect(self, who: Who, query: bytes, reply: Reply, mark: str) -> None:
         """An answer that was asked for after the mark's acknowledgement has to hold it."""

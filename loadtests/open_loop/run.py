@@ -92,7 +92,7 @@ async def _tell(console: Console, drive: Drive) -> None:
 async def _draw(bars: Progress, drive: Drive, load: Load) -> None:
     bar = bars.add_task("", total=load.warm_up_s + load.seconds)
     while True:
-        completed = load.warm_up_s + drive.elapsed_s
+        completed = max(0.0, load.warm_up_s + drive.elapsed_s)
         bars.update(bar, completed=completed, description=_state(drive))
         await asyncio.sleep(0.2)
 

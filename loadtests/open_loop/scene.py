@@ -11,7 +11,7 @@ from loadtests.open_loop import stage
 from loadtests.open_loop import world as worlds
 from loadtests.open_loop.agents import Agents, words
 from loadtests.open_loop.connections import Connections
-from loadtests.open_loop.driver import Drive, Load
+from loadtests.open_loop.driver import Drive, Load, OnSearch
 from loadtests.open_loop.judge import Judge
 from loadtests.open_loop.stage import Keys
 from loadtests.open_loop.world import Alone, Named, Past
@@ -58,13 +58,17 @@ class Scene:
         )
 
     @asynccontextmanager
-    async def drive(self, load: Load, agents: Agents | None = None) -> AsyncIterator[Drive]:
+    async def drive(
+        self,
+        load: Load,
+        agents: Agents | None = None,
+        on_search: OnSearch = lambda *_: None,
+    ) -> AsyncIterator[Drive]:
         """agents: who go on where they were."""
         connections = Connections(self.target.url, most=load.connections, timeout_s=load.timeout_s)
+        asking = agents or self.agents(load)
         try:
-            yield Drive(
-                connections, load, self.keys, self.judge, agents or self.agents(load), self.writes
-            )
+            yield Drive(connections, load, self.keys, self.judge, asking, self.writes, on_search)
         finally:
             await connections.close()
 

@@ -94,7 +94,7 @@ async def _write_first(
 ) -> None:
     waiting: dict[str, list[Put]] = {}
     for write in writes:
-        judge.rights.asked(write, 0.0)
+        judge.asked(write, 0.0)
         match write:
             case Put():
                 batch = waiting.setdefault(write.tenant, [])
@@ -107,7 +107,7 @@ async def _write_first(
                 _done(call.path, reply)
             case _:
                 pass
-        judge.rights.acknowledged(write, 0.0)
+        judge.acknowledged(write, 0.0, None)
     for batch in waiting.values():
         await _put(connections, batch, keys)
 

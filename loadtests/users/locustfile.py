@@ -28,7 +28,7 @@ from loadtests.open_loop.scene import texts_of
 from loadtests.soak.writes import Remove
 from loadtests.users import plan, shapes
 
-_OK, _UNAUTHORIZED = 200, 401
+_OK, _NO_CONTENT, _UNAUTHORIZED = 200, 204, 401
 _NOBODY = "nh_a-key-that-nobody-has-made"
 _STRANGERS = 0.01  # share of the searches
 _BURST = (2, 6)
@@ -104,7 +104,7 @@ class Writer(FastHttpUser):
     def write(self) -> None:
         begun_s = time.monotonic()
         write = next(self.writes)
-        _JUDGE.rights.asked(write, begun_s)
+        _JUDGE.asked(write, begun_s)
         call = stage.call_of(write, _KEYS, _JUDGE)
         key = _KEYS.writers[write.tenant]
         wanted = (200, 202, 204) if isinstance(write, Remove) else (200, 204)
@@ -112,10 +112,9 @@ class Writer(FastHttpUser):
             self.client, (*call[:2], key, call.body), type(write).__name__.lower(), wanted=wanted
         )
         if status in wanted:
-            _JUDGE.rights.acknowledged(write, reply.answered_s)
+            told = orjson.loads(reply.body) if status != _NO_CONTENT else {}
+            _JUDGE.acknowledged(write, reply.answered_s, told.get("revision"))
             _FIGURES.wrote(begun_s, reply.answered_s)
-            if reply.body:
-                _JUDGE.acknowledged(write.tenant, orjson.loads(reply.body)["revision"])
         gevent.sleep(max(0.0, begun_s + 1 / _OPTIONS.writes - time.monotonic()))
 
 

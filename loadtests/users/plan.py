@@ -56,8 +56,8 @@ class Plan:
         """Who knows what was there at first."""
         judge = Judge(self.run)
         for write in world.first:
-            judge.rights.asked(write, 0.0)
-            judge.rights.acknowledged(write, 0.0)
+            judge.asked(write, 0.0)
+            judge.acknowledged(write, 0.0, None)
         return judge
 
 

@@ -159,8 +159,8 @@ async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
         served(once) as url,
         driven(url, load(rate=0.0, writes=1.0, seconds=1.5, seed=SEED), Remove(*WHO)) as drive,
     ):
-        drive.judge.rights.asked(put, 0.0)
-        drive.judge.rights.acknowledged(put, 0.0)
+        drive.judge.asked(put, 0.0)
+        drive.judge.acknowledged(put, 0.0, None)
         await drive.run()
 
     assert next(answers, None) is None

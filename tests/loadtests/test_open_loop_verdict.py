@@ -1,6 +1,7 @@
 """What is made of answers: stale, leaked, within a budget; and the page that shows it."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -41,8 +42,8 @@ def judge() -> Judge:
         (Put("run-a", DOCUMENT, OLD, frozenset({"user:ana"})), 1.0),
         (Put("run-a", DOCUMENT, NEW, frozenset()), 3.0),
     ):
-        made.rights.asked(write, at_s)
-        made.rights.acknowledged(write, at_s)
+        made.asked(write, at_s)
+        made.acknowledged(write, at_s, None)
     return made
 
 
@@ -82,7 +83,7 @@ def test_what_somebody_else_may_read_leaks() -> None:
 
 def test_an_answer_older_than_what_was_acknowledged_is_stale() -> None:
     held = judge()
-    held.acknowledged("run-a", 8)
+    held.acknowledged(Put("run-a", DOCUMENT, NEW, frozenset()), 4.0, 8)
 
     held.judge(ANA, QUERY, reply(NEW, revision=7), held.floor("run-a"))
 
@@ -98,12 +99,25 @@ def test_an_acknowledged_text_that_is_not_found_is_stale() -> None:
     assert (held.counts["expected"], held.counts["stale"]) == (2, 1)
 
 
+def test_what_was_right_once_is_judged_anew_after_a_write() -> None:
+    held = judge()
+    held.judge(ANA, QUERY, reply(NEW), 7)
+    held.judge(ANA, QUERY, reply(NEW), 7)
+    taken = Share("run-a", DOCUMENT, frozenset())
+    held.asked(taken, 6.0)
+    held.acknowledged(taken, 6.1, 8)
+
+    held.judge(ANA, QUERY, reply(NEW, asked_s=7.0, revision=8), 8)
+
+    assert (held.counts["judged"], held.counts["leaked"]) == (3, 1)
+
+
 def test_documents_that_the_run_has_not_written_are_not_judged() -> None:
     held = Judge("another-run")
 
     held.judge(ANA, QUERY, reply(OLD), 0)
 
-    assert dict(held.counts) == {"judged": 1}
+    assert held.counts == Counter(judged=1)
 
 
 def figures() -> Figures:
