@@ -22,14 +22,19 @@ def description(packages: Sequence[str]) -> str:
 
 
 def _commit() -> list[str]:
-    """Of a checkout; none where the packages were installed."""
+    """Of a checkout, and whether its code is another by now; none where it was installed."""
+    folder = Path(__file__).parent.parent
     git = shutil.which("git")
-    folder = Path(__file__).parent
-    if git is None or not (folder.parent / ".git").exists():
+    if git is None or not (folder / ".git").exists():
         return []
-    command = [git, "-C", str(folder), "describe", "--always", "--dirty", "--exclude", "*"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  ours
-    return [f"commit {told.stdout.strip()}"] if told.returncode == 0 else []
+
+    def told(*arguments: str) -> str:
+        command = [git, "-C", str(folder), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        return done.stdout.strip()
+
+    changed = told("diff", "--name-only", "HEAD", "--", "*.py", "*.sql")
+    return [f"commit {told('rev-parse', '--short', 'HEAD')}{' and changes' if changed else ''}"]
 
 
 def _processor() -> str:

@@ -27,17 +27,15 @@ class Crowd:
     async def come(self) -> None:
         for _ in range(0, CONNECTIONS, _AT_ONCE):
             await asyncio.gather(*(self._connect() for _ in range(_AT_ONCE)))
+        there = sum(not transport.is_closing() for transport in self._transports)
+        if there < CONNECTIONS:
+            raise RuntimeError(f"only {there} connections could be made: see ulimit -n")
 
     async def go(self) -> None:
         for transport in self._transports:
             transport.abort()
         self._transports.clear()
         await asyncio.sleep(0)
-
-    @property
-    def size(self) -> int:
-        """How many are there and have not been sent away."""
-        return sum(not transport.is_closing() for transport in self._transports)
 
     async def _connect(self) -> None:
         with suppress(OSError):

@@ -20,7 +20,7 @@ from loadtests.section import Bar, Section, table
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
 _QUIET_S = 5.0
-_NAMES = ("drained by the balancer, then restarted", "killed, and started again")
+_NAMES = ("drained, then restarted", "restarted without a word", "killed, then started")
 
 
 def measure(data: Path | None, console: Console) -> Section:
@@ -33,6 +33,8 @@ async def _measured(started: Servers, data: Path | None, console: Console) -> Se
     async with scene(target, seed=1, writes=True) as staged:
         rolled = await _suffered(staged, lambda: _roll(started))
         console.print(f"restarted: {rolled}", markup=False)
+        hasty = await _suffered(staged, lambda: _stop_and_start(started))
+        console.print(f"without a word: {hasty}", markup=False)
         killed = await _suffered(staged, lambda: _kill(started))
         console.print(f"killed: {killed}", markup=False)
         faults = bench.correct(staged)
@@ -43,17 +45,17 @@ async def _measured(started: Servers, data: Path | None, console: Console) -> Se
             f"{told['errors']:,}",
             f"{told['requests']:,}",
         )
-        for name, told in zip(_NAMES, (rolled, killed), strict=True)
+        for name, told in zip(_NAMES, (rolled, hasty, killed), strict=True)
     ]
     head = ("", "P99 ms before", "during", "after", "failed", "of requests")
     text = (
         f"{_GATEWAYS} gateways behind HAProxy, {_LOAD.rate:g} searches and {_LOAD.writes:g} writes "
         "a second. One after the other is drained (`set server … state drain`), told to stop "
-        "(SIGTERM), started again, and brought back when `/readyz` says so. Then one is killed "
-        "with what it was at.\n\n"
+        "(SIGTERM), started again, and brought back when `/readyz` says so. Then the same without "
+        "a word to the balancer, which has to find out; and one is killed with what it was at.\n\n"
         f"{table(head, rows)}"
     )
-    figures = {"restarted": rolled, "killed": killed, "load": asdict(_LOAD)}
+    figures = {"drained": rolled, "hasty": hasty, "killed": killed, "load": asdict(_LOAD)}
     bars = [Bar("failed in the rolling restart", rolled["errors"], at_most=0), *faults]
     return Section("Rolling restart", text, figures, bars)
 
@@ -79,6 +81,13 @@ async def _suffered(staged: Scene, change: Callable[[], None]) -> dict[str, Any]
 def _roll(started: Servers) -> None:
     for number, gateway in enumerate(started.gateways):
         started.balancer.drain(number)
+        gateway.stop()
+        gateway.start()
+        started.balancer.bring_back(number)
+
+
+def _stop_and_start(started: Servers) -> None:
+    for number, gateway in enumerate(started.gateways):
         gateway.stop()
         gateway.start()
         started.balancer.bring_back(number)
