@@ -69,14 +69,14 @@ class Connections:
             "Content-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
-        async with self._free:
-            try:
-                async with asyncio.timeout(self._timeout_s):
-                    return await self._exchanged(head.encode() + body)
-            except TimeoutError:
-                raise Unanswered("timeout") from None
-            except OSError as error:
-                raise Unanswered(type(error).__name__) from None
+        try:
+            # What waits for a connection waits for its answer, too.
+            async with asyncio.timeout(self._timeout_s), self._free:
+                return await self._exchanged(head.encode() + body)
+        except TimeoutError:
+            raise Unanswered("timeout") from None
+        except OSError as error:
+            raise Unanswered(type(error).__name__) from None
 
     async def _exchanged(self, request: bytes) -> Reply:
         while self._idle:

@@ -130,6 +130,15 @@ async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
     assert figures.errors["timeout"] > 0
 
 
+async def test_what_cannot_be_sent_in_time_is_an_error_too() -> None:
+    asked = load(seconds=1.2, timeout_s=0.1, connections=1)
+    async with served(stall_s=0.6) as url, driven(url, asked) as drive:
+        figures = await drive.run()
+
+    # In half a second nothing is answered, and no more than five of these requests were sent.
+    assert figures.errors["timeout"] > 30
+
+
 async def test_a_stranger_who_is_let_in_is_a_leak() -> None:
     async with served() as url, driven(url, load(strangers=1)) as drive:
         figures = await drive.run()
