@@ -30,6 +30,7 @@ Written by `make bench-faults`; `make bench-faults ONLY=embedder` measures one s
 The command fails if a bar is missed.
 One gateway of one worker, its PostgreSQL, its Valkey and the driver share the machine; the driver asks 100 times a second, when it is due, and two writes a second are made, tried again until they are acknowledged.
 Each fault lasts five seconds; *during* ends when it is mended, and *seconds to recover* is from then until the last search that failed or took more than 250 ms.
+Redis, slow connections and an embedding service may cause no errors at all; PostgreSQL and the gateway may while they are away.
 The figures of this page are also in [faults.json](faults.json).
 """  # noqa: E501  a sentence a line
 

@@ -29,19 +29,10 @@ class Suffered:
     write_errors: int
     wrong: Mapping[str, int]
 
-    def bars(self) -> Sequence[Bar]:
-        bars = [
-            *(Bar(f"{self.fault.name}: {name}", self.wrong[name], at_most=0) for name in _FAULTS),
-            Bar(
-                f"{self.fault.name}: seconds to recover",
-                self.phases["recovered_s"],
-                at_most=RECOVERED_S_MAX,
-            ),
-        ]
-        if self.fault.is_silent:
-            errors = sum(self.phases[name]["errors"] for name in NAMES)
-            bars.append(Bar(f"{self.fault.name}: errors", errors, at_most=0))
-        return bars
+    @property
+    def errors(self) -> int:
+        errors: int = sum(self.phases[name]["errors"] for name in NAMES)
+        return errors
 
     def row(self) -> Sequence[str]:
         phases = self.phases
@@ -88,8 +79,27 @@ def section(title: str, text: str, suffered: Sequence[Suffered]) -> Section:
         title,
         f"{text}\n\n{table(head, [one.row() for one in suffered])}",
         {one.fault.name: one.as_json() for one in suffered},
-        [bar for one in suffered for bar in one.bars()],
+        _bars(suffered),
     )
+
+
+def _bars(suffered: Sequence[Suffered]) -> Sequence[Bar]:
+    return [
+        *(
+            Bar(f"{name} answers", sum(one.wrong[name] for one in suffered), at_most=0)
+            for name in _FAULTS
+        ),
+        Bar(
+            "errors by what may cause none",
+            sum(one.errors for one in suffered if one.fault.is_silent),
+            at_most=0,
+        ),
+        Bar(
+            "seconds to recover, the longest",
+            max(one.phases["recovered_s"] for one in suffered),
+            at_most=RECOVERED_S_MAX,
+        ),
+    ]
 
 
 async def _until(drive: Drive, seconds: float) -> None:

@@ -65,7 +65,7 @@ async def _run(deployment: Deployment, options: Options, *, web: bool) -> int:
         async with scene(target, seed=options.seed, writes=True) as staged:
             plan.write(plan.of(staged, options), file)
             command = [sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE)]
-            command += [] if web else ["--headless", "--only-summary"]
+            command += ["--web-host", "127.0.0.1"] if web else ["--headless", "--only-summary"]
             environment = os.environ | {plan.VARIABLE: str(file)}
             process = await asyncio.create_subprocess_exec(*command, env=environment)
             try:
