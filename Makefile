@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test quick examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
+.PHONY: all setup demo run test quick examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale load soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -75,6 +75,30 @@ bench-cache: setup
 # make bench-ingest DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/ingest.md; ten minutes.
 bench-ingest: setup
 	$(BIN)/python -m loadtests.bench_ingest $(DATA) $(if $(ONLY),--only $(ONLY))
+
+.venv/load: .venv/ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group load
+	touch $@
+
+# make load [SHAPE=steady|ramp|spike|soak] [USERS=50] [SECONDS=60] [WEB=1] [DATA=FOLDER]
+# [URL=… ADMIN_KEY=…]: Locust's users against a gateway of their own, or that one; report.html.
+load: .venv/load
+	$(BIN)/python -m loadtests.users $(URL) $(if $(ADMIN_KEY),--admin-key $(ADMIN_KEY)) \
+	  --shape $(or $(SHAPE),steady) --users $(or $(USERS),50) --seconds $(or $(SECONDS),60) \
+	  $(if $(DATA),--data $(DATA)) $(if $(WEB),--web)
+
+# make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.md; five minutes.
+bench-load: setup
+	$(BIN)/python -m loadtests.bench_load $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-faults [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/faults.md; five minutes.
+bench-faults: setup
+	$(BIN)/python -m loadtests.bench_faults $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-scale [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/scale.md; ten minutes.
+# Needs HAProxy.
+bench-scale: setup
+	$(BIN)/python -m loadtests.bench_scale $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make soak DATA=FOLDER [MINUTES=10] [FAULTS=1]: writes docs/benchmarks/soak.md; fails if any answer
 # was stale, leaked, or not what a fresh search gives.

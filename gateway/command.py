@@ -16,6 +16,7 @@ from gateway import (
     curation_command,
     jobs_command,
     keys_command,
+    loadtest_command,
     status_command,
     terminal,
 )
@@ -41,6 +42,7 @@ app.add_typer(jobs_command.commands, name="jobs")
 app.command()(status_command.status)
 app.command()(status_command.usage)
 app.command()(mcp_command.mcp)
+app.command()(loadtest_command.loadtest)
 app.add_typer(tenant_commands, name="tenant")
 app.add_typer(keys_command.commands, name="key")
 

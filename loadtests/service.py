@@ -54,10 +54,15 @@ def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
 
 @contextmanager
 def beside(
-    service: Service, settings: Mapping[str, str] | None = None, *, samples: Path | None = None
+    service: Service,
+    settings: Mapping[str, str] | None = None,
+    *,
+    samples: Path | None = None,
+    port: int = 0,
 ) -> Iterator[Service]:
     """Another gateway on the same servers; samples: where it writes what it was doing."""
     command = _SERVE if samples is None else ("loadtests.sampled", str(samples), *_SERVE[1:])
+    command = (*command[:-1], str(port))
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         environment = {
             "NEARHIT_DATABASE_URL": service.database_url,

@@ -114,6 +114,18 @@ class Rights:
                     return True
         return False
 
+    def might_read(
+        self, tenant: str, subject: str, document_id: str, asked_s: float, answered_s: float
+    ) -> bool:
+        """Whether there is a moment at which the subject might read the document, as it was."""
+        return any(
+            self._might_read((tenant, subject), version.readers, owner, since_s, until_s)
+            for owner in self._tenants[document_id]
+            for version in self._versions[owner, document_id]
+            if (since_s := max(version.span.since_s, asked_s))
+            <= (until_s := min(version.span.until_s, answered_s))
+        )
+
     def told(self, tenant: str, subject: str, document_id: str) -> list[Any]:
         """All that is known of a document, but for its texts, and of the subject's groups."""
         versions = [

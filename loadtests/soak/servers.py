@@ -3,6 +3,7 @@
 import importlib.util
 import secrets
 import signal
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -25,22 +26,39 @@ class Redis:
     """A Valkey that keeps nothing on disk: another start is another memory."""
 
     def __init__(self, folder: Path) -> None:
-        self._socket = folder / "valkey.sock"
+        self.socket = folder / "valkey.sock"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
-        return f"unix://{self._socket}?db=0"
+        return f"unix://{self.socket}?db=0"
 
     def start(self) -> None:
-        options = ("--port", "0", "--save", "", "--unixsocket", str(self._socket))
-        command = [_program(), *options, "--dir", str(self._socket.parent)]
+        options = ("--port", "0", "--save", "", "--unixsocket", str(self.socket))
+        command = [_program(), *options, "--dir", str(self.socket.parent)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  ours
 
     def kill(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    def pause(self) -> None:
+        """It holds its connections, and says nothing."""
+        assert self._process is not None, "it was started"
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        assert self._process is not None, "it was started"
+        self._process.send_signal(signal.SIGCONT)
+
+    def limit(self, size: str) -> None:
+        """What it may hold in memory; beyond that it refuses writes. 0: all that there is."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(5)
+            connection.connect(str(self.socket))
+            connection.sendall(f"CONFIG SET maxmemory {size}\r\n".encode())
+            assert connection.recv(100).startswith(b"+OK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +76,19 @@ class Servers:
 
 
 @contextmanager
+def database(folder: Path) -> Iterator[str]:
+    """The URL of a PostgreSQL of one's own."""
+    with embedded.own(folder) as servers:
+        yield servers.database_url
+
+
+@contextmanager
 def running(gateways: int) -> Iterator[Servers]:
     with ExitStack() as stack:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-soak-"))
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
-        database_url = stack.enter_context(embedded.own(folder / "data")).database_url
+        database_url = stack.enter_context(database(folder / "data"))
         redis = Redis(folder)
         stack.callback(redis.kill)
         admin_key = f"nh_{secrets.token_urlsafe(32)}"

@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from typing import Any
 
 import orjson
 
+from loadtests.soak import calls
 from loadtests.soak.client import Connection, Reply
 from loadtests.soak.rights import Rights
 from loadtests.soak.servers import Servers
-from loadtests.soak.writes import Join, Leave, Put, Remove, Share, Write
+from loadtests.soak.writes import Put, Share, Write
 
 _CREATED = 201
 
@@ -50,29 +51,16 @@ async def make_keys(
 
 async def ask_for(write: Write, connection: Connection, keys: Keys, rights: Rights) -> Reply:
     """As the tenant's admin; documents belong to nobody. `rights` know of it already."""
-    key = keys.admins[write.tenant]
+    access: dict[str, Any] = {}
     match write:
-        case Put(tenant, document_id, text):
-            body = {
-                "title": PurePosixPath(document_id).stem,
-                "text": text,
-                "owner": None,
-                "readers": sorted(rights.readers(tenant, document_id)),
-            }
-            path = f"/v1/documents/{document_id}"
-            return await connection.call("PUT", path, key, orjson.dumps(body))
-        case Share(_, document_id, readers):
-            path = f"/v1/documents/{document_id}/access"
-            body = {"readers": sorted(readers)}
-            return await connection.call("PATCH", path, key, orjson.dumps(body))
-        case Remove(_, document_id):
-            return await connection.call("DELETE", f"/v1/documents/{document_id}", key)
-        case Join(_, group, subject):
-            path = f"/v1/groups/{group}/members/{subject}"
-            return await connection.call("PUT", path, key)
-        case Leave(_, group, subject):
-            path = f"/v1/groups/{group}/members/{subject}"
-            return await connection.call("DELETE", path, key)
+        case Put(tenant, document_id):
+            access = {"owner": None, "readers": sorted(rights.readers(tenant, document_id))}
+        case Share(_, _, readers):
+            access = {"readers": sorted(readers)}
+        case _:
+            pass
+    call = calls.of(write, access)
+    return await connection.call(call.method, call.path, keys.admins[write.tenant], call.body)
 
 
 class Lock:

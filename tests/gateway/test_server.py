@@ -54,9 +54,21 @@ COMMANDS = (
     ("jobs", "show"),
     ("jobs", "replay"),
     ("jobs", "drop"),
+    ("loadtest",),
 )
 # What takes long to load, and is needed only by a command that does something.
-HEAVY = {"asyncpg", "numpy", "openai", "redis", "starlette", "uvicorn", "wordfreq", "wordllama"}
+HEAVY = {
+    "asyncpg",
+    "hdrh",
+    "matplotlib",
+    "numpy",
+    "openai",
+    "redis",
+    "starlette",
+    "uvicorn",
+    "wordfreq",
+    "wordllama",
+}
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,46 @@
+"""Many connections that begin a request and never end it."""
+
+import asyncio
+import resource
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+CONNECTIONS = 10_000
+_AT_ONCE = 200
+_BEGINNING = b"POST /v1/search HTTP/1.1\r\nHost: crowd\r\nContent-Length: 100\r\n"
+
+
+def allow() -> None:
+    """As many open files as the system lets this process, and those it starts, have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+class Crowd:
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        assert parts.hostname is not None, "the URL names a host"
+        assert parts.port is not None, "and a port"
+        self._host, self._port = parts.hostname, parts.port
+        self._transports: list[asyncio.Transport] = []
+
+    async def come(self) -> None:
+        for _ in range(0, CONNECTIONS, _AT_ONCE):
+            await asyncio.gather(*(self._connect() for _ in range(_AT_ONCE)))
+        there = sum(not transport.is_closing() for transport in self._transports)
+        if there < CONNECTIONS:
+            raise RuntimeError(f"only {there} connections could be made: see ulimit -n")
+
+    async def go(self) -> None:
+        for transport in self._transports:
+            transport.abort()
+        self._transports.clear()
+        await asyncio.sleep(0)
+
+    async def _connect(self) -> None:
+        with suppress(OSError):
+            transport, _ = await asyncio.get_running_loop().create_connection(
+                asyncio.Protocol, self._host, self._port
+            )
+            self._transports.append(transport)
+            transport.write(_BEGINNING)

@@ -1,0 +1,78 @@
+"""Each fault: how it begins, how it is mended, and what it may do to those who ask."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from loadtests.bench_faults.crowd import CONNECTIONS, Crowd
+from loadtests.bench_faults.embeddings import Embeddings
+from loadtests.bench_faults.servers import Servers
+
+_FULL = "1mb"  # less than the answers take that are there by then
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """is_silent: nobody may get an error by it. seconds: it lasts at least so long."""
+
+    name: str
+    begin: Callable[[], Awaitable[None]]
+    mend: Callable[[], Awaitable[None]]
+    is_silent: bool
+    seconds: float = 5.0
+
+
+def of(servers: Servers) -> list[Fault]:
+    crowd = Crowd(servers.gateway.url)
+    return [
+        Fault("Redis killed", _do(servers.redis.kill), _do(servers.redis.start), is_silent=True),
+        Fault("Redis paused", _do(servers.redis.pause), _do(servers.redis.resume), is_silent=True),
+        Fault(
+            "Redis cut off, its memory kept",
+            _do(servers.wire.cut),
+            _do(servers.wire.mend),
+            is_silent=True,
+        ),
+        Fault(
+            "Redis full",
+            _do(lambda: servers.redis.limit(_FULL)),
+            _do(lambda: servers.redis.limit("0")),
+            is_silent=True,
+        ),
+        Fault("PostgreSQL crashed", _do(servers.postgres.crash), _nothing, is_silent=False),
+        Fault(
+            "PostgreSQL paused",
+            _do(servers.postgres.pause),
+            _do(servers.postgres.resume),
+            is_silent=False,
+        ),
+        Fault(
+            "gateway killed",
+            _do(servers.gateway.kill),
+            _do(servers.gateway.start),
+            is_silent=False,
+            seconds=0.0,
+        ),
+        Fault(f"{CONNECTIONS:,} slow connections", crowd.come, crowd.go, is_silent=True),
+    ]
+
+
+def of_embedder(service: Embeddings) -> Fault:
+    async def leave() -> None:
+        service.is_away = True
+
+    async def come_back() -> None:
+        service.is_away = False
+
+    return Fault("embedding service away", leave, come_back, is_silent=True)
+
+
+def _do(what: Callable[[], None]) -> Callable[[], Awaitable[None]]:
+    async def doing() -> None:
+        await asyncio.to_thread(what)
+
+    return doing
+
+
+async def _nothing() -> None:
+    """It mends itself."""

@@ -1,0 +1,111 @@
+"""One fault under load: a quiet while, the fault, and a while after it."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rich.console import Console
+
+from loadtests.bench_faults.faults import Fault
+from loadtests.bench_faults.phases import NAMES, Phases
+from loadtests.open_loop.agents import Agents
+from loadtests.open_loop.driver import Drive, Load
+from loadtests.open_loop.scene import Scene
+from loadtests.section import Bar, Section, table
+
+BEFORE_S, AFTER_S = 6.0, 12.0
+LOAD = Load(rate=100.0, writes=2.0, warm_up_s=3.0, timeout_s=5.0, connections=256)
+RECOVERED_S_MAX = 5.0  # a starting value, not measured
+_FAULTS = ("stale", "leaked")
+
+
+@dataclass(frozen=True, slots=True)
+class Suffered:
+    """A fault, and what came of it. wrong: answers, by stale and leaked."""
+
+    fault: Fault
+    phases: Mapping[str, Any]
+    write_errors: int
+    wrong: Mapping[str, int]
+
+    @property
+    def errors(self) -> int:
+        errors: int = sum(self.phases[name]["errors"] for name in NAMES)
+        return errors
+
+    def row(self) -> Sequence[str]:
+        phases = self.phases
+        return (
+            self.fault.name,
+            *(_ms(phases[name]["p99_ms"]) for name in NAMES),
+            *(f"{phases[name]['errors']:,}" for name in NAMES[1:]),
+            f"{self.write_errors:,}",
+            f"{phases['recovered_s']:.1f}",
+            *(f"{self.wrong[name]:,}" for name in _FAULTS),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.phases, "write_errors": self.write_errors, **self.wrong}
+
+
+async def suffer(scene: Scene, fault: Fault, agents: Agents, console: Console) -> Suffered:
+    counts = scene.judge.counts
+    before = {name: counts[name] for name in _FAULTS}
+    phases = Phases()
+    load = replace(LOAD, seconds=BEFORE_S + fault.seconds + AFTER_S)
+    async with scene.drive(load, agents, phases.add) as drive:
+        running = asyncio.create_task(drive.run())
+        await _until(drive, BEFORE_S)
+        phases.begun_s = drive.elapsed_s
+        await fault.begin()
+        await _until(drive, BEFORE_S + fault.seconds)
+        await fault.mend()
+        phases.mended_s = drive.elapsed_s
+        figures = await running
+    writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
+    wrong = {name: counts[name] - before[name] for name in _FAULTS}
+    suffered = Suffered(fault, phases.as_json(), writes, wrong)
+    console.print(" · ".join(suffered.row()), markup=False)
+    return suffered
+
+
+def section(title: str, text: str, suffered: Sequence[Suffered]) -> Section:
+    head = (
+        *("fault", "P99 ms before", "during", "after", "errors during", "after"),
+        *("of writes", "s to recover", "stale", "leaked"),
+    )
+    return Section(
+        title,
+        f"{text}\n\n{table(head, [one.row() for one in suffered])}",
+        {one.fault.name: one.as_json() for one in suffered},
+        _bars(suffered),
+    )
+
+
+def _bars(suffered: Sequence[Suffered]) -> Sequence[Bar]:
+    return [
+        *(
+            Bar(f"{name} answers", sum(one.wrong[name] for one in suffered), at_most=0)
+            for name in _FAULTS
+        ),
+        Bar(
+            "errors by what may cause none",
+            sum(one.errors for one in suffered if one.fault.is_silent),
+            at_most=0,
+        ),
+        Bar(
+            "seconds to recover, the longest",
+            max(one.phases["recovered_s"] for one in suffered),
+            at_most=RECOVERED_S_MAX,
+        ),
+    ]
+
+
+async def _until(drive: Drive, seconds: float) -> None:
+    while drive.elapsed_s < seconds:
+        await asyncio.sleep(0.05)
+
+
+def _ms(value: float | None) -> str:
+    return "none" if value is None else f"{value:,.1f}"

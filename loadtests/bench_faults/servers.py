@@ -1,0 +1,142 @@
+"""One gateway, its PostgreSQL, and its Redis behind a wire; each can be killed, hung and mended."""
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loadtests import service
+from loadtests.service import Service
+from loadtests.soak import servers as soaked
+from loadtests.soak.servers import Redis
+
+_SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
+_WIRE_S_MAX = 10.0
+
+
+class Wire:
+    """Between a gateway and Redis."""
+
+    def __init__(self, folder: Path, target: Path) -> None:
+        self._listen, self._target = folder / "wire.sock", target
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self._listen}?db=0"
+
+    def mend(self) -> None:
+        self._listen.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "loadtests.bench_faults.wire"]
+        self._process = subprocess.Popen([*command, str(self._listen), str(self._target)])  # noqa: S603
+        deadline_s = time.monotonic() + _WIRE_S_MAX
+        while not self._listen.exists() and time.monotonic() < deadline_s:
+            time.sleep(0.01)
+
+    def cut(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+class Postgres:
+    """The processes of a server, found by its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        (file,) = folder.rglob("postmaster.pid")
+        self._leader = int(file.read_text().splitlines()[0])
+
+    def pause(self) -> None:
+        for pid in [self._leader, *self._children()]:
+            os.kill(pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        for pid in [*self._children(), self._leader]:
+            os.kill(pid, signal.SIGCONT)
+
+    def crash(self) -> None:
+        """One of its processes is killed, at which it ends all connections and recovers."""
+        os.kill(self._children()[0], signal.SIGKILL)
+
+    def _children(self) -> list[int]:
+        file = Path(f"/proc/{self._leader}/task/{self._leader}/children")
+        return [int(pid) for pid in file.read_text().split()]
+
+
+@dataclass
+class Gateway:
+    """Always on the same port."""
+
+    shared: Service
+    settings: dict[str, str]
+    port: int = field(default_factory=lambda: free_port())  # noqa: PLW0108  it is below
+    _running: ExitStack = field(default_factory=ExitStack)
+    _service: Service | None = None
+
+    def start(self) -> None:
+        beside = service.beside(self.shared, self.settings, port=self.port)
+        self._service = self._running.enter_context(beside)
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        self._running.close()
+
+    def stop(self) -> None:
+        """Returns when it has finished what it was at."""
+        self._running.close()
+
+    @property
+    def pid(self) -> int:
+        assert self._service is not None, "it was started"
+        return self._service.pid
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    gateway: Gateway
+    redis: Redis
+    wire: Wire
+    postgres: Postgres
+
+    @property
+    def admin_key(self) -> str:
+        return self.gateway.shared.admin_key
+
+
+@contextmanager
+def running(settings: dict[str, str] | None = None) -> Iterator[Servers]:
+    with ExitStack() as stack:
+        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-faults-"))
+        folder = Path(name)
+        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        database_url = stack.enter_context(soaked.database(folder / "data"))
+        redis = Redis(folder)
+        redis.start()
+        stack.callback(redis.kill)
+        wire = Wire(folder, redis.socket)
+        wire.mend()
+        stack.callback(wire.cut)
+        admin_key = f"nh_{secrets.token_urlsafe(32)}"
+        shared = Service("", admin_key, database_url, wire.url, 0)
+        gateway = Gateway(shared, _SETTINGS | (settings or {}))
+        gateway.start()
+        stack.callback(gateway.stop)
+        yield Servers(gateway, redis, wire, Postgres(folder / "data"))
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,38 @@
+"""A wire between two Unix sockets, to be cut by killing it and hung by stopping it.
+
+python -m loadtests.bench_faults.wire LISTEN TARGET
+"""
+
+import asyncio
+import sys
+from contextlib import closing, suppress
+
+import uvloop
+
+_PIECE_BYTES = 65_536
+
+
+async def _serve(listen: str, target: str) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer), suppress(OSError):
+            far_reader, far_writer = await asyncio.open_unix_connection(target)
+            with closing(far_writer):
+                forth = asyncio.create_task(_pass_on(reader, far_writer))
+                await _pass_on(far_reader, writer)
+                forth.cancel()
+
+    server = await asyncio.start_unix_server(connected, listen)
+    async with server:
+        await server.serve_forever()
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while piece := await reader.read(_PIECE_BYTES):
+            writer.write(piece)
+            await writer.drain()
+    writer.close()
+
+
+if __name__ == "__main__":
+    uvloop.run(_serve(*sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""What load the gateway bears, open loop, with everything on one machine."""

@@ -1,0 +1,45 @@
+"""How many requests a second a gateway bears: the most at which answers still come in time."""
+
+from dataclasses import replace
+
+from rich.console import Console
+
+from loadtests.bench_load.bench import drive, percentile
+from loadtests.open_loop.agents import Agents
+from loadtests.open_loop.driver import Load
+from loadtests.open_loop.figures import Figures
+from loadtests.open_loop.scene import Scene
+
+P99_MS_MAX = 250.0  # beyond it requests pile up
+ERRORS_MAX = 0.001
+_FIRST, _GROWTH = 100.0, 1.5
+_HALVINGS = 3  # of the gap between what it bears and what not
+_STEP_S, _WARM_UP_S = 6.0, 2.0
+_RATE_MAX = 20_000.0
+
+
+async def find(scene: Scene, load: Load, agents: Agents, console: Console) -> float:
+    """Steps of some seconds, each half as much again as the one before, then closer; 0 if it bears
+    not even the first.
+    """
+    borne, rate = 0.0, _FIRST
+    while rate < _RATE_MAX and await _bears(scene, load, rate, agents, console):
+        borne, rate = rate, rate * _GROWTH
+    too_much = rate
+    for _ in range(_HALVINGS if borne else 0):
+        rate = (borne + too_much) / 2
+        if await _bears(scene, load, rate, agents, console):
+            borne = rate
+        else:
+            too_much = rate
+    return borne
+
+
+async def _bears(scene: Scene, load: Load, rate: float, agents: Agents, console: Console) -> bool:
+    step = replace(load, rate=rate, seconds=_STEP_S, warm_up_s=_WARM_UP_S)
+    return _is_borne(await drive(scene, step, agents, console))
+
+
+def _is_borne(figures: Figures) -> bool:
+    in_time = percentile(figures, "p99_ms") <= P99_MS_MAX
+    return in_time and figures.error_share <= ERRORS_MAX

@@ -1,0 +1,50 @@
+"""Exact hits alone, at a rate that a busy tenant has."""
+
+from dataclasses import asdict
+
+import uvloop
+
+from loadtests import service
+from loadtests.bench_load import bench
+from loadtests.bench_load.bench import Bench
+from loadtests.open_loop.driver import Load
+from loadtests.open_loop.scene import Target, scene
+from loadtests.section import Bar, Section, table
+from loadtests.service import Service
+
+_RATE = 500.0
+_P99_MS_MAX = 2.0
+_HITS_MIN = 0.999
+
+
+def measure(given: Bench) -> Section:
+    with service.nearhit(bench.SETTINGS) as made:
+        return uvloop.run(_measured(given, made))
+
+
+async def _measured(given: Bench, made: Service) -> Section:
+    target = Target(made.url, admin_key=made.admin_key, data=given.folder, public=True)
+    load = Load(
+        rate=_RATE, writes=0, repeats=1, strangers=0, connections=256, seconds=given.seconds
+    )
+    async with scene(target, seed=1, writes=False) as staged:
+        figures = await bench.drive(staged, load, staged.agents(load), given.console)
+    rows = [bench.row("from when it was due", figures, "all")]
+    rows.append(bench.row("from when it was sent", figures, "sent"))
+    text = (
+        f"{_RATE:g} requests a second for {load.seconds:g} s, arrivals by Poisson, nothing "
+        f"written: each of {len(staged.world.subjects)} agents asks its one question again.\n\n"
+        f"{table(('', 'answers', *bench.HEAD), rows)}\n\n"
+        f"The driver itself was late by {figures.late.percentile_ms(99):.1f} ms at P99, on cores "
+        "that it shares with all that it drives."
+    )
+    return Section(
+        "Exact hits",
+        text,
+        {"load": asdict(load), "hits": figures.as_json()},
+        [
+            Bar("P99 ms", bench.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
+            Bar("share of hits", 1 - figures.share("tier.miss"), at_least=_HITS_MIN),
+            Bar("errors", figures.errors.total(), at_most=0),
+        ],
+    )

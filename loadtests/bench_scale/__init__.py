@@ -1,0 +1,1 @@
+"""More than one gateway behind a balancer, on one PostgreSQL and one Redis."""

@@ -1,0 +1,99 @@
+"""All gateways restarted one after the other under load, and one killed."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import uvloop
+from rich.console import Console
+
+from loadtests.bench_faults.phases import Phases
+from loadtests.bench_load import bench
+from loadtests.bench_scale import servers
+from loadtests.bench_scale.servers import Servers
+from loadtests.open_loop.driver import Load
+from loadtests.open_loop.scene import Scene, Target, scene
+from loadtests.section import Bar, Section, table
+
+_GATEWAYS = 2
+_LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
+_QUIET_S = 5.0
+_NAMES = ("drained, then restarted", "restarted without a word", "killed, then started")
+
+
+def measure(data: Path | None, console: Console) -> Section:
+    with servers.running(_GATEWAYS) as started:
+        return uvloop.run(_measured(started, data, console))
+
+
+async def _measured(started: Servers, data: Path | None, console: Console) -> Section:
+    target = Target(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
+    async with scene(target, seed=1, writes=True) as staged:
+        rolled = await _suffered(staged, lambda: _roll(started))
+        console.print(f"restarted: {rolled}", markup=False)
+        hasty = await _suffered(staged, lambda: _stop_and_start(started))
+        console.print(f"without a word: {hasty}", markup=False)
+        killed = await _suffered(staged, lambda: _kill(started))
+        console.print(f"killed: {killed}", markup=False)
+        faults = bench.correct(staged)
+    rows = [
+        (
+            name,
+            *(f"{told[phase]['p99_ms'] or 0:.1f}" for phase in ("before", "during", "after")),
+            f"{told['errors']:,}",
+            f"{told['requests']:,}",
+        )
+        for name, told in zip(_NAMES, (rolled, hasty, killed), strict=True)
+    ]
+    head = ("", "P99 ms before", "during", "after", "failed", "of requests")
+    text = (
+        f"{_GATEWAYS} gateways behind HAProxy, {_LOAD.rate:g} searches and {_LOAD.writes:g} writes "
+        "a second. One after the other is drained (`set server … state drain`), told to stop "
+        "(SIGTERM), started again, and brought back when `/readyz` says so. Then the same without "
+        "a word to the balancer, which has to find out; and one is killed with what it was at.\n\n"
+        f"{table(head, rows)}"
+    )
+    figures = {"drained": rolled, "hasty": hasty, "killed": killed, "load": asdict(_LOAD)}
+    bars = [Bar("failed in the rolling restart", rolled["errors"], at_most=0), *faults]
+    return Section("Rolling restart", text, figures, bars)
+
+
+async def _suffered(staged: Scene, change: Callable[[], None]) -> dict[str, Any]:
+    phases = Phases()
+    async with staged.drive(_LOAD, on_search=phases.add) as drive:
+        running = asyncio.create_task(drive.run())
+        while drive.elapsed_s < _QUIET_S:
+            await asyncio.sleep(0.05)
+        phases.begun_s = drive.elapsed_s
+        await asyncio.to_thread(change)
+        phases.mended_s = drive.elapsed_s
+        figures = await running
+    return {
+        **phases.as_json(),
+        "errors": figures.errors.total(),
+        "requests": figures.requests,
+        "took_s": round(phases.mended_s - phases.begun_s, 1),
+    }
+
+
+def _roll(started: Servers) -> None:
+    for number, gateway in enumerate(started.gateways):
+        started.balancer.drain(number)
+        gateway.stop()
+        gateway.start()
+        started.balancer.bring_back(number)
+
+
+def _stop_and_start(started: Servers) -> None:
+    for number, gateway in enumerate(started.gateways):
+        gateway.stop()
+        gateway.start()
+        started.balancer.bring_back(number)
+
+
+def _kill(started: Servers) -> None:
+    started.gateways[0].kill()
+    started.gateways[0].start()
+    started.balancer.bring_back(0)

@@ -1,0 +1,48 @@
+"""Some gateways on one PostgreSQL and one Redis, and the balancer before them."""
+
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadtests.bench_faults.servers import Gateway, free_port
+from loadtests.bench_scale import balancer
+from loadtests.bench_scale.balancer import Balancer
+from loadtests.service import Service
+from loadtests.soak import servers as soaked
+from loadtests.soak.servers import Redis
+
+_SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    gateways: Sequence[Gateway]
+    balancer: Balancer
+
+    @property
+    def admin_key(self) -> str:
+        return self.gateways[0].shared.admin_key
+
+
+@contextmanager
+def running(count: int) -> Iterator[Servers]:
+    with ExitStack() as stack:
+        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-scale-"))
+        folder = Path(name)
+        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        database_url = stack.enter_context(soaked.database(folder / "data"))
+        redis = Redis(folder)
+        redis.start()
+        stack.callback(redis.kill)
+        admin_key = f"nh_{secrets.token_urlsafe(32)}"
+        shared = Service("", admin_key, database_url, redis.url, 0)
+        gateways = [Gateway(shared, _SETTINGS) for _ in range(count)]
+        for gateway in gateways:
+            gateway.start()
+            stack.callback(gateway.stop)
+        ports = [gateway.port for gateway in gateways]
+        balanced = stack.enter_context(balancer.before(ports, free_port()))
+        yield Servers(gateways, balanced)

@@ -1,0 +1,47 @@
+"""How many requests a second one, two and three gateways bear behind one balancer."""
+
+import os
+from pathlib import Path
+
+import uvloop
+from rich.console import Console
+
+from loadtests.bench_load import bench, capacity
+from loadtests.bench_scale import servers
+from loadtests.bench_scale.servers import Servers
+from loadtests.open_loop.driver import Load
+from loadtests.open_loop.scene import Target, scene
+from loadtests.section import Bar, Section, table
+
+_COUNTS = (1, 2, 3)
+_LOAD = Load(writes=2.0, connections=256)
+
+
+def measure(data: Path | None, console: Console) -> Section:
+    borne: dict[int, float] = {}
+    bars: list[Bar] = []
+    judged = 0
+    for count in _COUNTS:
+        console.print(f"{count} gateways")
+        with servers.running(count) as started:
+            borne[count], faults, answers = uvloop.run(_borne(started, data, console))
+        bars += [Bar(f"{count} gateways: {bar.what}", bar.figure, at_most=0) for bar in faults]
+        judged += answers
+    rows = [(str(count), f"{rate:,.0f}", f"{rate / borne[1]:.2f}") for count, rate in borne.items()]
+    text = (
+        "The mix of [the benchmark of load](load.md), through HAProxy, and its capacity as defined "
+        f"there. All of it, the driver too, shares {os.cpu_count()} cores: what more gateways "
+        "bear on machines of their own cannot be seen here, only that they do not hinder each "
+        f"other. {judged:,} answers were judged.\n\n"
+        f"{table(('gateways', 'searches a second', 'to one'), rows)}"
+    )
+    return Section("Throughput by number of gateways", text, {"borne": borne}, bars)
+
+
+async def _borne(
+    started: Servers, data: Path | None, console: Console
+) -> tuple[float, list[Bar], int]:
+    target = Target(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
+    async with scene(target, seed=1, writes=True) as staged:
+        rate = await capacity.find(staged, _LOAD, staged.agents(_LOAD), console)
+        return rate, list(bench.correct(staged)), staged.judge.counts["judged"]

@@ -1,0 +1,1 @@
+"""Requests sent when they are due, and a verdict on the answers: what `nearhit loadtest` runs."""

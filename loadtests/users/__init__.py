@@ -1,0 +1,1 @@
+"""Locust users that behave like agents and writers: `make load`."""

@@ -1,0 +1,100 @@
+"""Locust's users against a gateway of the run's own, or any that is named.
+
+    python -m loadtests.users [URL --admin-key KEY] [--shape SHAPE] [--users N] [--web] …
+
+Makes tenants, keys and documents, runs Locust, and deletes the tenants. Exits with 1 if the budget
+is missed.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from loadtests import service
+from loadtests.open_loop.scene import Target, scene
+from loadtests.users import plan, shapes
+from loadtests.users.plan import Options
+
+_LOCUSTFILE = Path(__file__).parent / "locustfile.py"
+
+
+class Deployment(NamedTuple):
+    url: str
+    admin_key: str
+
+
+def main() -> None:
+    arguments = _arguments()
+    options = Options(
+        shape=arguments.shape,
+        users=arguments.users,
+        seconds=shapes.lasting(arguments.shape, arguments.seconds),
+        writes=arguments.writes,
+        repeats=arguments.repeats,
+        seed=arguments.seed,
+        data=arguments.data and str(arguments.data.absolute()),
+        budget=arguments.budget and str(arguments.budget.absolute()),
+        report=str(arguments.report.absolute()),
+    )
+    with _deployment(arguments.url, arguments.admin_key) as deployment:
+        raise SystemExit(asyncio.run(_run(deployment, options, web=arguments.web)))
+
+
+@contextmanager
+def _deployment(url: str | None, admin_key: str | None) -> Iterator[Deployment]:
+    if url is not None:
+        if admin_key is None:
+            raise SystemExit("a URL needs --admin-key, the operator's, to make tenants with")
+        yield Deployment(url, admin_key)
+        return
+    with service.nearhit({"NEARHIT_LOG_LEVEL": "error"}) as made:
+        yield Deployment(made.url, made.admin_key)
+
+
+async def _run(deployment: Deployment, options: Options, *, web: bool) -> int:
+    data = Path(options.data) if options.data else None
+    target = Target(deployment.url, admin_key=deployment.admin_key, data=data)
+    with tempfile.TemporaryDirectory(prefix="nearhit-load-") as name:
+        file = Path(name) / "plan.json"
+        async with scene(target, seed=options.seed, writes=True) as staged:
+            plan.write(plan.of(staged, options), file)
+            command = [sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE)]
+            command += ["--web-host", "127.0.0.1"] if web else ["--headless", "--only-summary"]
+            environment = os.environ | {plan.VARIABLE: str(file)}
+            process = await asyncio.create_subprocess_exec(*command, env=environment)
+            try:
+                return await process.wait()
+            finally:
+                if process.returncode is None:  # Ctrl-C has told it too, and it reports
+                    await process.wait()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m loadtests.users",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("url", nargs="?", help="of a deployment; without, one is started")
+    parser.add_argument("--admin-key", default=os.environ.get("NEARHIT_LOADTEST_ADMIN_KEY"))
+    parser.add_argument("--shape", choices=shapes.SHAPES, default="steady")
+    parser.add_argument("--users", type=int, default=50, help="at most")
+    parser.add_argument("--seconds", type=float, default=60.0, help="a soak: an hour at least")
+    parser.add_argument("--writes", type=float, default=2.0, help="a second")
+    parser.add_argument("--repeats", type=float, default=0.7, help="share of the searches")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--data", type=Path, help="folder of real histories")
+    parser.add_argument("--budget", type=Path, help="TOML file of limits")
+    parser.add_argument("--web", action="store_true", help="with Locust's page, on port 8089")
+    parser.add_argument("--report", type=Path, default=Path("report.html"))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""What Locust loads: agents that ask in bursts, writers, and the shape of their number.
+
+Locust's users wait for their answers, so that a stall is seen by as many as there are users: for a
+verdict on latency use `nearhit loadtest`. Its percentiles are of rounded times unless it is told
+otherwise, as here; the report is of the same histograms and the same judge as that command's.
+"""
+
+import itertools
+import os
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import gevent
+import locust.stats
+import orjson
+from locust import FastHttpUser, LoadTestShape, between, events, task
+
+from loadtests import machine
+from loadtests.open_loop import budget, page, stage
+from loadtests.open_loop.agents import Agents
+from loadtests.open_loop.connections import Reply
+from loadtests.open_loop.figures import Figures
+from loadtests.open_loop.result import Result
+from loadtests.open_loop.scene import texts_of
+from loadtests.soak.writes import Remove
+from loadtests.users import plan, shapes
+
+_OK, _NO_CONTENT, _UNAUTHORIZED = 200, 204, 401
+_NOBODY = "nh_a-key-that-nobody-has-made"
+_STRANGERS = 0.01  # share of the searches
+_BURST = (2, 6)
+_GAP_S = (0.05, 0.3)  # between the questions of a burst
+_PAUSE_S = (0.5, 2.0)  # between bursts
+_SPAWNED_A_SECOND = 100.0
+
+_PLAN = plan.read(Path(os.environ[plan.VARIABLE]))
+_OPTIONS = _PLAN.options
+_WORLD = _PLAN.world()
+_JUDGE = _PLAN.judge(_WORLD)
+_KEYS = _PLAN.keys()
+_TEXTS = texts_of(_WORLD)
+_FIGURES = Figures(time.monotonic())
+_NUMBERS = itertools.count()
+
+# To a hundredth of a millisecond.
+locust.stats.bucket_response_time = lambda response_time: round(response_time, 2)
+
+
+class Agent(FastHttpUser):
+    """One subject, who asks some related questions and then thinks."""
+
+    host = _PLAN.url
+    wait_time = between(*_PAUSE_S)
+
+    def on_start(self) -> None:
+        number = next(_NUMBERS)
+        who = _WORLD.subjects[number % len(_WORLD.subjects)]
+        self._random = Random(f"{_OPTIONS.seed} {number}")  # noqa: S311  no secret
+        self._agents = Agents(
+            [who],
+            _TEXTS,
+            (),
+            repeats=_OPTIONS.repeats,
+            strangers=_STRANGERS,
+            random=self._random,
+        )
+
+    @task
+    def burst(self) -> None:
+        for _ in range(self._random.randint(*_BURST)):
+            self._ask()
+            gevent.sleep(self._random.uniform(*_GAP_S))
+
+    def _ask(self) -> None:
+        asked = self._agents.ask()
+        key = _NOBODY if asked.is_stranger else _KEYS.readers[asked.who]
+        floor = _JUDGE.floor(asked.who[0])
+        name = "a stranger" if asked.is_stranger else f"scope {asked.question.scope}"
+        status, reply = _exchanged(
+            self.client,
+            ("POST", "/v1/search", key, asked.question.body),
+            name,
+            wanted=(_UNAUTHORIZED,) if asked.is_stranger else (_OK,),
+        )
+        if asked.is_stranger:
+            if status == _OK:
+                _JUDGE.let_in(asked.question.body)
+        elif status == _OK:
+            _FIGURES.answered(reply.sent_s, asked.question.scope, reply)
+            _JUDGE.judge(asked.who, asked.question.body, reply, floor)
+
+
+class Writer(FastHttpUser):
+    """The histories, write by write."""
+
+    host = _PLAN.url
+    fixed_count = 1
+    writes = _WORLD.writes()
+
+    @task
+    def write(self) -> None:
+        begun_s = time.monotonic()
+        write = next(self.writes)
+        _JUDGE.asked(write, begun_s)
+        call = stage.call_of(write, _KEYS, _JUDGE)
+        key = _KEYS.writers[write.tenant]
+        wanted = (200, 202, 204) if isinstance(write, Remove) else (200, 204)
+        status, reply = _exchanged(
+            self.client, (*call[:2], key, call.body), type(write).__name__.lower(), wanted=wanted
+        )
+        if status in wanted:
+            told = orjson.loads(reply.body) if status != _NO_CONTENT else {}
+            _JUDGE.acknowledged(write, reply.answered_s, told.get("revision"))
+            _FIGURES.wrote(begun_s, reply.answered_s)
+        gevent.sleep(max(0.0, begun_s + 1 / _OPTIONS.writes - time.monotonic()))
+
+
+class Wanted(LoadTestShape):
+    """The shape that was asked for."""
+
+    def tick(self) -> tuple[int, float] | None:
+        at_s, seconds = self.get_run_time(), _OPTIONS.seconds
+        if at_s > seconds:
+            return None
+        return shapes.users(_OPTIONS.shape, at_s, seconds, _OPTIONS.users), _SPAWNED_A_SECOND
+
+
+@events.quitting.add_listener
+def report(environment: Any, **_: Any) -> None:
+    """The page and the verdict, when all is over."""
+    limits = budget.read(Path(_OPTIONS.budget) if _OPTIONS.budget else None)
+    told = Result(
+        url=_PLAN.url,
+        date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        command=f"make load SHAPE={_OPTIONS.shape} USERS={_OPTIONS.users}",
+        machine=machine.description(("locust",)),
+        summary=f"Locust, {_OPTIONS.shape}: {_OPTIONS.users} users at most, who wait for answers",
+        options={"shape": _OPTIONS.shape, "users": _OPTIONS.users, "writes": _OPTIONS.writes},
+        seconds=float(max(1, len(_FIGURES.seconds))),
+        figures=_FIGURES,
+        judge=_JUDGE,
+        findings=budget.judged(limits, _FIGURES, _JUDGE),
+    )
+    file = Path(_OPTIONS.report)
+    file.write_text(page.html(told))
+    file.with_suffix(".json").write_text(told.as_json())
+    print(f"budget {'held' if told.held else 'missed'}; {file} shows more")
+    environment.process_exit_code = 0 if told.held else 1
+
+
+def _exchanged(
+    client: Any, call: tuple[str, str, str, bytes], name: str, *, wanted: tuple[int, ...]
+) -> tuple[int, Reply]:
+    """Status 0: there was no answer. What is not wanted is an error, here and in Locust's page."""
+    method, path, key, body = call
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    _FIGURES.requests += 1
+    sent_s = time.monotonic()
+    with client.request(
+        method, path, data=body, headers=headers, name=name, catch_response=True
+    ) as response:
+        status = int(response.status_code or 0)
+        if status in wanted:
+            response.success()
+        else:
+            response.failure(f"{status}")
+            _FIGURES.failed(sent_s, str(status) if status else "no answer")
+        told = {
+            header.encode(): response.headers.get(header) or ""
+            for header in ("cache-status", "server-timing", "nearhit-revision")
+            if status
+        }
+        return status, Reply(status, told, response.content or b"", sent_s, time.monotonic())

@@ -1,0 +1,232 @@
+"""The driver, against a server that answers as it is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing, suppress
+from random import Random
+from time import monotonic
+
+import pytest
+
+from loadtests.open_loop import arrivals
+from loadtests.open_loop.agents import Agents
+from loadtests.open_loop.connections import Connections, Unanswered
+from loadtests.open_loop.driver import Drive, Load
+from loadtests.open_loop.judge import Judge
+from loadtests.open_loop.stage import Keys
+from loadtests.soak.writes import Put, Remove, Write
+
+pytestmark = pytest.mark.anyio
+
+WHO = ("run-a", "ana")
+EMPTY = b'{"hits":[]}'
+STALL_S = 1.0
+SEED = 11  # with which exactly one write is due
+
+Answer = Callable[[str], tuple[str, bytes]]
+
+
+def hit(_: str) -> tuple[str, bytes]:
+    return "200 OK\r\nCache-Status: nearhit; hit; detail=memory", EMPTY
+
+
+@asynccontextmanager
+async def served(answer: Answer = hit, stall_s: float = 0.0) -> AsyncIterator[str]:
+    """stall_s: for which nobody gets an answer, from half a second on."""
+    begun_s = monotonic()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                length = int(head.partition("Content-Length: ")[2].split("\r\n")[0])
+                await reader.readexactly(length)
+                if 0 < monotonic() - begun_s - 0.5 < stall_s:
+                    await asyncio.sleep(begun_s + 0.5 + stall_s - monotonic())
+                status, body = answer(head)
+                writer.write(
+                    f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+                )
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@asynccontextmanager
+async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[Drive]:
+    agents = Agents(
+        [WHO],
+        {},
+        ["a question"],
+        repeats=load.repeats,
+        strangers=load.strangers,
+        random=Random(1),  # noqa: S311  no secret
+    )
+    keys = Keys(None, {WHO[0]: "writer"}, {WHO: "reader"})
+    connections = Connections(url, most=load.connections, timeout_s=load.timeout_s)
+    yield Drive(connections, load, keys, Judge("run"), agents, iter(writes))
+    await connections.close()
+
+
+def load(**fields: float) -> Load:
+    quick = {"rate": 100.0, "seconds": 0.5, "warm_up_s": 0.0, "writes": 0.0, "strangers": 0.0}
+    return Load(**(quick | fields))  # type: ignore[arg-type]  # all of these are numbers
+
+
+async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
+    asked = load(seconds=2.0, connections=1)
+    async with served(stall_s=STALL_S) as url, driven(url, asked) as drive:
+        figures = await drive.run()
+
+    # Half of the requests fell due while nothing was answered; one alone was on its way.
+    due, sent = figures.latencies["all"], figures.latencies["sent"]
+    assert due.count == sent.count
+    assert due.percentile_ms(75) > 300
+    assert sent.percentile_ms(75) < 100
+    assert sent.percentile_ms(100) >= 1000 * STALL_S * 0.9
+
+
+async def test_what_was_due_while_warming_up_is_not_counted() -> None:
+    asked = load(seconds=0.3, warm_up_s=0.3)
+    async with served() as url, driven(url, asked) as drive:
+        figures = await drive.run()
+
+    assert 0 < figures.requests == figures.count("all") < 60
+    assert drive.judge.counts["judged"] > figures.count("all")
+
+
+async def test_answers_are_told_by_tier_and_scope() -> None:
+    async with served() as url, driven(url, load()) as drive:
+        figures = await drive.run()
+
+    assert figures.count("tier.memory") == figures.count("all")
+    assert figures.count("all") == sum(
+        figures.count(f"scope.{scope}")
+        for scope in ("all", "private", "shared", "tenant", "public")
+    )
+    assert sum(second.hits for second in figures.seconds) == figures.count("all")
+
+
+async def test_every_other_status_is_an_error_and_no_latency() -> None:
+    async with (
+        served(lambda _: ("503 Service Unavailable", b"")) as url,
+        driven(url, load()) as drive,
+    ):
+        figures = await drive.run()
+
+    assert figures.errors["503"] == figures.requests > 0
+    assert figures.error_share == 1
+    assert figures.count("all") == 0
+
+
+async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
+    async with (
+        served(stall_s=1.0) as url,
+        driven(url, load(seconds=0.9, timeout_s=0.05)) as drive,
+    ):
+        figures = await drive.run()
+
+    assert figures.errors["timeout"] > 0
+
+
+async def test_what_cannot_be_sent_in_time_is_an_error_too() -> None:
+    asked = load(seconds=1.2, timeout_s=0.1, connections=1)
+    async with served(stall_s=0.6) as url, driven(url, asked) as drive:
+        figures = await drive.run()
+
+    # In half a second nothing is answered, and no more than five of these requests were sent.
+    assert figures.errors["timeout"] > 30
+
+
+async def test_a_stranger_who_is_let_in_is_a_leak() -> None:
+    async with served() as url, driven(url, load(strangers=1)) as drive:
+        figures = await drive.run()
+
+    assert drive.judge.counts["leaked"] == figures.requests == figures.errors["200"] > 0
+
+
+async def test_a_stranger_who_is_refused_is_no_error() -> None:
+    async with (
+        served(lambda _: ("401 Unauthorized", b"")) as url,
+        driven(url, load(strangers=1)) as drive,
+    ):
+        figures = await drive.run()
+
+    assert figures.requests > 0
+    assert not figures.errors
+
+
+async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
+    answers = iter(["503 Service Unavailable", "404 Not Found"])
+
+    def once(head: str) -> tuple[str, bytes]:
+        return (next(answers), b"") if head.startswith("DELETE") else hit(head)
+
+    put = Put(*WHO, "text", frozenset({"tenant"}))
+    async with (
+        served(once) as url,
+        driven(url, load(rate=0.0, writes=1.0, seconds=1.5, seed=SEED), Remove(*WHO)) as drive,
+    ):
+        drive.judge.asked(put, 0.0)
+        drive.judge.acknowledged(put, 0.0, None)
+        await drive.run()
+
+    assert next(answers, None) is None
+    assert drive.judge.rights.documents(WHO[0]) == {}
+
+
+async def test_a_server_that_hangs_up_has_not_answered() -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        connections = Connections(f"http://127.0.0.1:{port}", most=1, timeout_s=5)
+
+        with pytest.raises(Unanswered):
+            await connections.ask("GET", "/healthz", "")
+
+
+async def test_no_more_connections_are_opened_than_allowed_and_they_are_used_again() -> None:
+    opened = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal opened
+        opened += 1
+        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                await reader.readuntil(b"\r\n\r\n")
+                await asyncio.sleep(0.005)
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        connections = Connections(f"http://127.0.0.1:{port}", most=2, timeout_s=5)
+
+        replies = await asyncio.gather(*(connections.ask("GET", "/healthz", "") for _ in range(10)))
+        await connections.close()
+
+    assert [reply.body for reply in replies] == [b"ok"] * 10
+    assert opened == 2
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "ftp://host", "http://"])
+def test_what_is_no_url_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="is no URL"):
+        Connections(url, most=1, timeout_s=1)
+
+
+def test_arrivals_come_as_often_as_asked_for() -> None:
+    random = Random(1)  # noqa: S311  no secret
+
+    poisson = list(arrivals.due(100, 50, "poisson", random))
+    constant = list(arrivals.due(10, 1.05, "constant", random))
+
+    assert poisson == sorted(poisson)
+    assert poisson[-1] < 50
+    assert len(poisson) == pytest.approx(5000, rel=0.1)
+    assert constant == pytest.approx([number / 10 for number in range(1, 11)])
+    assert list(arrivals.due(0, 10, "poisson", random)) == []

@@ -1,0 +1,57 @@
+"""How many Locust users there are, and what Locust's process is told."""
+
+from pathlib import Path
+
+import pytest
+
+from loadtests.open_loop.world import MadeUp, Named
+from loadtests.soak.writes import Put
+from loadtests.users import plan, shapes
+from loadtests.users.plan import Options, Plan
+from loadtests.users.shapes import SHAPES, Shape
+
+MOST = 50
+
+
+def count(shape: Shape, share: float) -> int:
+    return shapes.users(shape, 60 * share, 60, MOST)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_there_is_always_somebody_and_never_more_than_asked_for(shape: Shape) -> None:
+    counts = [count(shape, share / 100) for share in range(101)]
+
+    assert min(counts) >= 1
+    assert max(counts) == MOST
+
+
+def test_a_ramp_rises_and_a_spike_comes_and_goes() -> None:
+    ramp = [count("ramp", share / 10) for share in range(11)]
+
+    assert ramp == sorted(ramp)
+    assert [count("spike", share) for share in (0.1, 0.5, 0.9)] == [5, 50, 5]
+
+
+def test_a_soak_takes_an_hour_at_least() -> None:
+    assert shapes.lasting("soak", 60) == 3600
+    assert shapes.lasting("soak", 7200) == 7200
+    assert shapes.lasting("steady", 60) == 60
+
+
+def test_locusts_process_knows_the_same_world_and_what_was_there_at_first(tmp_path: Path) -> None:
+    options = Options("steady", MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html")
+    made = Plan("http://x", "run", False, {"run-a": "w"}, [["run-a", "ana", "r"]], options)
+    file = tmp_path / "plan.json"
+
+    plan.write(made, file)
+    read = plan.read(file)
+
+    assert read == made
+    assert file.stat().st_mode & 0o077 == 0
+    world, there = read.world(), Named(MadeUp(seed=3), "run", public=False)
+    assert world.first == there.first
+    assert [next(world.writes()) for _ in range(1)] == [next(there.writes())]
+    assert read.keys().readers == {("run-a", "ana"): "r"}
+    puts = [write for write in world.first if isinstance(write, Put)]
+    known = read.judge(world).rights.documents(puts[0].tenant)
+    assert known[puts[0].document_id] == (puts[0].text, puts[0].readers)
