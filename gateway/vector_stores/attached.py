@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from gateway import documents as plain
 from gateway import problems
+from gateway.documents_wire import DocumentBody
 from gateway.exchange import Exchange, answer, everything
 from gateway.principal import Admitted
 from gateway.vector_stores.files import file_of, no_such_file, uploader
@@ -27,7 +28,6 @@ from gateway.vector_stores.wire import (
     StoreFileAnswer,
     counted,
 )
-from gateway.wire import DocumentBody
 from index.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
 from index.errors import EmbeddingUnavailable
 from index.files import File, Files
