@@ -31,7 +31,8 @@ app = typer.Typer(
     help="""Nearhit answers an AI agent's search in milliseconds, from exactly what it may read.
 
     Settings come from the environment (NEARHIT_…; see docs/settings.md). With no
-    NEARHIT_DATABASE_URL and no NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and Valkey in NEARHIT_DATA_DIR.""",
+    NEARHIT_DATABASE_URL and no NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and
+    Valkey in NEARHIT_DATA_DIR.""",
 )
 audit_commands = typer.Typer(invoke_without_command=True)
 tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
