@@ -1,5 +1,8 @@
 """What vector stores and files tell whom: no more than the documents that are made of them."""
 
+import asyncio
+from collections.abc import AsyncIterator
+
 import openai
 import pytest
 from openai import AsyncOpenAI
@@ -9,16 +12,14 @@ from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
 from index.search import Embedder
-from tests.gateway.gateways import Caller, Gateway, running
+from tests.gateway.gateways import Caller, running
 from tests.gateway.test_vector_stores import LEAVE, TRAVEL, attached, client_of, found
-
-__all__ = ["client"]
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def client(ana: Caller):
+async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
     async with client_of(ana) as opened:
         yield opened
 
@@ -161,16 +162,12 @@ async def test_what_was_queued_for_a_file_goes_with_it(
 
 
 async def done(caller: Caller, status_url: str) -> None:
-    import asyncio
-
     async with asyncio.timeout(30):
         while (await caller.call("GET", status_url)).json()["state"] != "done":
             await asyncio.sleep(0.05)
 
 
 async def queued(caller: Caller) -> set[str]:
-    import asyncio
-
     async with asyncio.timeout(30):
         while True:
             jobs = (await caller.call("GET", "/v1/jobs")).json()["jobs"]
