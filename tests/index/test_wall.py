@@ -82,9 +82,9 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await documents.page(ANA, Filter(), after="", source=None, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
     told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}
-    await VectorStores(database).attach("acme", SOURCE, **told)
+    await VectorStores(database).attach("acme", "handbook", **told)
     page = Page(None, newest_first=True, limit=10)
-    await VectorStores(recorded).files(ANA, Filter(), SOURCE, page, subject=None)
+    await VectorStores(recorded).files(ANA, Filter(), "handbook", page, subject=None)
     return recorder.calls
 
 

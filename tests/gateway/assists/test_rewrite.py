@@ -164,7 +164,7 @@ async def test_how_long_it_takes_tells_nobody_what_somebody_who_sees_more_has_as
     "said",
     [
         "Quels sont les forfaits\u00a0?",  # as French sets its marks
-        "می\u200cخواهم بدانم از کی؟",  # with a joiner, as Persian writes
+        "می\u200cخواهم بدانم از کی؟",  # noqa: RUF001  with a joiner, as Persian writes
         "いつから\u3000ですか。",  # with a space of its own
     ],
 )
