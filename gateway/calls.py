@@ -13,6 +13,7 @@ from gateway import (
     audit_log,
     audit_log_wire,
     documents,
+    documents_wire,
     forgetting,
     forgetting_wire,
     jobs,
@@ -71,8 +72,8 @@ CALLS = (
         documents.put_batch,
         needs="writer",
         summary="Write many documents, one a line; one result a line",
-        body=wire.BatchLine,
-        answer=wire.WrittenAnswer,
+        body=documents_wire.BatchLine,
+        answer=documents_wire.WrittenAnswer,
         media_type="application/x-ndjson",
     ),
     Call(
@@ -90,8 +91,8 @@ CALLS = (
         documents.patch_access,
         needs="writer",
         summary="Change a document's owner and readers, without embedding anything",
-        body=wire.AccessBody,
-        answer=wire.RevisionAnswer,
+        body=documents_wire.AccessBody,
+        answer=documents_wire.RevisionAnswer,
     ),
     Call(
         "PUT",
@@ -99,8 +100,8 @@ CALLS = (
         documents.put_document,
         needs="writer",
         summary="Write a document, or its next version",
-        body=wire.DocumentBody,
-        answer=wire.WrittenAnswer,
+        body=documents_wire.DocumentBody,
+        answer=documents_wire.WrittenAnswer,
         later=jobs_wire.QueuedAnswer,
     ),
     Call(
@@ -109,7 +110,7 @@ CALLS = (
         documents.get_document,
         needs="reader",
         summary="A document that the caller may read",
-        answer=wire.DocumentAnswer,
+        answer=documents_wire.DocumentAnswer,
     ),
     Call(
         "DELETE",
@@ -126,7 +127,7 @@ CALLS = (
         documents.list_documents,
         needs="reader",
         summary="The documents that the caller may read, page by page, without their texts",
-        answer=wire.DocumentsAnswer,
+        answer=documents_wire.DocumentsAnswer,
         parameters=("cursor", "limit", "source"),
     ),
     Call(

@@ -22,7 +22,11 @@ async def compute(searcher: Searcher, seen: Scope, query: Query, assisting: Assi
 
     Raises `DatabaseUnavailable`.
     """
-    found = await find(searcher, seen, query)
+    return await computed(await find(searcher, seen, query), seen, query, assisting)
+
+
+async def computed(found: Found, seen: Scope, query: Query, assisting: Assisting) -> Computed:
+    """What was found, as the answer that it is. Only services and models are asked."""
     said, lacks = None, {"embedder": "lexical-only"} if found.degraded else {}
     if query.finish is not None:
         said = await (await assisting.tools()).finisher.ask(seen.tenant, found.hits, query)

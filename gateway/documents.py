@@ -10,10 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from gateway import problems, wire
 from gateway.credentials import stand_in
-from gateway.exchange import Exchange, answer, everything, queued, queued_body
-from gateway.principal import Admitted, utc_now
-from gateway.problems import Problem
-from gateway.wire import (
+from gateway.documents_wire import (
     AccessBody,
     BatchLine,
     ChunksAnswer,
@@ -24,6 +21,9 @@ from gateway.wire import (
     RevisionAnswer,
     WrittenAnswer,
 )
+from gateway.exchange import Exchange, answer, everything, queued, queued_body
+from gateway.principal import Admitted, utc_now
+from gateway.problems import Problem
 from index import cut, jobs
 from index.document import NO_SUMMARIES, Document
 from index.errors import (

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from gateway.wire import Body, RevisionAnswer
+from gateway.documents_wire import RevisionAnswer
+from gateway.wire import Body
 
 
 class GoneAnswer(Body):

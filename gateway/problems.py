@@ -93,11 +93,6 @@ def overloaded() -> Problem:
     return Problem(503, "overloaded", "Not available now", detail, headers=_RETRY)
 
 
-def unsettled() -> Problem:
-    detail = "Others kept changing what there is to see. Try again, or ask for less at once."
-    return Problem(503, "contended", "Not available now", detail, headers=_RETRY)
-
-
 def invalid(errors: Sequence[FieldError]) -> Problem:
     fields = ", ".join(error.field for error in errors)
     return Problem(422, "invalid-field", "A field is not valid", f"Mend {fields}.", errors)

@@ -5,13 +5,13 @@ from typing import Any
 
 from gateway import documents, wire
 from gateway.backfill import BACKFILL, Backfill
+from gateway.documents_wire import DocumentBody
 from gateway.forgetting import ANSWERS, DropAnswers, RemoveTenant, Unlearn
 from gateway.index_audit import AuditIndex
 from gateway.principal import Admitted, utc_now
 from gateway.problems import Problem
 from gateway.services import Services
 from gateway.sources import ReadSource, RemoveSource
-from gateway.wire import DocumentBody
 from index import leaving
 from index.audits import AUDIT
 from index.jobs import Claimed

@@ -1,7 +1,8 @@
 """Many searches in one call: as whoever asks is now, and all answered at one revision.
 
 An answer that was computed after somebody's commit, and one that was cached before it, are each
-right, and not of one revision: whichever is behind is asked for again, until none is.
+right, and not of one revision: whichever is behind is asked for again, until none is. Where others
+write faster than that, all are computed from one snapshot.
 """
 
 import asyncio
@@ -10,19 +11,21 @@ from typing import Any, TypeVar
 
 from starlette.responses import Response
 
-from cache.answers import Served
+from cache.answers import Computed, Served
 from gateway import problems, wire
 from gateway.answering import answered, note
+from gateway.compute import computed, find
 from gateway.exchange import Exchange
 from gateway.principal import Admitted
 from gateway.search import Ready, cache_status, degraded, meant, revision_of
 from gateway.services import Services
 from gateway.wanted import Wanted, check_limits
 from gateway.wire import SearchBatchBody
+from index.search import Found
 
 T = TypeVar("T")
 
-_TURNS_MAX = 20  # each but the first takes a commit during the last; a starting value
+_TURNS_MAX = 4  # each but the first takes a commit during the last; a starting value
 _NO_MESSAGES = "a message, with history or a gate, is understood by a call of its own"
 _SHARE = 2  # of a worker's connections to PostgreSQL, a batch leaves others all but one in so many
 
@@ -92,7 +95,25 @@ async def at_one_revision(
         ]
         if not behind:
             return [served[at] for at in range(len(wanted))]
-    raise problems.unsettled()
+    return await _at_one_instant(services, wanted)
+
+
+async def _at_one_instant(services: Services, wanted: Sequence[Wanted]) -> list[Served]:
+    """One after the other, on one connection; nothing of it is cached."""
+    found: dict[str, Found] = {}
+    async with services.database.searching.snapshot():
+        for each in wanted:
+            if each.key not in found:
+                found[each.key] = await find(services.searcher, each.scope, each.query)
+    made = {
+        each.key: await computed(found[each.key], each.scope, each.query, services.assisting)
+        for each in {each.key: each for each in wanted}.values()
+    }
+    return [_computed(made[each.key]) for each in wanted]
+
+
+def _computed(made: Computed) -> Served:
+    return Served(made.body, made.as_of, "miss", whole=made.whole, lacks=made.lacks)
 
 
 def _latest(served: Iterable[Served], revisions: Mapping[str, int]) -> dict[str, int]:

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -88,6 +89,10 @@ class Session:
         return None if row is None else next(iter(row.values()))
 
 
+# Of the task's snapshot, if it has one.
+_PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
+
+
 class Searching:
     """Calls functions, by the names of their statements, on connections of their role."""
 
@@ -104,13 +109,29 @@ class Searching:
             call = self._functions.known(name, numbers) or await self._made(name, numbers)
             try:
                 return await self._rows(name, call, arguments)
-            except asyncpg.UndefinedFunctionError:  # somebody has dropped it since
+            except asyncpg.UndefinedFunctionError as error:  # somebody has dropped it since
                 self._functions.forget(name, numbers)
+                if _PINNED.get() is not None:  # whose transaction this has ended
+                    raise DatabaseUnavailable("a search's function was dropped") from error
             return await self._rows(name, await self._made(name, numbers), arguments)
 
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
         return rows[0] if rows else None
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[None]:
+        """What this task asks for within is all as of one instant; one statement at a time."""
+        with _unavailable():
+            async with (
+                self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
+                connection.transaction(isolation="repeatable_read", readonly=True),
+            ):
+                pinned = _PINNED.set(connection)
+                try:
+                    yield
+                finally:
+                    _PINNED.reset(pinned)
 
     async def _made(self, name: str, numbers: Mapping[str, int]) -> str:
         """One at a time: who asks for the same needs no connection of its own meanwhile."""
@@ -121,11 +142,19 @@ class Searching:
                 return await self._functions.make(connection, name, numbers)
 
     async def _rows(self, name: str, call: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        pinned = _PINNED.get()
+        if pinned is not None:
+            return await self._fetched(pinned, name, call, arguments)
         async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-            started_s = time.perf_counter()
-            rows = await connection.fetch(call, *arguments)
-            self._observe(name, time.perf_counter() - started_s)
-            return cast("Sequence[Row]", rows)
+            return await self._fetched(connection, name, call, arguments)
+
+    async def _fetched(
+        self, connection: Connection, name: str, call: str, arguments: Sequence[Any]
+    ) -> Sequence[Row]:
+        started_s = time.perf_counter()
+        rows = await connection.fetch(call, *arguments)
+        self._observe(name, time.perf_counter() - started_s)
+        return cast("Sequence[Row]", rows)
 
 
 class Database:

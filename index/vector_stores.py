@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from index import audit_log
+from index import audit_log, visible
 from index.database import Database
 from index.errors import TenantFull
 from index.files import Page
+from index.query import Filter
 from index.scope import Scope
 
 FileStatus: TypeAlias = Literal["in_progress", "completed", "failed"]
@@ -88,11 +89,14 @@ class VectorStores:
         row = await self._database.row("vector_stores.one", *arguments)
         return None if row is None else VectorStore(**row)
 
-    async def page(self, scope: Scope, page: Page, *, by_admin: bool) -> list[VectorStore]:
+    async def page(
+        self, scope: Scope, page: Page, *, by_admin: bool, sources: Sequence[str] | None
+    ) -> list[VectorStore]:
+        """sources: the only ones that count; None for all."""
         rows = await self._database.rows(
             "vector_stores.page",
             *(scope.tenant, scope.grants, scope.shared),
-            *(page.after, by_admin, page.newest_first, page.limit),
+            *(page.after, by_admin, page.newest_first, page.limit, sources),
         )
         return [VectorStore(**row) for row in rows]
 
@@ -143,14 +147,29 @@ class VectorStores:
         rows = await self._database.rows("vector_stores.stores_of_file", tenant, file_id)
         return {row["source"]: row["document_id"] for row in rows}
 
+    async def documents_of_files(self, tenant: str, source: str) -> list[str]:
+        """Of all that are attached to the source, also those that are not written yet."""
+        rows = await self._database.rows("vector_stores.documents_of_files", tenant, source)
+        return [row["document_id"] for row in rows]
+
     async def files(
-        self, scope: Scope, subject: str, source: str, page: Page, which: Which = ANY
+        self,
+        scope: Scope,
+        wanted: Filter,
+        source: str,
+        page: Page,
+        which: Which = ANY,
+        *,
+        subject: str | None,
     ) -> list[Attached]:
-        """Those whose document the scope admits; and before there is one, the subject's own."""
-        rows = await self._database.rows(
-            "vector_stores.files",
-            *(scope.tenant, scope.grants, scope.shared, scope.owner, source, subject),
-            *(which.file_id, which.batch_id, which.status),
+        """Those whose document the scope admits and the filter wants.
+
+        subject: who is told of its own before there is a document, too.
+        """
+        rows = await self._database.searching.rows(
+            "search.files",
+            *visible.which(scope, wanted),
+            *(source, subject, which.file_id, which.batch_id, which.status),
             *(page.after, page.newest_first, page.limit),
         )
         return [Attached(**row) for row in rows]

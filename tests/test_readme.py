@@ -1,14 +1,22 @@
-"""The README says what the code says."""
+"""The README and the pages beside it say what the code says, and lead where they say."""
 
 import re
 from pathlib import Path
+
+import pytest
 
 from gateway.calls import CALLS
 from gateway.command import app
 from gateway.settings import Settings
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+_README_LINES_MAX = 350
 _PLACES = {"data_dir": "the user's data folder"}  # not the same on every machine
+_FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_NOT_OURS = ("http://", "https://", "mailto:")
 
 
 def settings_table() -> str:
@@ -20,14 +28,30 @@ def settings_table() -> str:
     return "\n".join(rows)
 
 
-def test_the_readme_lists_every_setting_with_its_default() -> None:
-    assert settings_table() in README, f"put this into the README:\n{settings_table()}"
-
-
-def test_the_readme_lists_every_call_with_what_it_needs() -> None:
+def calls_table() -> str:
+    rows = ["| call | needs | what |", "|---|---|---|"]
     for call in CALLS:
         path = re.sub(r":\w+", "", call.path)
-        assert f"| `{call.method} {path}` | {call.needs} | {call.summary} |" in README
+        rows.append(f"| `{call.method} {path}` | {call.needs} | {call.summary} |")
+    return "\n".join(rows)
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def anchors(page: Path) -> set[str]:
+    """Of the page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", _FENCED.sub("", text_of(page)), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_settings_are_listed_with_their_defaults() -> None:
+    assert settings_table() in text_of(DOCS / "settings.md"), settings_table()
+
+
+def test_the_calls_are_listed_with_what_they_need() -> None:
+    assert calls_table() in text_of(DOCS / "calls.md"), calls_table()
 
 
 def test_the_readme_names_every_command() -> None:
@@ -38,4 +62,26 @@ def test_the_readme_names_every_command() -> None:
     ]
 
     for name in names:
-        assert f"nearhit {name}" in README
+        assert f"nearhit {name}" in text_of(ROOT / "README.md")
+
+
+def test_the_readme_is_read_in_ten_minutes() -> None:
+    assert len(text_of(ROOT / "README.md").splitlines()) <= _README_LINES_MAX
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in _LINK.findall(_FENCED.sub("", text_of(page))):
+        if link.startswith(_NOT_OURS):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_is_led_to_from_the_readme() -> None:
+    readme = text_of(ROOT / "README.md")
+
+    for page in DOCS.glob("*.md"):
+        assert f"(docs/{page.name})" in readme

@@ -19,10 +19,12 @@ class Answerer:
         self._tokens_max = tokens_max
 
     def chosen(self, passages: Sequence[Passage]) -> list[Passage]:
-        """As many as there is room for, the last one cut at a sentence's end."""
-        left, chosen = self._context_tokens, []
+        """As many as there is room for, the first one in any case; the last one is cut."""
+        left, chosen = self._context_tokens, list[Passage]()
         for passage in passages:
             text = context.fitted(passage.text, left)
+            if not text and not chosen:  # else the model would be asked with nothing to answer from
+                text = context.begun(passage.text, left)
             if not text:
                 break
             left -= tokens.count(text)

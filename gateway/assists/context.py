@@ -3,6 +3,7 @@
 Pure: equal hits, query and budget give equal bytes.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ from ingest.cuts.piece import line_ends, sentence_ends
 
 _GAP = " … "  # where sentences were left out
 _NO_BUDGET = 2**62
+_WORD = re.compile(r"\S+\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,17 @@ def fitted(text: str, budget: int) -> str:
             break
         end = until
     return whole[:end].rstrip()
+
+
+def begun(text: str, budget: int) -> str:
+    """As many of its first words as have room, if not one sentence has."""
+    whole, left, end = text.strip(), budget, 0
+    for word in _WORD.finditer(whole):
+        left -= tokens.count(word[0])
+        if left < 0:
+            break
+        end = word.end()
+    return whole[:end].rstrip() or whole.encode()[:budget].decode(errors="ignore")
 
 
 def fits(passages: Sequence[Passage], budget: int) -> bool:

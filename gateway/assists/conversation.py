@@ -12,7 +12,7 @@ from gateway import problems
 from gateway.assists import intent
 from gateway.assists.intent import Verdict, Words
 from gateway.assists.rewrite import Rewritten
-from gateway.exchange import Exchange
+from gateway.exchange import Exchange, everything
 from gateway.search import meant, respond, served
 from gateway.services import Services
 from gateway.wanted import Wanted
@@ -62,7 +62,7 @@ async def understand(exchange: Exchange, principal: Principal, asked: SearchBody
     if "history" not in asked.model_fields_set:
         return Understood(asked, verdict, None)
     rewriter = (await services.assisting.tools()).rewriter
-    rewritten = await rewriter.rewritten(tenant, history_of(asked), asked.query)
+    rewritten = await rewriter.rewritten(everything(admitted), history_of(asked), asked.query)
     return Understood(asked.model_copy(update={"query": rewritten.query}), verdict, rewritten)
 
 

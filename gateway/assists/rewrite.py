@@ -1,6 +1,7 @@
 """A question that leans on what was said before, made into one that stands by itself."""
 
 import hashlib
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
@@ -11,11 +12,13 @@ import structlog
 from gateway.assists import quoting
 from gateway.assists.spend import Affordable
 from index.errors import BudgetSpent
+from index.scope import Scope
 from ingest.errors import ChatTooLate, ChatUnavailable
 
 _ANSWER_TOKENS = 300  # a starting value, not measured
 
-# Why a question stays as it is. long: longer than one may be; lines: more than one.
+# Why a question stays as it is. long: longer than one may be; lines: more than one, or what is
+# no text.
 Reason: TypeAlias = Literal[
     "no-history", "no-model", "empty", "lines", "long", "error", "deadline", "budget"
 ]
@@ -68,31 +71,31 @@ class Rewriter:
 
     async def rewritten(
         self,
-        tenant: str,
+        seen: Scope,
         history: Sequence[Mapping[str, str]],
         query: str,
         *,
         alone: bool = False,
     ) -> Rewritten:
-        """At the tenant's expense, unless a model has said it before.
+        """At the tenant's expense, unless a model has said it before to somebody who sees the same.
 
         alone: also a question that nothing was said before.
         """
         if not history and not alone:
             made = Rewritten(query, "no-history")
         else:
-            made = await self._made(tenant, history, query)
+            made = await self._made(seen, history, query)
         self._observe("rewrite", made.header.replace("; ", " "))
         if made.reason is not None:
-            log.info("rewrite", tenant=tenant, state="kept", detail=made.reason)
+            log.info("rewrite", tenant=seen.tenant, state="kept", detail=made.reason)
         return made
 
     async def _made(
-        self, tenant: str, history: Sequence[Mapping[str, str]], query: str
+        self, seen: Scope, history: Sequence[Mapping[str, str]], query: str
     ) -> Rewritten:
         if self._chat is None:
             return Rewritten(query, "no-model")
-        key = self._key(history, query)
+        tenant, key = seen.tenant, self._key(seen, history, query)
         known = await self._remembered.get(tenant, key)
         if known is not None:
             return Rewritten(known.decode())
@@ -109,17 +112,21 @@ class Rewriter:
             return Rewritten(query, "deadline")
         except ChatUnavailable:
             return Rewritten(query, "error")
-        reason = self._refused(said.strip())
+        said = said.strip()
+        reason = self._refused(said)
         if reason is not None:
             return Rewritten(query, reason)
-        await self._remembered.put(tenant, key, said.strip().encode())
-        return Rewritten(said.strip())
+        await self._remembered.put(tenant, key, said.encode())
+        return Rewritten(said)
 
     def _refused(self, said: str) -> Reason | None:
-        if not said or "\0" in said or not said.isprintable():
-            return "lines" if len(said.splitlines()) > 1 else "empty"
+        """Joiners and spaces of other scripts are part of a question; controls are of none."""
+        if not said:
+            return "empty"
+        if len(said.splitlines()) > 1 or any(unicodedata.category(one) == "Cc" for one in said):
+            return "lines"
         return "long" if len(said) > self._characters_max else None
 
-    def _key(self, history: Sequence[Mapping[str, str]], query: str) -> str:
+    def _key(self, seen: Scope, history: Sequence[Mapping[str, str]], query: str) -> str:
         told = orjson.dumps([self._edition, list(history), query], option=orjson.OPT_SORT_KEYS)
-        return hashlib.blake2b(told, digest_size=16).hexdigest()
+        return hashlib.blake2b(seen.fingerprint + told, digest_size=16).hexdigest()

@@ -78,11 +78,20 @@ def _tool_of(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
 async def _told(exchange: Exchange, tool: str, arguments: dict[str, Any]) -> tuple[bytes, Headers]:
     """What the tool says; to a model, too, what is wrong with its arguments."""
     try:
-        return await TOOLS[tool](exchange, arguments)
+        return await TOOLS[tool](exchange, await _encoded(exchange, arguments))
     except problems.Problem as problem:
         if problem.status not in _MENDED_BY_MODELS:
             raise
         return refusal(problem), []
+
+
+async def _encoded(exchange: Exchange, arguments: dict[str, Any]) -> bytes:
+    """Equal arguments as equal bytes."""
+    try:
+        return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # what is read may be deeper than what is written
+        await exchange.admit()
+        raise problems.invalid_field("arguments", "must not be nested so deep") from None
 
 
 def _no_request(sent: Any) -> Response:

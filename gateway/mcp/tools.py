@@ -16,7 +16,7 @@ from index.document import DocumentId
 from index.principals import Principal
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
-Tool: TypeAlias = Callable[[Exchange, Mapping[str, Any]], Awaitable[tuple[bytes, Headers]]]
+Tool: TypeAlias = Callable[[Exchange, bytes], Awaitable[tuple[bytes, Headers]]]  # of arguments
 
 _SOURCES_MAX = 200
 _UNDERSTOOD = b"mcp search "  # what no body of a search begins with
@@ -88,8 +88,8 @@ class SourcesListed(Body):
     sources: tuple[SourceListed, ...]
 
 
-async def search(exchange: Exchange, arguments: Mapping[str, Any]) -> tuple[bytes, Headers]:
-    told = _UNDERSTOOD + orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+async def search(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
+    told = _UNDERSTOOD + arguments
     wanted = exchange.services.understood.get((exchange.sender, told))
     if wanted is None:
         wanted = _understood(exchange, await exchange.identify(), told)
@@ -122,9 +122,9 @@ def _shown(exchange: Exchange, wanted: Wanted, body: bytes) -> bytes:
     return result
 
 
-async def fetch(exchange: Exchange, arguments: Mapping[str, Any]) -> tuple[bytes, Headers]:
+async def fetch(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
     admitted = await exchange.admit()
-    asked = wire.parse(FetchArguments, orjson.dumps(arguments))
+    asked = wire.parse(FetchArguments, arguments)
     services, scope = exchange.services, everything(admitted)
     document = await services.documents.read_any(scope, admitted.principal.filter, asked.id)
     if document is None:
@@ -136,10 +136,10 @@ async def fetch(exchange: Exchange, arguments: Mapping[str, Any]) -> tuple[bytes
     return encode(results.fetch(document, start=asked.start, tokens_max=tokens_max)), []
 
 
-async def list_sources(exchange: Exchange, arguments: Mapping[str, Any]) -> tuple[bytes, Headers]:
+async def list_sources(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
     """Those of the tenant's with a document that the caller may read; how many of these."""
     admitted = await exchange.admit()
-    wire.parse(ListSourcesArguments, orjson.dumps(arguments))
+    wire.parse(ListSourcesArguments, arguments)
     counts = await exchange.services.documents.sources(
         everything(admitted), admitted.principal.filter, limit=_SOURCES_MAX
     )

@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from gateway import documents as plain
 from gateway import problems
+from gateway.documents_wire import DocumentBody
 from gateway.exchange import Exchange, answer, everything
 from gateway.principal import Admitted
-from gateway.vector_stores.files import file_of, no_such_file, uploader
+from gateway.vector_stores.files import no_such_file, own_file, sees_uploads
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.stores import files_of, store_of
 from gateway.vector_stores.wire import (
@@ -27,7 +28,6 @@ from gateway.vector_stores.wire import (
     StoreFileAnswer,
     counted,
 )
-from gateway.wire import DocumentBody
 from index.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
 from index.errors import EmbeddingUnavailable
 from index.files import File, Files
@@ -89,13 +89,13 @@ async def detach_file(exchange: Exchange) -> Response:
     services, tenant = exchange.services, admitted.principal.tenant
     store, file_id = await store_of(exchange, admitted), _file_id(exchange)
     attached = await _attached(exchange, admitted, store, file_id)
-    document_id = file_id if attached is None else attached.document_id
-    if attached is None or await services.documents.stored(tenant, document_id) is not None:
-        await _document(exchange, admitted, store, file_id)
+    if attached is None or await services.documents.stored(tenant, attached.document_id):
+        document_id = (await _document(exchange, admitted, store, file_id)).document_id
         await services.writer.remove(
             tenant, document_id, lambda stored: plain.may_change(admitted, stored), forget=True
         )
-    await services.jobs.supersede(tenant, [document_id])
+    if attached is not None:
+        await services.jobs.supersede(tenant, [attached.document_id])
     await VectorStores(services.database).detach(tenant, store.source, file_id)
     return answer(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
 
@@ -130,7 +130,7 @@ async def attach_each(
 ) -> None:
     """All files have to be there before one is attached."""
     admitted = await exchange.admit()
-    files = [await file_of(exchange, admitted, body.file_id) for body in bodies]
+    files = [await own_file(exchange, admitted, body.file_id) for body in bodies]
     for file, body in zip(files, bodies, strict=True):
         await _attach(exchange, await exchange.admit(), store, file, body, batch_id)
 
@@ -202,7 +202,7 @@ def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> Docum
 async def _text(exchange: Exchange, admitted: Admitted, file: File) -> str:
     """Raises `Unreadable`."""
     content = await Files(exchange.services.database).content(
-        admitted.principal.tenant, uploader(admitted), file.file_id
+        admitted.principal.tenant, admitted.principal.subject, file.file_id
     )
     if content is None:
         raise no_such_file()
@@ -233,7 +233,12 @@ async def _listed(
 ) -> Response:
     page = page_of(exchange)
     found = await VectorStores(exchange.services.database).files(
-        everything(admitted), admitted.principal.subject, store.source, page, which
+        everything(admitted),
+        admitted.principal.filter,
+        store.source,
+        page,
+        which,
+        subject=admitted.principal.subject if sees_uploads(admitted) else None,
     )
     shown = [StoreFileAnswer.of(store.source, file) for file in found]
     return answer(listed(shown, page, [each.id for each in shown]))

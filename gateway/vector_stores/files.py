@@ -1,4 +1,7 @@
-"""Files: uploaded once, seen by who uploaded them, attached to as many stores as one likes."""
+"""Files: uploaded once, seen by who uploaded them, attached to as many stores as one likes.
+
+An admin is told which there are, and may remove them; what they say is their uploader's alone.
+"""
 
 from collections.abc import AsyncGenerator
 
@@ -15,6 +18,7 @@ from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.wire import DeletedAnswer, FileAnswer, Purpose
 from index.document import Line
 from index.files import File, Files
+from index.principals import NO_FILTER
 from index.vector_stores import VectorStores
 
 _FORM_BYTES = 65_536  # of a body beside its file
@@ -26,6 +30,8 @@ _PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
 async def upload_file(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     services = exchange.services
+    if not sees_uploads(admitted):
+        raise problems.forbidden("A token with a filter, or not for private documents, has none.")
     filename, purpose, content = await _uploaded(exchange)
     file = await Files(services.database).add(
         admitted.principal.tenant,
@@ -42,22 +48,24 @@ async def list_files(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     page = page_of(exchange)
     purpose = exchange.request.query_params.get("purpose") or None
-    found = await Files(exchange.services.database).page(
-        admitted.principal.tenant, uploader(admitted), page, purpose=purpose
-    )
+    found: list[File] = []
+    if sees_uploads(admitted):
+        found = await Files(exchange.services.database).page(
+            admitted.principal.tenant, _uploader(admitted), page, purpose=purpose
+        )
     shown = [FileAnswer.of(file) for file in found]
     return answer(listed(shown, page, [each.id for each in shown]))
 
 
 async def get_file(exchange: Exchange) -> Response:
-    return answer(FileAnswer.of(await file_of(exchange, await exchange.admit())))
+    return answer(FileAnswer.of(await _told_of(exchange, await exchange.admit())))
 
 
 async def get_file_content(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    file = await file_of(exchange, admitted)
+    file = await own_file(exchange, admitted, _file_id(exchange))
     content = await Files(exchange.services.database).content(
-        admitted.principal.tenant, uploader(admitted), file.file_id
+        admitted.principal.tenant, admitted.principal.subject, file.file_id
     )
     if content is None:
         raise no_such_file()
@@ -68,36 +76,56 @@ async def delete_file(exchange: Exchange) -> Response:
     """Out of all vector stores too, where its document is the caller's to remove."""
     admitted = await exchange.admit()
     services, tenant = exchange.services, admitted.principal.tenant
-    file, stores = await file_of(exchange, admitted), VectorStores(services.database)
+    file, stores = await _told_of(exchange, admitted), VectorStores(services.database)
     for source, document_id in (await stores.of_file(tenant, file.file_id)).items():
+        await services.jobs.supersede(tenant, [document_id])
         if await services.documents.stored(tenant, document_id) is not None:
             await services.writer.remove(
                 tenant, document_id, lambda stored: may_change(admitted, stored), forget=True
             )
         await stores.detach(tenant, source, file.file_id)
-    await Files(services.database).remove(tenant, uploader(admitted), file.file_id)
+    await Files(services.database).remove(tenant, _uploader(admitted), file.file_id)
     return answer(DeletedAnswer(id=file.file_id, object="file"))
 
 
-async def file_of(exchange: Exchange, admitted: Admitted, file_id: str = "") -> File:
-    """The file of this identifier, or the path's; a 404 `Problem` if it is not the caller's."""
-    name = file_id or exchange.request.path_params["file_id"]
-    if "\0" in name:
+async def own_file(exchange: Exchange, admitted: Admitted, file_id: str) -> File:
+    """The file of this identifier; a 404 `Problem` if the caller has not uploaded it."""
+    return await _file(exchange, admitted, file_id, admitted.principal.subject)
+
+
+def sees_uploads(admitted: Admitted) -> bool:
+    """Whether it is all of its subject that came: what was uploaded has no scope and no fields."""
+    principal = admitted.principal
+    return "private" in principal.scopes and principal.filter == NO_FILTER
+
+
+def no_such_file() -> problems.Problem:
+    return problems.not_found("file_id", "There is no such file, or it is somebody else's.")
+
+
+async def _told_of(exchange: Exchange, admitted: Admitted) -> File:
+    """The path's; a 404 `Problem` if there is none that the caller may be told of."""
+    return await _file(exchange, admitted, _file_id(exchange), _uploader(admitted))
+
+
+async def _file(exchange: Exchange, admitted: Admitted, file_id: str, subject: str | None) -> File:
+    if "\0" in file_id or not sees_uploads(admitted):
         raise no_such_file()
     files = Files(exchange.services.database)
-    file = await files.one(admitted.principal.tenant, uploader(admitted), name)
+    file = await files.one(admitted.principal.tenant, subject, file_id)
     if file is None:
         raise no_such_file()
     return file
 
 
-def uploader(admitted: Admitted) -> str | None:
-    """Whose files the caller sees: None for everybody's."""
+def _file_id(exchange: Exchange) -> str:
+    name: str = exchange.request.path_params["file_id"]
+    return name
+
+
+def _uploader(admitted: Admitted) -> str | None:
+    """Of whose files the caller is told: None for everybody's."""
     return None if "admin" in admitted.principal.roles else admitted.principal.subject
-
-
-def no_such_file() -> problems.Problem:
-    return problems.not_found("file_id", "There is no such file, or it is somebody else's.")
 
 
 async def _uploaded(exchange: Exchange) -> tuple[str, Purpose, bytes]:

@@ -9,13 +9,14 @@ from starlette.responses import Response
 
 from gateway import problems, wire
 from gateway.answering import note
-from gateway.exchange import Exchange, answer
+from gateway.exchange import Exchange, answer, everything
 from gateway.search import meant, revision_of
 from gateway.search_batch import at_one_revision
 from gateway.vector_stores.stores import store_of
 from gateway.vector_stores.wire import Content, FoundFile, SearchPage, VectorStoreSearchBody
 from gateway.wanted import check_limits
 from gateway.wire import FilterBody, SearchBody
+from index.scope import Scope
 
 
 async def search_vector_store(exchange: Exchange) -> Response:
@@ -35,7 +36,7 @@ async def search_vector_store(exchange: Exchange) -> Response:
     admitted = await exchange.admit(principal)
     await services.load.spend(trace.counters, len(asked) - 1)
     if body.rewrite_query:
-        asked = await _rewritten(exchange, admitted.principal.tenant, asked)
+        asked = await _rewritten(exchange, everything(admitted), asked)
         admitted = await exchange.admit(admitted.principal)
     trace.mark("revision")
     wanted = [meant(exchange, admitted.principal, each) for each in asked]
@@ -59,12 +60,12 @@ async def search_vector_store(exchange: Exchange) -> Response:
 
 
 async def _rewritten(
-    exchange: Exchange, tenant: str, asked: Sequence[SearchBody]
+    exchange: Exchange, seen: Scope, asked: Sequence[SearchBody]
 ) -> list[SearchBody]:
     """With the queries that a language model makes of these, where it makes any."""
     rewriter = (await exchange.services.assisting.tools()).rewriter
     made = await asyncio.gather(
-        *(rewriter.rewritten(tenant, (), each.query, alone=True) for each in asked)
+        *(rewriter.rewritten(seen, (), each.query, alone=True) for each in asked)
     )
     exchange.trace.mark("rewrite")
     return [

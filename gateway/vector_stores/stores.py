@@ -7,6 +7,7 @@ from starlette.responses import Response
 from gateway import problems, wire
 from gateway.exchange import Exchange, answer, everything
 from gateway.principal import Admitted
+from gateway.vector_stores.files import own_file, sees_uploads
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.wire import (
     DeletedAnswer,
@@ -30,6 +31,8 @@ async def create_vector_store(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     services, principal = exchange.services, admitted.principal
     body = await exchange.parse(VectorStoreBody, services.settings.search_bytes_max)
+    for file_id in body.file_ids:  # before there is a store
+        await own_file(exchange, admitted, file_id)
     store = await VectorStores(services.database).add(
         principal.tenant,
         name=body.name or "",
@@ -48,10 +51,12 @@ async def list_vector_stores(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     page = page_of(exchange)
     stores = await VectorStores(exchange.services.database).page(
-        everything(admitted), page, by_admin=_is_admin(admitted)
+        everything(admitted),
+        page,
+        by_admin=_is_admin(admitted),
+        sources=admitted.principal.filter.sources,
     )
-    seen = [store for store in stores if _within(admitted.principal.filter, store.source)]
-    shown = [await _told(exchange, admitted, store) for store in seen[: page.limit]]
+    shown = [await _told(exchange, admitted, store) for store in stores]
     return answer(listed(shown, page, [each.id for each in shown]))
 
 
@@ -83,7 +88,9 @@ async def delete_vector_store(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     services, tenant = exchange.services, admitted.principal.tenant
     store = _changeable(admitted, await store_of(exchange, admitted))
-    await VectorStores(services.database).forget(tenant, store.source)
+    stores = VectorStores(services.database)
+    await services.jobs.supersede(tenant, await stores.documents_of_files(tenant, store.source))
+    await stores.forget(tenant, store.source)
     documents = await services.documents.of_source(tenant, store.source)
     if len(documents) <= _REMOVED_AT_ONCE_MAX:
         for document_id in documents:
@@ -116,10 +123,11 @@ async def files_of(
 ) -> list[Attached]:
     return await VectorStores(exchange.services.database).files(
         everything(admitted),
-        admitted.principal.subject,
+        admitted.principal.filter,
         source,
         Page(None, newest_first=True, limit=FILES_MAX),
         which,
+        subject=admitted.principal.subject if sees_uploads(admitted) else None,
     )
 
 
@@ -151,7 +159,9 @@ def _within(limits: Filter, source: str) -> bool:
 
 
 def _changeable(admitted: Admitted, store: VectorStore) -> VectorStore:
-    if not (_is_admin(admitted) or store.owner == admitted.principal.subject):
+    principal = admitted.principal
+    is_own = store.owner == principal.subject and "private" in principal.scopes
+    if not (_is_admin(admitted) or is_own):
         raise problems.forbidden("Only who made this vector store, or an admin, can change it.")
     return store
 

@@ -382,6 +382,50 @@ WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
   AND :is_admitted AND :is_wanted
 ORDER BY document_id LIMIT $15;
 
+-- name: files
+-- $13 source, $14 subject or null, $15 file or null, $16 batch or null, $17 status or null, $18 the last
+-- file of the page before or null, $19 whether the newest come first, $20 limit: files attached to the
+-- source. Those whose document is meant; before there is one, those that the subject attached.
+SELECT file_id, document_id, created_at, status, error_code, error, metadata, cut, size_bytes
+FROM (
+    SELECT
+        held.file_id, held.document_id, held.created_at, held.error_code,
+        coalesce(held.error, jobs.error) AS error, documents.metadata, documents.cut,
+        coalesce(octet_length(texts.text), 0) AS size_bytes,
+        CASE
+            WHEN jobs.state IN ('waiting', 'running') THEN 'in_progress'
+            WHEN document_key IS NOT NULL THEN 'completed'
+            WHEN held.error_code IS NOT NULL OR jobs.state = 'failed' THEN 'failed'
+        END AS status
+    FROM vector_store_files AS held
+    LEFT JOIN documents
+        ON documents.tenant = $1 AND documents.document_id = held.document_id
+        AND documents.source = held.source
+    LEFT JOIN texts USING (document_key)
+    LEFT JOIN jobs ON jobs.job_id = held.job_id
+    WHERE held.tenant = $1 AND held.source = $13
+      AND ($15::text IS NULL OR held.file_id = $15) AND ($16::text IS NULL OR held.batch_id = $16)
+      AND CASE
+          WHEN document_key IS NULL THEN held.subject = $14
+          ELSE EXISTS (
+              SELECT FROM documents AS meant
+              WHERE meant.document_key = documents.document_key AND :is_admitted AND :is_wanted
+          )
+      END
+) AS files
+WHERE status IS NOT NULL AND ($17::text IS NULL OR status = $17)
+  AND ($18::text IS NULL OR CASE
+      WHEN $19::boolean THEN (created_at, file_id)
+          < (SELECT created_at, file_id FROM vector_store_files AS last
+             WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $18)
+      ELSE (created_at, file_id)
+          > (SELECT created_at, file_id FROM vector_store_files AS last
+             WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $18)
+  END)
+ORDER BY
+    CASE WHEN $19 THEN created_at END DESC, CASE WHEN $19 THEN file_id END DESC, created_at, file_id
+LIMIT $20;
+
 -- name: any_document
 -- $13 document, $14 whether other tenants' public ones are asked for: the tenant's own, or else what
 -- others have made public; of several, the first tenant's.

@@ -14,7 +14,7 @@ import orjson
 import pytest
 from numpy.typing import NDArray
 
-from gateway import wire
+from gateway import documents_wire
 from gateway.embedded import Servers
 from gateway.settings import Settings
 from index.search import Embedder
@@ -459,7 +459,7 @@ async def test_a_batch_tells_each_lines_result_in_order(ana: Caller) -> None:
     assert [result["document_id"] for result in results] == ["new", "kept", "new"]
     assert [result["revision"] for result in results] == [2, 1, 3]
     for result in results:
-        wire.WrittenAnswer.model_validate(result)
+        documents_wire.WrittenAnswer.model_validate(result)
     assert (await read(ana, "new"))["title"] == "Newer"
     assert (await read(ana, "kept"))["readers"] == ["user:ben"]
 

@@ -215,6 +215,22 @@ async def test_a_model_is_told_what_is_wrong_with_its_arguments(
     assert f"{what}: " in text(result)
 
 
+@pytest.mark.parametrize("tool", ["search", "fetch", "list_sources"])
+async def test_arguments_without_a_bottom_are_refused_and_need_a_token_too(
+    gateway: Gateway, ana: Caller, tool: str
+) -> None:
+    sent = orjson.dumps(body(params={"name": tool, "arguments": {"query": "HERE"}}))
+    sent = sent.replace(b'"HERE"', b"[" * 1_000 + b"]" * 1_000)
+
+    answer = await ana.call("POST", "/mcp", content=sent)
+    stranger = await gateway.stranger.call("POST", "/mcp", content=sent)
+
+    result = answer.json()["result"]
+    assert result["isError"]
+    assert "nested" in result["content"][0]["text"]
+    problem(stranger, 401)
+
+
 async def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(ana: Caller) -> None:
     async with connected(ana) as client:
         with pytest.raises(MCPError, match="no tool 'drop'"):

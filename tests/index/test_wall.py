@@ -13,12 +13,14 @@ from index import wall
 from index.database import Database, Row, connect
 from index.documents import Documents
 from index.errors import DatabaseUnavailable
+from index.files import Page
 from index.query import Filter, Query
 from index.role import Connection
 from index.scope import everything
 from index.search import Searcher
 from index.shelves import Shelves
 from index.strategy import Limits
+from index.vector_stores import VectorStores
 from tests.index import crowd
 from tests.index.conftest import connected
 from tests.index.held import held, unobserved
@@ -79,6 +81,10 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await documents.read_any(ANA, Filter(), "acme1")
     await documents.page(ANA, Filter(), after="", source=None, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
+    told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}
+    await VectorStores(database).attach("acme", "handbook", **told)
+    page = Page(None, newest_first=True, limit=10)
+    await VectorStores(recorded).files(ANA, Filter(), "handbook", page, subject=None)
     return recorder.calls
 
 

@@ -156,6 +156,20 @@ async def test_what_nothing_is_found_for_gets_the_fallback_and_no_model_is_asked
     assert stub.chats == []
 
 
+async def test_a_model_is_never_asked_without_a_document_however_little_room_there_is(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.chat_answer = lambda _: SAID
+    async with served(answer_context_tokens=200) as gateway:
+        ana = await gateway.caller("ana")
+        await ana.put("leave", "leave " * 1_000, cut="whole")  # one sentence, longer than that
+        await ask(ana, "leave")
+
+    shown = stub.chats[0].body["messages"][1]["content"]
+    assert shown.startswith("<<<DOCUMENT")
+    assert 90 < shown.count("leave") < 110
+
+
 async def test_a_closed_gate_writes_nothing(served: Served, stub: StubOpenAI) -> None:
     async with served() as gateway:
         ana = await told(gateway)

@@ -72,6 +72,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
     "nothing": (chat(""), "empty"),
     "blanks": (chat("  \n "), "empty"),
     "several lines": (chat("One?\nTwo?"), "lines"),
+    "what is no text": (chat("One?\0 Two?"), "lines"),
     "a novel": (chat("word " * 500), "long"),
     "half an answer": (chat("Since when do", "length"), "error"),
     "no answer": (chat(None), "error"),
@@ -144,6 +145,38 @@ async def test_another_tenant_is_not_given_what_was_made_of_ones_own(
         await eve.search("And since when?", history=HISTORY)
 
     assert len(stub.chats) == 2
+
+
+async def test_how_long_it_takes_tells_nobody_what_somebody_who_sees_more_has_asked(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.chat_answer = lambda _: chat(STANDALONE)
+    async with served() as gateway:
+        ana = await told(gateway)
+        ben = await gateway.caller("ben")
+        for caller in (ana, ben, ana, ben):
+            await caller.search("And since when?", history=HISTORY)
+
+    assert len(stub.chats) == 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Quels sont les forfaits\u00a0?",  # as French sets its marks
+        "می\u200cخواهم بدانم از کی؟",  # noqa: RUF001  with a joiner, as Persian writes
+        "いつから\u3000ですか。",  # with a space of its own
+    ],
+)
+async def test_a_question_in_its_own_script_is_taken_as_it_is_written(
+    served: Served, stub: StubOpenAI, said: str
+) -> None:
+    stub.chat_answer = lambda _: chat(said)
+    async with served() as gateway:
+        ana = await told(gateway)
+        answer = await ana.search("And since when?", history=HISTORY)
+
+    assert answer.headers["nearhit-rewrite"] == "model"
 
 
 MESSAGE = {"role": "user", "content": "Hi."}
