@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test quick format lint types layers fuzz advisories bench-index bench-cache bench-ingest soak real clean
+.PHONY: all setup demo run test quick format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-peers bench-growth soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -70,6 +70,15 @@ bench-cache: setup
 # make bench-ingest DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/ingest.md; ten minutes.
 bench-ingest: setup
 	$(BIN)/python -m loadtests.bench_ingest $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-peers [DATA=FOLDER] [QUICK=1]: writes docs/benchmarks/peers.md; a quarter of an hour.
+bench-peers: .venv/bench
+	$(BIN)/python -W ignore -m loadtests.bench_peers $(DATA) $(if $(QUICK),--quick)
+
+# make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.md; three quarters of
+# an hour, or with QUICK=1 some minutes.
+bench-growth: .venv/bench
+	$(BIN)/python -W ignore -m loadtests.bench_growth $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 # make soak DATA=FOLDER [MINUTES=10] [FAULTS=1]: writes docs/benchmarks/soak.md; fails if any answer
 # was stale, leaked, or not what a fresh search gives.

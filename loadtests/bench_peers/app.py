@@ -24,9 +24,12 @@ from starlette.routing import Route
 from loadtests import served
 from loadtests.bench_peers.world import Caller
 
+
 class Store(Protocol):
-    async def search(self, caller: Caller, text: str, vector: list[float]) -> tuple[bytes, bool]:
-        """The answer, and whether a cache gave it."""
+    async def search(
+        self, caller: Caller, text: str, vector: list[float], *, fresh: bool
+    ) -> tuple[bytes, bool]:
+        """The answer, and whether a cache gave it, which it must not if a fresh one is wanted."""
         ...
 
     async def edit(self, row: int, text: str, vector: list[float]) -> None: ...
@@ -53,11 +56,11 @@ def create(opened: Opened, settings: Mapping[str, Any]) -> Starlette:
     async def search(request: Request) -> Response:
         caller = callers[request.headers["authorization"].removeprefix("Bearer ")]
         asked = orjson.loads(await request.body())
-        answer, is_hit = await stores[0].search(caller, asked["text"], asked["vector"])
-        status = "app; hit" if is_hit else "app; fwd=miss"
-        return Response(
-            answer, media_type="application/json", headers={"cache-status": status}
+        answer, is_hit = await stores[0].search(
+            caller, asked["text"], asked["vector"], fresh=asked.get("fresh", False)
         )
+        status = "app; hit" if is_hit else "app; fwd=miss"
+        return Response(answer, media_type="application/json", headers={"cache-status": status})
 
     async def edit(request: Request) -> Response:
         asked = orjson.loads(await request.body())

@@ -46,6 +46,11 @@ def application(
         )
 
 
+def fresh(asked: Asked) -> bytes:
+    """What is sent for an answer that no cache gives."""
+    return orjson.dumps({"text": asked.text, "vector": asked.vector, "fresh": True})
+
+
 def _body(asked: Asked) -> bytes:
     return orjson.dumps({"text": asked.text, "vector": asked.vector})
 

@@ -1,6 +1,6 @@
 """Chroma's server, asked over HTTP without its client, whose time is not the server's."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,9 +15,10 @@ from loadtests.bench_peers.place import Place
 
 HOW = (
     "`chroma run`, asked over HTTP by the same generator, without its client; one collection, the "
-    "HNSW index with `ef_construction` and `ef_search` of 200, twice what is default; each of a "
-    "row's readers is a field of its own, tenant and reader in one name (`tenant-3/group:g7`), of "
-    "which the filter asks for any: one `$or`, where a tenant besides takes longer"
+    "HNSW index with `ef_construction` and `ef_search` of 200, twice what is default; a row's "
+    "readers are one list in its metadata, tenant and reader in one value "
+    "(`tenant-3/group:g7`), and the filter is an `$or` of `$contains`, which took a third of the "
+    "time of a field for each reader and of a tenant besides"
 )
 HOW_APART = "the same server with a collection a tenant, so that the filter asks for readers alone"
 _ASK = "/api/v2/tenants/default_tenant/databases/default_database/collections/{}/query"
@@ -28,19 +29,17 @@ def started(place: Place) -> Iterator[Peer]:
     world = place.world
     with chroma.server() as server:
         metadata = [
-            _fields(tenant, readers)
+            _readers(tenant, readers)
             for tenant, readers in zip(world.tenants, world.readers, strict=True)
         ]
         collection = chroma.filled(server.client, world.embedded, metadata, world.texts)
 
         def body(asked: Asked) -> bytes:
             caller = world.callers[asked.caller]
-            names = [f"{caller.tenant}/{token}" for token in caller.tokens]
-            return _body(asked, {"$or": [{name: True} for name in names]})
+            return _body(asked, caller.tenant, caller.tokens)
 
         def restrict(row: int, readers: Sequence[str]) -> None:
-            gone = dict.fromkeys(_fields(world.tenants[row], world.readers[row]))
-            fields = gone | _fields(world.tenants[row], readers)
+            fields = _readers(world.tenants[row], readers)
             collection.update(ids=[str(row)], metadatas=[fields])
 
         yield Peer(
@@ -66,21 +65,18 @@ def started_apart(place: Place) -> Iterator[Peer]:
             collections[tenant] = chroma.filled(
                 server.client,
                 world.embedded[rows],
-                [_fields("", world.readers[row]) for row in rows],
+                [_readers("", world.readers[row]) for row in rows],
                 [world.texts[row] for row in rows],
                 ids=rows,
                 name=tenant,
             )
 
         def body(asked: Asked) -> bytes:
-            tokens = world.callers[asked.caller].tokens
-            return _body(asked, {"$or": [{f"/{token}": True} for token in tokens]})
+            return _body(asked, "", world.callers[asked.caller].tokens)
 
         def restrict(row: int, readers: Sequence[str]) -> None:
-            gone = dict.fromkeys(_fields("", world.readers[row]))
-            collections[world.tenants[row]].update(
-                ids=[str(row)], metadatas=[gone | _fields("", readers)]
-            )
+            collection = collections[world.tenants[row]]
+            collection.update(ids=[str(row)], metadatas=[_readers("", readers)])
 
         yield Peer(
             name="Chroma, a collection a tenant",
@@ -96,16 +92,17 @@ def started_apart(place: Place) -> Iterator[Peer]:
         )
 
 
-def _fields(tenant: str, readers: Sequence[str]) -> dict[str, Any]:
-    return {f"{tenant}/{reader}": True for reader in readers}
+def _readers(tenant: str, readers: Sequence[str]) -> dict[str, Any]:
+    return {"readers": [f"{tenant}/{reader}" for reader in readers]}
 
 
-def _body(asked: Asked, where: Mapping[str, Any]) -> bytes:
+def _body(asked: Asked, tenant: str, tokens: Sequence[str]) -> bytes:
+    anyone = [{"readers": {"$contains": f"{tenant}/{token}"}} for token in tokens]
     return orjson.dumps(
         {
             "query_embeddings": [asked.vector],
             "n_results": DEPTH,
-            "where": where,
+            "where": {"$or": anyone},
             "include": ["documents"],
         }
     )

@@ -35,7 +35,9 @@ def _fill(folder: Path, world: World) -> None:
         {
             "row": pa.array(range(len(world.texts)), pa.int64()),
             "tenant": list(world.tenants),
-            "readers": pa.array([list(readers) for readers in world.readers], pa.list_(pa.string())),
+            "readers": pa.array(
+                [list(readers) for readers in world.readers], pa.list_(pa.string())
+            ),
             "text": list(world.texts),
             "vector": pa.FixedSizeListArray.from_arrays(pa.array(world.embedded.ravel()), width),
         }
@@ -47,13 +49,19 @@ class Store:
     def __init__(self, table: Any) -> None:
         self._table = table
 
-    async def search(self, caller: Caller, _: str, vector: list[float]) -> tuple[bytes, bool]:
+    async def search(
+        self, caller: Caller, _: str, vector: list[float], **__: bool
+    ) -> tuple[bytes, bool]:
         readers = ", ".join(f"'{token}'" for token in caller.tokens)
         query = self._table.query().nearest_to(vector).distance_type("cosine")
         where = f"tenant = '{caller.tenant}' AND array_has_any(readers, [{readers}])"
-        found = await query.where(where).select(["row", "text", "_distance"]).limit(DEPTH).to_arrow()
+        found = (
+            await query.where(where).select(["row", "text", "_distance"]).limit(DEPTH).to_arrow()
+        )
         columns = (found[name].to_pylist() for name in ("row", "text", "_distance"))
-        return app.answer([(row, text, 1 - far) for row, text, far in zip(*columns, strict=True)]), False
+        return app.answer(
+            [(row, text, 1 - far) for row, text, far in zip(*columns, strict=True)]
+        ), False
 
     async def edit(self, row: int, text: str, vector: list[float]) -> None:
         await self._table.update({"text": text, "vector": vector}, where=f"row = {row}")

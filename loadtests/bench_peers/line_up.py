@@ -1,4 +1,4 @@
-"""Who takes part: all systems, filled with the world and started, but those that aren't installed."""
+"""Who takes part: all systems that are installed, filled with the world and started."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ def started(world: World, only: Sequence[str], progress: Progress) -> Iterator[L
         nearhit = stack.enter_context(
             ours.filled(world, made, lambda count: progress.advance(task, count))
         )
-        peers, missing = [nearhit, ours.similar(nearhit)], {}
+        peers, missing = [nearhit, ours.similar(nearhit, world, made)], {}
         wanted = {name: entrant for name, entrant in OTHERS.items() if not only or name in only}
         for name, entrant in progress.track(wanted.items(), description="filling the others"):
             lacking = [need for need in entrant.needs if find_spec(need) is None]

@@ -16,7 +16,7 @@ _SUBJECT_WORDS = 6
 _PASSAGES_A_SUBJECT = 5
 _PASSAGE_WORDS = (30, 80)
 _SUBJECT_SHARE = 0.35  # of a passage's words are the subject's
-_QUESTIONS_A_SUBJECT = 2
+_QUESTIONS_A_SUBJECT = 20
 _BEGINNINGS = ("how do i find the", "what is the", "where is the", "who knows about", "when is the")
 
 

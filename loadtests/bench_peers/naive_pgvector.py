@@ -71,7 +71,9 @@ class Store:
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
         self._pool = pool
 
-    async def search(self, caller: Caller, _: str, vector: list[float]) -> tuple[bytes, bool]:
+    async def search(
+        self, caller: Caller, _: str, vector: list[float], **__: bool
+    ) -> tuple[bytes, bool]:
         rows = await self._pool.fetch(
             _SEARCH, caller.tenant, caller.tokens, np.array(vector, np.float32), DEPTH
         )

