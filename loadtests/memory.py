@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from loadtests.service import Service
 
@@ -11,50 +12,53 @@ _PROC = Path("/proc")
 
 
 def megabytes(pids: Iterable[int]) -> float:
-    """Of these and all that they started, a page shared out among those that share it (PSS).
-
-    0 where the system does not say so in /proc.
-    """
-    return sum(map(_kilobytes, tree(set(pids)))) / 1024
+    """Of these, a page shared out among those that share it (PSS); 0 where there is no /proc."""
+    return sum(map(_kilobytes, pids)) / 1024
 
 
 def database(service: Service) -> set[int]:
-    """PostgreSQL's processes, if they are on this machine and were started on a socket."""
-    return tree(_titled(unquote(urlsplit(service.database_url).query.removeprefix("host="))))
+    """The processes of the PostgreSQL that came with the gateway; none of another one."""
+    return _tree(_postmaster(service))
 
 
 def redis(service: Service) -> set[int]:
-    """The same of its Redis."""
-    return tree(_titled(unquote(urlsplit(service.redis_url).path)))
+    """Those of its Valkey, which who started PostgreSQL has started too."""
+    parents = _parents()
+    starters = {parents[pid] for pid in _postmaster(service)}
+    return {
+        pid for pid, its in parents.items() if its in starters and "valkey-server" in _command(pid)
+    }
 
 
-def _titled(part: str) -> set[int]:
-    """Processes in whose command line that stands."""
-    found = set()
-    for pid in _pids():
-        try:
-            line = (_PROC / str(pid) / "cmdline").read_bytes()
-        except OSError:
-            continue  # it is gone
-        if part and part.encode() in line:
-            found.add(pid)
-    return found
+def _postmaster(service: Service) -> set[int]:
+    """Its command line tells the folder of its socket."""
+    (folder,) = parse_qs(urlsplit(service.database_url).query).get("host", [""])
+    return {pid for pid in _parents() if folder and f"-k {folder} " in _command(pid)}
 
 
-def tree(pids: set[int]) -> set[int]:
+def _tree(pids: set[int]) -> set[int]:
     """With all that they started, and these started."""
-    parents = {}
-    for pid in _pids():
-        try:
-            stat = (_PROC / str(pid) / "stat").read_text()
-            parents[pid] = int(stat.rpartition(")")[2].split()[1])
-        except OSError:
-            continue
+    parents = _parents()
     while True:
         more = {pid for pid, its in parents.items() if its in pids} - pids
         if not more:
             return pids
         pids |= more
+
+
+def _parents() -> dict[int, int]:
+    found = {}
+    for folder in _PROC.glob("[0-9]*"):
+        with suppress(OSError):  # it is gone
+            stat = (folder / "stat").read_text()
+            found[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
+    return found
+
+
+def _command(pid: int) -> str:
+    with suppress(OSError):
+        return (_PROC / str(pid) / "cmdline").read_bytes().decode().replace("\0", " ")
+    return ""
 
 
 def _kilobytes(pid: int) -> int:
@@ -64,7 +68,3 @@ def _kilobytes(pid: int) -> int:
         return 0
     found = re.search(r"^Pss: +(\d+) kB", rolled_up, re.MULTILINE)
     return 0 if found is None else int(found[1])
-
-
-def _pids() -> list[int]:
-    return [int(folder.name) for folder in _PROC.glob("[0-9]*")] if _PROC.exists() else []

@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 _COLOURS = ("#0f766e", "#d97706", "#2563eb", "#9333ea")  # that colour-blind people can tell apart
-_STYLE: Mapping[str, Any] = {
+_STYLE: Any = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "nearhit",  # equal figures, equal files
     "font.size": 9,
@@ -28,7 +28,7 @@ def lines(
 
     log: whether x and y are on logarithmic scales, which growth of magnitudes needs.
     """
-    with mpl.rc_context(dict(_STYLE)):
+    with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(3.4 * len(panels), 2.6), layout="constrained")
         figure.patch.set_facecolor("white")
         for place, (unit, by_name) in enumerate(panels.items(), start=1):

@@ -58,24 +58,30 @@ class Meter:
     """Begun before the requests, read after them."""
 
     def __init__(self, made: Service) -> None:
-        self._groups = ({made.pid}, memory.database(made), memory.redis(made))
-        self._before = [_spent_s(group) for group in self._groups]
+        self._made = made
+        self._before = [_spent_s(group) for group in self._groups()]
 
     def read(self, outcome: Outcome, answered: int) -> Cost:
         """answered: requests of all kinds that the servers worked for."""
-        spent = [
-            (_spent_s(group) - before) / answered * 1e6
-            for group, before in zip(self._groups, self._before, strict=True)
+        groups = self._groups()
+        spent_us = [
+            sum(spent_s - before.get(pid, 0.0) for pid, spent_s in _spent_s(group).items())
+            / answered
+            * 1e6
+            for group, before in zip(groups, self._before, strict=True)
         ]
-        held = [memory.megabytes(group) for group in self._groups]
         return Cost(
             outcome.per_second,
             outcome.hits / len(outcome.latencies_s),
             outcome.percentile_ms(0.5),
             outcome.percentile_ms(0.99),
-            *spent,
-            *held,
+            *spent_us,
+            *map(memory.megabytes, groups),
         )
+
+    def _groups(self) -> Sequence[set[int]]:
+        """PostgreSQL starts processes and ends some, whose time is then lost."""
+        return {self._made.pid}, memory.database(self._made), memory.redis(self._made)
 
 
 def take(made: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1) -> Cost:
@@ -92,5 +98,5 @@ def warm(made: Service, requests: Iterator[bytes], count: int) -> None:
     uvloop.run(ask_all(whole.to(made.url), some, connections=1))
 
 
-def _spent_s(pids: set[int]) -> float:
-    return sum(service.processor_s(pid) for pid in pids)
+def _spent_s(pids: set[int]) -> dict[int, float]:
+    return {pid: service.processor_s(pid) for pid in pids}

@@ -1,7 +1,7 @@
 """Searches while others write to the same tenant as fast as they are acknowledged."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -130,11 +130,11 @@ def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
     return f"{notes}\n\n{table(head, rows)}\n\n{picture}"
 
 
-def _writes(one: _With) -> tuple[str, str, str]:
+def _writes(one: _With) -> Sequence[str]:
     if one.writes is None:
         return "", "", ""
-    percentiles = (f"{one.writes.percentile_ms(share):.1f}" for share in (0.5, 0.99))
-    return (f"{one.writes.per_second:,.0f}", *percentiles)
+    p50_ms, p99_ms = (one.writes.percentile_ms(share) for share in (0.5, 0.99))
+    return f"{one.writes.per_second:,.0f}", f"{p50_ms:.1f}", f"{p99_ms:.1f}"
 
 
 def _figures(one: _With) -> dict[str, float]:

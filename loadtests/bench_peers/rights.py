@@ -14,7 +14,6 @@ from loadtests.bench_peers.world import World
 from loadtests.closed_loop import ask_all
 
 _QUESTION_WORDS = 12  # the first of a passage, which find it
-_SEED = 31
 _NOBODY = ("group:nobody",)
 
 
@@ -34,9 +33,9 @@ class _Case:
     asked: Asked
 
 
-def check(peer: Peer, world: World, count: int) -> Rights:
+def check(peer: Peer, world: World, count: int, *, seed: int) -> Rights:
     """So many rows edited and as many others withdrawn; each is asked for twice, then once more."""
-    cases = _cases(world)
+    cases = _cases(world, seed)
     edits = [_still_old(peer, world, case) for case in islice(cases, count)]
     withdrawals = [_still_there(peer, case) for case in islice(cases, count)]
     edited = [old for old in edits if old is not None]
@@ -44,8 +43,8 @@ def check(peer: Peer, world: World, count: int) -> Rights:
     return Rights(len(edited), sum(edited), len(revoked), sum(revoked))
 
 
-def _cases(world: World) -> Iterator[_Case]:
-    random = Random(_SEED)  # noqa: S311  no secret
+def _cases(world: World, seed: int) -> Iterator[_Case]:
+    random = Random(seed)  # noqa: S311  no secret
     met: set[int] = set()
     while True:
         caller = random.randrange(len(world.callers))

@@ -22,6 +22,7 @@ from loadtests.bench_peers.world import World
 from loadtests.service import Service
 
 _QUALITY_SEED, _SIMILAR_SEED = 47, 53
+_RIGHTS_SEED = 101  # of the first system; each has rows of its own, some share their documents
 # Of each ten questions: which are asked for quality, when cold, in the mix, and when similar.
 _SHARES = {"quality": (0, 2), "cold": (2, 5), "mix": (5, 9), "similar": (9, 10)}
 
@@ -87,10 +88,10 @@ def _compared(bench: Bench, built: World, line: LineUp, progress: Progress) -> C
     )
     task = progress.add_task("similar questions, edits, revocations", total=len(line.peers))
     rows = []
-    for peer in line.peers:
+    for seed, peer in enumerate(line.peers, start=_RIGHTS_SEED):
         taken_mb = memory.megabytes(_processes(peer, line.service))
         alike = similar.check(peer, list(map(asked, anew)))
-        checked = rights.check(peer, built, bench.checks)
+        checked = rights.check(peer, built, bench.checks, seed=seed)
         rows.append(Row(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
         progress.advance(task)
     database_mb = memory.megabytes(memory.database(line.service))
