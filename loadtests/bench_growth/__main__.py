@@ -7,16 +7,17 @@ Needs no data. Nothing here is a bar: `docs/scale.md` reckons with the figures.
 
 import argparse
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench_growth import chunks, entries, tenants, writers
+from loadtests.bench_growth import chunks, deployment, entries, tenants, writers
 from loadtests.bench_growth.bench import Bench, Measure
 from loadtests.report import Report
+from loadtests.section import Section
 
 _HEAD = """# Growth
 
@@ -65,7 +66,10 @@ def main() -> None:
         pictures=arguments.report.parent,
     )
     report = Report(arguments.report, _HEAD, _PACKAGES)
-    measures = {name: partial(measure, bench) for name, measure in _SECTIONS.items()}
+    measures: dict[str, Callable[[], Section]] = {
+        name: partial(measure, bench) for name, measure in _SECTIONS.items()
+    }
+    measures["deployment"] = lambda: deployment.section(report.read())
     report.measure(measures, arguments.only, bench.console)
 
 
@@ -80,7 +84,7 @@ def _arguments() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="small sizes")
-    parser.add_argument("--only", action="append", choices=list(_SECTIONS), default=[])
+    parser.add_argument("--only", action="append", choices=[*_SECTIONS, "deployment"], default=[])
     for name in ("chunks", "tenants", "entries", "writers"):
         parser.add_argument(f"--{name}", help="sizes, with commas between them")
     parser.add_argument("--seconds", type=float, help="of each probe")
