@@ -29,6 +29,7 @@ class _Entrant:
 _WARDOWL = ("wardowl", "fastapi", "psycopg_pool", "psycopg_binary")
 OTHERS: Mapping[str, _Entrant] = {
     "wardowl": _Entrant("ward", "started", _WARDOWL),
+    "wardowl, exact": _Entrant("ward", "started_exact", _WARDOWL),
     "wardowl, hybrid": _Entrant("ward", "started_hybrid", _WARDOWL),
     "Chroma": _Entrant("chroma", "started", ("chromadb",)),
     "Chroma, a collection a tenant": _Entrant("chroma", "started_apart", ("chromadb",)),

@@ -35,26 +35,34 @@ HOW = (
     "pre-filter inside the query with its re-check, HNSW with its iterative scan and defaults, "
     "which were three times as fast as no HNSW index at 30,000 rows, at the price of recall"
 )
+HOW_EXACT = "the same without the HNSW index, so that it finds all that is nearest, as Nearhit does"
 HOW_HYBRID = "the same with `RankFusion` of vectors and its full-text search, fifty of each"
 _CONNECTIONS = 8
 _DEPTH = 50
 
 
 def started(place: Place) -> AbstractContextManager[Peer]:
-    return _started(place, "wardowl", HOW, hybrid=False)
+    return _started(place, "wardowl", HOW, "wardowl")
 
 
 def started_hybrid(place: Place) -> AbstractContextManager[Peer]:
-    return _started(place, "wardowl, hybrid", HOW_HYBRID, hybrid=True)
+    return _started(place, "wardowl, hybrid", HOW_HYBRID, "wardowl_hybrid", hybrid=True)
+
+
+def started_exact(place: Place) -> AbstractContextManager[Peer]:
+    return _started(place, "wardowl, exact", HOW_EXACT, "wardowl_exact", hnsw=False)
 
 
 @contextmanager
-def _started(place: Place, name: str, how: str, *, hybrid: bool) -> Iterator[Peer]:
-    world, base = place.world, f"wardowl_{hybrid}".lower()
+def _started(
+    place: Place, name: str, how: str, base: str, *, hybrid: bool = False, hnsw: bool = True
+) -> Iterator[Peer]:
+    """base: what its database is called."""
+    world = place.world
     url = place.database(base)
     settings = place.settings(base, database_url=url, hybrid=hybrid)
     with ConnectionPool(url, min_size=1, max_size=1) as pool:
-        _fill(pool, world)
+        _fill(pool, world, hnsw=hnsw)
         backend = PgVectorBackend(pool)
 
         def edit(row: int, text: str) -> None:
@@ -79,7 +87,7 @@ def _started(place: Place, name: str, how: str, *, hybrid: bool) -> Iterator[Pee
             )
 
 
-def _fill(pool: ConnectionPool[Any], world: World) -> None:
+def _fill(pool: ConnectionPool[Any], world: World, *, hnsw: bool) -> None:
     # Indexes after the rows: it is faster, and the graph is the better for it.
     create_schema(pool, dim=world.embedded.shape[1], hnsw=False)
     rows = enumerate(zip(world.texts, world.tenants, world.readers, strict=True))
@@ -88,7 +96,7 @@ def _fill(pool: ConnectionPool[Any], world: World) -> None:
         for row, (text, tenant, readers) in rows
     ]
     PgVectorBackend(pool).add(documents, world.embedded.tolist())
-    create_schema(pool, dim=world.embedded.shape[1], text_search="english")
+    create_schema(pool, dim=world.embedded.shape[1], hnsw=hnsw, text_search="english")
     with pool.connection() as connection:
         connection.execute("ANALYZE wardowl_chunks")
 
