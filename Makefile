@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test quick examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale load soak real clean
+.PHONY: all setup demo run test quick examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-peers bench-growth load soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -99,6 +99,15 @@ bench-faults: setup
 # Needs HAProxy.
 bench-scale: setup
 	$(BIN)/python -m loadtests.bench_scale $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-peers [DATA=FOLDER] [QUICK=1]: writes docs/benchmarks/peers.md; a quarter of an hour.
+bench-peers: .venv/bench
+	$(BIN)/python -W ignore -m loadtests.bench_peers $(DATA) $(if $(QUICK),--quick)
+
+# make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.md; three quarters of
+# an hour, or with QUICK=1 some minutes.
+bench-growth: .venv/bench
+	$(BIN)/python -W ignore -m loadtests.bench_growth $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 # make soak DATA=FOLDER [MINUTES=10] [FAULTS=1]: writes docs/benchmarks/soak.md; fails if any answer
 # was stale, leaked, or not what a fresh search gives.

@@ -63,6 +63,6 @@ def _rendered(section: Section) -> str:
         (bar.what, f"{bar.figure:.4g}", bar.limit, "yes" if bar.held else "**no**")
         for bar in section.bars
     ]
-    bars = table(("bar", "measured", "wanted", "held"), rows)
+    bars = [table(("bar", "measured", "wanted", "held"), rows)] if rows else []
     made = f"Measured on {section.date}: {section.machine}."
-    return f"## {section.title}\n\n{section.text}\n\n{bars}\n\n{made}\n"
+    return "\n\n".join([f"## {section.title}", section.text, *bars, made]) + "\n"

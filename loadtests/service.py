@@ -47,7 +47,7 @@ def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
         environment = {"NEARHIT_DATA_DIR": f"{name}/data", "NEARHIT_ADMIN_KEY": admin_key}
-        with _process(_SERVE, environment | dict(settings or {}), folder) as (url, pid):
+        with process(_SERVE, environment | dict(settings or {}), folder) as (url, pid):
             database_url, redis_url = _servers(folder / "data")
             yield Service(url, admin_key, database_url, redis_url, pid)
 
@@ -69,7 +69,7 @@ def beside(
             "NEARHIT_REDIS_URL": service.redis_url,
             "NEARHIT_ADMIN_KEY": service.admin_key,
         }
-        with _process(command, environment | dict(settings or {}), Path(name)) as (url, pid):
+        with process(command, environment | dict(settings or {}), Path(name)) as (url, pid):
             yield replace(service, url=url, pid=pid)
 
 
@@ -80,8 +80,28 @@ def bare(answer: bytes) -> Iterator[tuple[str, int]]:
         file = Path(name) / "answer"
         file.write_bytes(answer)
         environment = {"BARE_ANSWER_FILE": str(file)}
-        with _process(["loadtests.bare"], environment, Path(name)) as (url, pid):
+        with process(["loadtests.bare"], environment, Path(name)) as (url, pid):
             yield url, pid
+
+
+@contextmanager
+def process(
+    module: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> Iterator[tuple[str, int]]:
+    """Run `python -m MODULE …`, its log in a file, as a service's would be; its URL and pid."""
+    log = folder / "log"
+    with (
+        log.open("w") as output,
+        subprocess.Popen(  # noqa: S603  our own commands
+            [sys.executable, "-m", *module],
+            env=os.environ | UNLIMITED | dict(environment),
+            stdout=output,
+        ) as started,
+    ):
+        try:
+            yield _url(started, log), started.pid
+        finally:
+            started.terminate()
 
 
 def processor_s(pid: int) -> float:
@@ -94,26 +114,6 @@ def processor_s(pid: int) -> float:
         return math.nan
     user, system = file.read_text().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def _process(
-    module: Sequence[str], environment: Mapping[str, str], folder: Path
-) -> Iterator[tuple[str, int]]:
-    """Run `python -m MODULE …`, its log in a file, as a service's would be; its URL and pid."""
-    log = folder / "log"
-    with (
-        log.open("w") as output,
-        subprocess.Popen(  # noqa: S603  our own commands
-            [sys.executable, "-m", *module],
-            env=os.environ | UNLIMITED | dict(environment),
-            stdout=output,
-        ) as process,
-    ):
-        try:
-            yield _url(process, log), process.pid
-        finally:
-            process.terminate()
 
 
 def _servers(data_dir: Path) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,27 +66,40 @@ def filled(
     client: ClientAPI,
     embedded: NDArray[np.float32],
     metadata: Sequence[dict[str, Any]] | None = None,
+    texts: Sequence[str] | None = None,
+    *,
+    ids: Sequence[int] | None = None,
+    name: str = "bench",
 ) -> chromadb.Collection:
-    """A collection of the vectors, whose identifiers are their places."""
+    """A collection of the vectors, whose identifiers are their places, if none are given."""
+    numbers = range(len(embedded)) if ids is None else ids
     collection = client.create_collection(
-        "bench", configuration={"hnsw": _HNSW}, embedding_function=None
+        name, configuration={"hnsw": _HNSW}, embedding_function=None
     )
     size = client.get_max_batch_size()
     for at in range(0, len(embedded), size):
         batch = slice(at, at + size)
         collection.add(
-            ids=[str(place) for place in range(len(embedded))[batch]],
+            ids=[str(number) for number in numbers[batch]],
             embeddings=embedded[batch],
             metadatas=list(metadata[batch]) if metadata else None,
+            documents=list(texts[batch]) if texts else None,
         )
     return collection
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    client: ClientAPI
+    url: str
+    pid: int
+
+
 @contextmanager
-def server() -> Iterator[ClientAPI]:
-    """A client of a server with an empty folder."""
+def server() -> Iterator[Server]:
+    """A server with an empty folder."""
     with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
-        port = _free_port()
+        port = free_port()
         program = Path(sys.executable).with_name("chroma")
         command: list[str | Path] = [
             program,
@@ -99,7 +113,7 @@ def server() -> Iterator[ClientAPI]:
         ]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
             try:
-                yield _client(port, process)
+                yield Server(_client(port, process), f"http://127.0.0.1:{port}", process.pid)
             finally:
                 process.terminate()
 
@@ -114,7 +128,7 @@ def _client(port: int, process: "subprocess.Popen[bytes]") -> ClientAPI:
     raise RuntimeError("chroma did not start")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

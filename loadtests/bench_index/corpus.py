@@ -6,7 +6,7 @@ neighbours are as near as in real collections.
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -18,9 +18,12 @@ from pgvector import HalfVector, SparseVector
 
 from index import lexical, spelling
 from index.chunk_rows import Added
+from index.database import connect
 from index.document import Document
 from index.documents import Documents, Write
+from index.shelves import Shelves
 from index.static_embedder import StaticEmbedder
+from index.tenants import Tenants
 
 _SETS = ("medquad_en", "squad_sent_dev", "scifact")
 _TURN = 0.03  # standard deviation of each component: cosines of about 0.9 between copies
@@ -62,11 +65,13 @@ async def passages(data: Path, count: int, seed: int) -> Passages:
                 passage = json.loads(line)
                 texts.append(f"{passage['title']}\n{passage['text']}"[:_TEXT_CHARACTERS_MAX])
     Random(seed).shuffle(texts)  # noqa: S311  the same choice every time
-    texts = texts[:count]
-    dense = await StaticEmbedder().embed_passages(texts)
+    return await understood(texts[:count])
+
+
+async def understood(texts: Sequence[str]) -> Passages:
     return Passages(
         texts,
-        dense,
+        await StaticEmbedder().embed_passages(texts),
         [lexical.chunk(text, "en") for text in texts],
         [spelling.words_of([text]) for text in texts],
     )
@@ -95,7 +100,7 @@ def turned(vector: NDArray[np.float32], generator: np.random.Generator) -> NDArr
     return unit
 
 
-def batches(made: Sequence[Made]) -> Iterator[list[Made]]:
+def batches(made: Iterable[Made]) -> Iterator[list[Made]]:
     """Documents of one tenant at a time, some hundred chunks together."""
     batch: list[Made] = []
     for document in made:
@@ -163,3 +168,32 @@ class Rows:
 async def store(documents: Documents, tenant: str, writes: Sequence[Write]) -> None:
     committed = await documents.apply_all(tenant, writes)
     assert None not in committed, "nobody else writes"
+
+
+async def fill(url: str, source: Passages, tenants: Mapping[str, int], *, seed: int) -> None:
+    """New tenants with so many chunks each, half for the tenant, half for the group `readers`.
+
+    Past the writer: texts are embedded already, and nothing is planned or invalidated.
+    """
+    async with connect(
+        url, connections_max=2, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
+    ) as database:
+        rows, random = Rows(source, seed), Random(seed)  # noqa: S311  the same rows every time
+        for tenant, chunks in tenants.items():
+            await Tenants(database).create(tenant, tenant)
+            for batch in batches(_made(tenant, chunks, len(source.texts), random)):
+                await store(Documents(database), tenant, [rows.write(one) for one in batch])
+                rows.held.clear()
+        async for _ in Shelves(database).tend():
+            pass
+
+
+def _made(tenant: str, chunks: int, passages: int, random: Random) -> Iterator[Made]:
+    for place, size in enumerate(cut(chunks, random)):
+        yield Made(
+            tenant=tenant,
+            document_id=f"d{place}",
+            readers=(random.choice(("tenant", "group:readers")),),
+            tags=("bench",),
+            passages=tuple(random.choices(range(passages), k=size)),
+        )

@@ -93,7 +93,7 @@ def _systems(built: World, progress: Progress) -> Iterator[Mapping[str, System]]
     with ExitStack() as stack:
         nearhit_system = stack.enter_context(_nearhit(built, progress))
         task = progress.add_task("filling the others", total=2)
-        chroma_system = _chroma(built, stack.enter_context(chroma.server()))
+        chroma_system = _chroma(built, stack.enter_context(chroma.server()).client)
         progress.advance(task)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-lance-"))
         rows = lance.filled(Path(folder), built.tenants, built.texts, built.embedded)

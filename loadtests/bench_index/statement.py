@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from random import Random
 from statistics import median
 
 import asyncpg
@@ -18,18 +17,15 @@ from pgvector.asyncpg import register_vector
 
 from index import strategy
 from index.database import connect
-from index.documents import Documents
 from index.passes import Asked, Passes, Question
 from index.query import Query
 from index.scope import SCOPE_NAMES, Scope, resolve
-from index.shelves import Shelves
 from index.static_embedder import StaticEmbedder
 from index.strategy import MEASURED
-from index.tenants import Tenants
 from loadtests import service
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench
-from loadtests.bench_index.corpus import Made, Passages, Rows
+from loadtests.bench_index.corpus import Passages
 from loadtests.section import Bar, Section, table
 
 SIZES = (1_000, 10_000, 100_000)
@@ -102,35 +98,11 @@ async def _each_size(
 ) -> list[Timed]:
     tenants = {visible: f"of-{visible}" for visible in SIZES}
     for visible, tenant in tenants.items():
-        await _fill(url, source, tenant, visible, seed)
+        await corpus.fill(url, source, {tenant: visible}, seed=seed)
     return [
         await _measure(url, tenant, visible, questions, rounds)
         for visible, tenant in tenants.items()
     ]
-
-
-async def _fill(url: str, source: Passages, tenant: str, chunks: int, seed: int) -> None:
-    random = Random(seed)  # noqa: S311  the same rows every time
-    rows = Rows(source, seed)
-    made = [
-        Made(
-            tenant=tenant,
-            document_id=f"d{place}",
-            readers=(random.choice(("tenant", "group:readers")),),
-            tags=("bench",),
-            passages=tuple(random.choices(range(len(source.texts)), k=size)),
-        )
-        for place, size in enumerate(corpus.cut(chunks, random))
-    ]
-    async with connect(
-        url, connections_max=2, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
-    ) as database:
-        await Tenants(database).create(tenant, tenant)
-        for batch in corpus.batches(made):
-            writes = [rows.write(one) for one in batch]
-            await corpus.store(Documents(database), tenant, writes)
-        async for _ in Shelves(database).tend():
-            pass
 
 
 async def _measure(

@@ -1,0 +1,1 @@
+"""What a request costs, and memory, as chunks, tenants, live entries and writers grow."""

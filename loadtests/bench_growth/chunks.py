@@ -1,0 +1,100 @@
+"""A search that no cache answers: in a tenant that grows, and in a small one beside it."""
+
+from pathlib import Path
+
+import asyncpg
+import uvloop
+
+from loadtests import service
+from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth.bench import Bench
+from loadtests.bench_growth.probe import Cost
+from loadtests.bench_index import corpus
+from loadtests.section import Section, table
+from loadtests.service import Service
+
+_SMALL, _SMALL_CHUNKS = "small", 1_000
+_WARM_UP = 50
+
+
+def measure(bench: Bench) -> Section:
+    grown: dict[int, Cost] = {}
+    beside: dict[int, Cost] = {}
+    bytes_a_chunk: dict[int, float] = {}
+    questions = made_up.questions()
+    with service.nearhit() as made, bench.console.status("filling") as status:
+        _fill(made, {_SMALL: _SMALL_CHUNKS})
+        small = caller.of(made, _SMALL)
+        total = _SMALL_CHUNKS
+        for size in bench.chunks:
+            status.update(f"{size:,} chunks")
+            _fill(made, {f"of-{size}": size})
+            total += size
+            bytes_a_chunk[size] = uvloop.run(_kept(made.database_url)) / total
+            large = caller.of(made, f"of-{size}")
+            for ask, costs in ((large, grown), (small, beside)):
+                requests = (ask(question) for question in questions)
+                probe.warm(made, requests, _WARM_UP)
+                costs[size] = probe.take(made, requests, seconds=bench.seconds)
+    return Section(
+        title="Chunks",
+        text=_text(bench, grown, beside, bytes_a_chunk),
+        figures={
+            "grown": {str(size): cost.as_json() for size, cost in grown.items()},
+            "small": {str(size): cost.as_json() for size, cost in beside.items()},
+            "bytes_a_chunk": {str(size): kept for size, kept in bytes_a_chunk.items()},
+        },
+        bars=[],
+    )
+
+
+def _fill(made: Service, tenants: dict[str, int]) -> None:
+    uvloop.run(corpus.fill(made.database_url, made_up.passages(), tenants, seed=made_up.SEED))
+
+
+async def _kept(url: str) -> float:
+    """Bytes of all tables and indexes, once tended: statistics made, what was moved cleared."""
+    connection = await asyncpg.connect(url)
+    await connection.execute("VACUUM ANALYZE")
+    kept = await connection.fetchval("SELECT pg_database_size(current_database())")
+    await connection.close()
+    return float(kept)
+
+
+def _text(
+    bench: Bench,
+    grown: dict[int, Cost],
+    beside: dict[int, Cost],
+    bytes_a_chunk: dict[int, float],
+) -> str:
+    sizes = list(grown)
+    picture = plot.lines(
+        Path(bench.pictures) / "growth-chunks.svg",
+        sizes,
+        {
+            "ms": {
+                "P50": [cost.p50_ms for cost in grown.values()],
+                "P99": [cost.p99_ms for cost in grown.values()],
+                "P50, 1,000 chunks beside": [cost.p50_ms for cost in beside.values()],
+            },
+            "processor µs a request": {
+                "gateway": [cost.gateway_us for cost in grown.values()],
+                "PostgreSQL": [cost.database_us for cost in grown.values()],
+            },
+        },
+        xlabel="chunks of the tenant",
+    )
+    notes = (
+        "A tenant of so many chunks, all of which the caller may read, asked new questions by one "
+        f"connection; and a tenant of {_SMALL_CHUNKS:,} chunks in the same index, which holds the "
+        "larger ones of the rows above as well. Rows are inserted in batches past the writer, of "
+        "made-up passages whose vectors are a little turned each time; a tenant that outgrows the "
+        "shared shelf gets its own, with its indexes, before it is asked. On disk is the whole "
+        "database by its chunks."
+    )
+    rows = [
+        (f"{size:,}", *cost.row(), f"{bytes_a_chunk[size]:,.0f}") for size, cost in grown.items()
+    ]
+    rows += [(f"1,000 beside {size:,}", *cost.row(), "") for size, cost in beside.items()]
+    shown = table(("chunks", *probe.HEAD, "bytes a chunk on disk"), rows)
+    return f"{notes}\n\n{shown}\n\n{picture}"

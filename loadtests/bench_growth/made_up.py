@@ -1,0 +1,36 @@
+"""Passages of the index and questions about them, made up once for all sections."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import count, cycle
+
+import uvloop
+
+from loadtests.bench_cache import world
+from loadtests.bench_cache.world import World
+from loadtests.bench_index import corpus
+from loadtests.bench_index.corpus import Passages
+
+_PASSAGES, _QUESTIONS, SEED = 5_000, 20_000, 19
+
+
+@cache
+def built() -> World:
+    return world.build(_PASSAGES, _QUESTIONS, SEED)
+
+
+@cache
+def passages() -> Passages:
+    return uvloop.run(corpus.understood([one["text"] for one in built().documents]))
+
+
+def questions() -> Iterator[str]:
+    """Without end, no two alike."""
+    for round_number in count():
+        for question in built().questions:
+            yield f"{question} {round_number}" if round_number else question
+
+
+def again(number: int) -> Iterator[str]:
+    """The first so many questions, again and again."""
+    return cycle(built().questions[:number])

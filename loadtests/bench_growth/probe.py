@@ -1,0 +1,102 @@
+"""What requests cost: time, and what each server took of the processor and of the memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+import uvloop
+
+from loadtests import memory, service, whole
+from loadtests.closed_loop import Outcome, ask_all, drive
+from loadtests.service import Service
+
+HEAD = (
+    "requests/s",
+    "hits",
+    "P50 ms",
+    "P99 ms",
+    "gateway µs",
+    "PostgreSQL µs",
+    "Redis µs",
+    "gateway MB",
+    "PostgreSQL MB",
+    "Redis MB",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one request, as each server took it of the processor; memory after the last one."""
+
+    per_second: float
+    hits: float
+    p50_ms: float
+    p99_ms: float
+    gateway_us: float
+    database_us: float
+    redis_us: float
+    gateway_mb: float
+    database_mb: float
+    redis_mb: float
+
+    def as_json(self) -> dict[str, float]:
+        return asdict(self)
+
+    def row(self) -> Sequence[str]:
+        """As `HEAD` says."""
+        return (
+            f"{self.per_second:,.0f}",
+            f"{self.hits:.2f}",
+            f"{self.p50_ms:.2f}",
+            f"{self.p99_ms:.2f}",
+            *(f"{spent:,.0f}" for spent in (self.gateway_us, self.database_us, self.redis_us)),
+            *(f"{held:,.0f}" for held in (self.gateway_mb, self.database_mb, self.redis_mb)),
+        )
+
+
+class Meter:
+    """Begun before the requests, read after them."""
+
+    def __init__(self, made: Service) -> None:
+        self._made = made
+        self._before = [_spent_s(group) for group in self._groups()]
+
+    def read(self, outcome: Outcome, answered: int) -> Cost:
+        """answered: requests of all kinds that the servers worked for."""
+        groups = self._groups()
+        spent_us = [
+            sum(spent_s - before.get(pid, 0.0) for pid, spent_s in _spent_s(group).items())
+            / answered
+            * 1e6
+            for group, before in zip(groups, self._before, strict=True)
+        ]
+        return Cost(
+            outcome.per_second,
+            outcome.hits / len(outcome.latencies_s),
+            outcome.percentile_ms(0.5),
+            outcome.percentile_ms(0.99),
+            *spent_us,
+            *map(memory.megabytes, groups),
+        )
+
+    def _groups(self) -> Sequence[set[int]]:
+        """PostgreSQL starts processes and ends some, whose time is then lost."""
+        return {self._made.pid}, memory.database(self._made), memory.redis(self._made)
+
+
+def take(made: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1) -> Cost:
+    """Of these requests alone, in a closed loop."""
+    meter = Meter(made)
+    to = whole.to(made.url)
+    outcome = uvloop.run(drive(to, requests, connections=connections, seconds=seconds))
+    return meter.read(outcome, len(outcome.latencies_s))
+
+
+def warm(made: Service, requests: Iterator[bytes], count: int) -> None:
+    """Answer so many of them, uncounted."""
+    some = list(islice(requests, count))
+    uvloop.run(ask_all(whole.to(made.url), some, connections=1))
+
+
+def _spent_s(pids: set[int]) -> dict[int, float]:
+    return {pid: service.processor_s(pid) for pid in pids}

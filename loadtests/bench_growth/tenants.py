@@ -1,0 +1,79 @@
+"""As many tenants of the same size: new questions, and repeats, of any of them."""
+
+from itertools import cycle
+from pathlib import Path
+from random import Random
+
+import uvloop
+
+from loadtests import service
+from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth.bench import Bench
+from loadtests.bench_growth.probe import Cost
+from loadtests.bench_index import corpus
+from loadtests.section import Section, table
+
+_CHUNKS = 20  # of each
+_ASKING_MAX = 500  # tenants that are asked, drawn from all
+_SEED = 23
+
+
+def measure(bench: Bench) -> Section:
+    new: dict[int, Cost] = {}
+    repeated: dict[int, Cost] = {}
+    questions = made_up.questions()
+    with service.nearhit() as made, bench.console.status("filling") as status:
+        there = 0
+        for count in bench.tenants:
+            status.update(f"{count:,} tenants")
+            names = {f"tenant-{number}": _CHUNKS for number in range(there, count)}
+            uvloop.run(corpus.fill(made.database_url, made_up.passages(), names, seed=made_up.SEED))
+            there = count
+            random = Random(_SEED)  # noqa: S311  no secret
+            drawn = random.sample(range(count), min(count, _ASKING_MAX))
+            asking = [caller.of(made, f"tenant-{number}") for number in drawn]
+            requests = (
+                ask(question) for ask, question in zip(cycle(asking), questions, strict=False)
+            )
+            probe.warm(made, requests, len(asking))
+            new[count] = probe.take(made, requests, seconds=bench.seconds)
+            same = made_up.built().questions[0]
+            repeats = [ask(same) for ask in asking]
+            probe.warm(made, iter(repeats), len(repeats))
+            repeated[count] = probe.take(made, cycle(repeats), seconds=bench.seconds)
+    return Section(
+        title="Tenants",
+        text=_text(bench, new, repeated),
+        figures={
+            "new": {str(count): cost.as_json() for count, cost in new.items()},
+            "repeated": {str(count): cost.as_json() for count, cost in repeated.items()},
+        },
+        bars=[],
+    )
+
+
+def _text(bench: Bench, new: dict[int, Cost], repeated: dict[int, Cost]) -> str:
+    picture = plot.lines(
+        Path(bench.pictures) / "growth-tenants.svg",
+        list(new),
+        {
+            "ms": {
+                "new, P50": [cost.p50_ms for cost in new.values()],
+                "new, P99": [cost.p99_ms for cost in new.values()],
+                "repeated, P50": [cost.p50_ms for cost in repeated.values()],
+            },
+            "MB": {
+                "gateway": [cost.gateway_mb for cost in repeated.values()],
+                "PostgreSQL": [cost.database_mb for cost in repeated.values()],
+                "Redis": [cost.redis_mb for cost in repeated.values()],
+            },
+        },
+        xlabel="tenants",
+    )
+    notes = (
+        f"So many tenants of {_CHUNKS} chunks, of which {_ASKING_MAX} at most are asked in turns "
+        "by one connection, each by a key of its own: new questions, and one question repeated."
+    )
+    rows = [(f"{count:,}, new", *cost.row()) for count, cost in new.items()]
+    rows += [(f"{count:,}, repeated", *cost.row()) for count, cost in repeated.items()]
+    return f"{notes}\n\n{table(('tenants', *probe.HEAD), rows)}\n\n{picture}"

@@ -1,0 +1,146 @@
+"""Searches while others write to the same tenant as fast as they are acknowledged."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from urllib.parse import urlsplit
+
+import orjson
+import uvloop
+
+from loadtests import service, whole
+from loadtests.bench_cache import questions as asking
+from loadtests.bench_cache import world
+from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth.bench import Bench
+from loadtests.bench_growth.probe import Cost, Meter
+from loadtests.closed_loop import Outcome, drive
+from loadtests.section import Section, table
+from loadtests.service import Service
+from loadtests.tenant import Tenant, tenant
+
+_CONNECTIONS = 8  # that search
+_ASKED = 2_000  # questions, by Zipf's law
+_DRAWS = 200_000
+_SEED = 29
+
+
+@dataclass(frozen=True, slots=True)
+class _With:
+    """searches: their cost, with what the writes took of the servers spread over both kinds."""
+
+    searches: Cost
+    writes: Outcome | None
+
+
+def measure(bench: Bench) -> Section:
+    built = made_up.built()
+    draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
+    by_writers: dict[int, _With] = {}
+    with (
+        service.nearhit() as made,
+        tenant(made, "bench") as mine,
+        bench.console.status("writing"),
+    ):
+        mine.put(built.documents, lambda _: None)
+        ask = caller.of(made, "bench")
+        searches = (ask(built.questions[number]) for number in draws)
+        probe.warm(made, searches, _ASKED)
+        edits = _edits(made, mine)
+        for count in bench.writers:
+            by_writers[count] = uvloop.run(_driven(made, searches, edits, count, bench.seconds))
+    return Section(
+        title="Writers",
+        text=_text(bench, by_writers),
+        figures={str(count): _figures(one) for count, one in by_writers.items()},
+        bars=[],
+    )
+
+
+async def _driven(
+    made: Service,
+    searches: Iterator[bytes],
+    edits: Iterator[bytes],
+    writers: int,
+    seconds: float,
+) -> _With:
+    meter, to = Meter(made), whole.to(made.url)
+    searching = drive(to, searches, connections=_CONNECTIONS, seconds=seconds)
+    if not writers:
+        outcome = await searching
+        return _With(meter.read(outcome, len(outcome.latencies_s)), None)
+    writing = drive(to, edits, connections=writers, seconds=seconds)
+    outcome, writes = await asyncio.gather(searching, writing)
+    answered = len(outcome.latencies_s) + len(writes.latencies_s)
+    return _With(meter.read(outcome, answered), writes)
+
+
+def _edits(made: Service, mine: Tenant) -> Iterator[bytes]:
+    """Of one document after the other, each with one sentence replaced; whole requests."""
+    random = Random(_SEED)  # noqa: S311  no secret
+    built = made_up.built()
+    texts = {number: one["text"] for number, one in enumerate(built.documents)}
+    while True:
+        number = random.randrange(len(texts))
+        texts[number] = world.edited(texts[number], built.topics[number], random)
+        body = {"text": texts[number], "language": "en", "readers": ["tenant"]}
+        yield _put(f"{made.url}/v1/documents/document-{number}", mine.key, orjson.dumps(body))
+
+
+def _put(url: str, key: str, body: bytes) -> bytes:
+    parts = urlsplit(url)
+    head = (
+        f"PUT {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
+    costs = [one.searches for one in by_writers.values()]
+    picture = plot.lines(
+        Path(bench.pictures) / "growth-writers.svg",
+        list(by_writers),
+        {
+            "ms": {
+                "search, P50": [cost.p50_ms for cost in costs],
+                "search, P99": [cost.p99_ms for cost in costs],
+            },
+            "a second": {
+                "searches": [cost.per_second for cost in costs],
+                "writes": [
+                    0.0 if one.writes is None else one.writes.per_second
+                    for one in by_writers.values()
+                ],
+            },
+        },
+        xlabel="writers",
+        log=False,
+    )
+    notes = (
+        f"{_CONNECTIONS} connections search a tenant of {len(made_up.built().documents):,} "
+        f"documents, {_ASKED:,} questions by Zipf's law, in a closed loop; so many others edit one "
+        "document after the other, a sentence each time, as soon as the last edit is acknowledged. "
+        "The processor is that of searches and writes together, by their number."
+    )
+    rows = [(str(count), *one.searches.row(), *_writes(one)) for count, one in by_writers.items()]
+    head = ("writers", *probe.HEAD, "writes/s", "write P50 ms", "write P99 ms")
+    return f"{notes}\n\n{table(head, rows)}\n\n{picture}"
+
+
+def _writes(one: _With) -> Sequence[str]:
+    if one.writes is None:
+        return "", "", ""
+    p50_ms, p99_ms = (one.writes.percentile_ms(share) for share in (0.5, 0.99))
+    return f"{one.writes.per_second:,.0f}", f"{p50_ms:.1f}", f"{p99_ms:.1f}"
+
+
+def _figures(one: _With) -> dict[str, float]:
+    figures = one.searches.as_json()
+    if one.writes is not None:
+        figures["writes_per_second"] = one.writes.per_second
+        figures["write_p50_ms"] = one.writes.percentile_ms(0.5)
+        figures["write_p99_ms"] = one.writes.percentile_ms(0.99)
+    return figures

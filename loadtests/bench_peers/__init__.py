@@ -1,0 +1,1 @@
+"""Nearhit beside others with the same passages, vectors, questions and rights, in turns."""

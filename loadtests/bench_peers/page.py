@@ -1,0 +1,144 @@
+"""The comparison as a page: tables, how each was set up, and the bars."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from loadtests.bench_peers import ours, trace, turns
+from loadtests.bench_peers.bench import Bench
+from loadtests.bench_peers.side_by_side import Comparison, Row
+from loadtests.bench_peers.turns import Timed
+from loadtests.bench_peers.world import GROUPS
+from loadtests.section import Bar, Section, table
+
+_WARDOWL, _CHROMA = "wardowl", "Chroma"
+_MIX_TO = {_WARDOWL: 5.0, _CHROMA: 10.0}
+_COLD_TO_CHROMA = 5.0
+
+
+def section(bench: Bench, compared: Comparison) -> Section:
+    rows = compared.rows
+    tables = [
+        ("What is found, and what should not be", _right(rows)),
+        ("New questions alone", _times(rows, {row.peer.name: row.times.cold for row in rows})),
+        ("The mix", _times(rows, {row.peer.name: row.times.mix for row in rows})),
+    ]
+    how = "\n".join(f"- *{row.peer.name}:* {row.peer.how}." for row in rows)
+    absent = "\n".join(f"- *{name}* is left out: {why}." for name, why in compared.missing.items())
+    parts = [_notes(bench, compared)]
+    parts += [f"**{title}**\n\n{shown}" for title, shown in tables]
+    parts += [one for one in (how, absent) if one]
+    return Section(
+        title="Side by side",
+        text="\n\n".join(parts),
+        figures={row.peer.name: _figures(row) for row in rows},
+        bars=list(_bars(rows)),
+    )
+
+
+def _notes(bench: Bench, compared: Comparison) -> str:
+    built = compared.world
+    sizes = [len(visible) for visible in built.visible]
+    what = "of public sets" if bench.data is not None else "made up of common English words"
+    return (
+        f"{len(built.texts):,} passages {what}, {built.embedded.shape[1]} dimensions, of "
+        f"{len(set(built.tenants))} tenants by Zipf's law, each passage for one or two of "
+        f"{GROUPS} groups and three in ten for the whole tenant; {len(built.callers)} callers of "
+        f"two groups each, who may read {min(sizes):,} to {max(sizes):,} passages and ask as much "
+        f"as their tenants are large.\n"
+        "All systems hold the same passages and vectors, are asked the same questions by the same "
+        "callers in the same order, over HTTP on the same machine, and give ten hits with their "
+        "texts.\n"
+        f"Time is from {turns.CONNECTIONS} connections in a closed loop, in {bench.rounds} rounds "
+        f"of turns of {bench.seconds:g} s; medians of the rounds, ratios within a round.\n"
+        f"In the mix {trace.REPEATS:.0%} of the requests are repeats by Zipf's law, by the caller "
+        "that asked before; new questions are of a caller that has not asked them.\n"
+        "nDCG@10 and recall@10 are against what the judgements name and the caller may read; "
+        "nearest is the recall@10 of the nearest vectors among what it may read, by brute force.\n"
+        f"Similar is how many of {bench.questions:,} new questions a cache answered as if they "
+        "were others, and wrong how many of these answers: the top hit is not among the first "
+        "three of a fresh answer, or fewer than half of the fresh hits are in it.\n"
+        f"{bench.checks} rows are edited and {bench.checks} others taken from all readers; each "
+        "was just asked for, and is asked for again as soon as the write is acknowledged.\n"
+        "Memory is that of a system's own processes, Nearhit's with its Redis, and not that of "
+        "PostgreSQL, which several share and which has "
+        f"{compared.database_mb:,.0f} MB with what all of them keep in it."
+    )
+
+
+def _right(rows: Sequence[Row]) -> str:
+    head = (
+        "",
+        "nDCG@10",
+        "recall@10",
+        "nearest",
+        "similar",
+        "of these wrong",
+        "stale",
+        "leaked",
+        "memory MB",
+    )
+    return table(head, [(row.peer.name, *_found(row), f"{row.memory_mb:,.0f}") for row in rows])
+
+
+def _found(row: Row) -> Iterator[str]:
+    good, alike, checked = row.quality, row.similar, row.rights
+    yield from (f"{figure:.3f}" for figure in (good.ndcg, good.judged, good.nearest))
+    yield "" if alike is None else f"{alike.hits:,}"
+    yield "" if alike is None else f"{alike.wrong:,}"
+    yield f"{checked.stale} of {checked.edited}"
+    yield f"{checked.leaked} of {checked.revoked}"
+
+
+def _times(rows: Sequence[Row], timed: Mapping[str, Timed]) -> str:
+    mine = timed[ours.NAME]
+    head = ("", "requests/s", "P50 ms", "P95 ms", "P99 ms", "hits", "Nearhit's requests/s to it")
+    return table(
+        head,
+        [
+            (
+                row.peer.name,
+                f"{one.per_second:,.0f}",
+                *(f"{one.percentile_ms(share):.1f}" for share in (0.5, 0.95, 0.99)),
+                f"{one.hits:.0%}",
+                f"{mine.capacity_to(one):.2f}",
+            )
+            for row in rows
+            for one in (timed[row.peer.name],)
+        ],
+    )
+
+
+def _figures(row: Row) -> dict[str, Any]:
+    return {
+        "quality": asdict(row.quality),
+        "cold": _timed(row.times.cold),
+        "mix": _timed(row.times.mix),
+        "similar": None if row.similar is None else asdict(row.similar),
+        "rights": asdict(row.rights),
+        "memory_mb": row.memory_mb,
+    }
+
+
+def _timed(one: Timed) -> dict[str, float]:
+    percentiles = {f"p{share}_ms": one.percentile_ms(share / 100) for share in (50, 95, 99)}
+    return {"per_second": one.per_second, "hits": one.hits, **percentiles}
+
+
+def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
+    by_name = {row.peer.name: row for row in rows}
+    mine = by_name[ours.NAME]
+    for name, times in _MIX_TO.items():
+        if name in by_name:
+            ratio = mine.times.mix.capacity_to(by_name[name].times.mix)
+            yield Bar(f"capacity on the mix, to that of {name}", ratio, at_least=times)
+    if _CHROMA in by_name:
+        chroma = by_name[_CHROMA]
+        ratio = mine.times.cold.capacity_to(chroma.times.cold)
+        yield Bar("new questions a second, to Chroma's", ratio, at_least=_COLD_TO_CHROMA)
+        recall = mine.quality.nearest - chroma.quality.nearest
+        yield Bar("recall@10 of the nearest above Chroma's", recall, at_least=0.0)
+    for row in rows:
+        if row.peer.name.startswith(ours.NAME):
+            yield Bar(f"{row.peer.name}: stale answers", float(row.rights.stale), at_most=0.0)
+            yield Bar(f"{row.peer.name}: rows leaked", float(row.rights.leaked), at_most=0.0)

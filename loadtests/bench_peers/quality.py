@@ -1,0 +1,51 @@
+"""How good answers are under rights: by judgements, and by the nearest rows themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import uvloop
+
+from loadtests.bench_index import measures
+from loadtests.bench_peers.peer import Asked, Peer
+from loadtests.bench_peers.trace import Ask
+from loadtests.bench_peers.world import World
+from loadtests.closed_loop import ask_all
+
+_CONNECTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """ndcg, judged: nDCG@10 and recall@10 of what the judgements name and the caller may read.
+
+    nearest: recall@10 of the visible rows whose vectors are nearest.
+    """
+
+    ndcg: float
+    judged: float
+    nearest: float
+
+
+def measure(peer: Peer, world: World, asks: Sequence[Ask], asked: Sequence[Asked]) -> Quality:
+    found = _rows(peer, [peer.request(one) for one in asked])
+    nearest = _rows(peer, [peer.nearest(one) for one in asked])
+    judged = [
+        measures.of([str(row) for row in rows], relevant)
+        for ask, rows in zip(asks, found, strict=True)
+        if (relevant := world.relevant(ask.caller, ask.question))
+    ]
+    mean = measures.mean(judged)
+    return Quality(
+        ndcg=mean.ndcg,
+        judged=mean.recall,
+        nearest=fmean(
+            world.recall(ask.caller, ask.question, rows)
+            for ask, rows in zip(asks, nearest, strict=True)
+        ),
+    )
+
+
+def _rows(peer: Peer, requests: Sequence[bytes]) -> list[list[int]]:
+    answers = uvloop.run(ask_all(peer.searches, requests, connections=_CONNECTIONS))
+    return [peer.rows(answer) for answer in answers]

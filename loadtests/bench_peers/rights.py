@@ -1,0 +1,78 @@
+"""Stale answers after an edit, and rows that still come after a revocation, by asking at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+
+import numpy as np
+import uvloop
+
+from loadtests.bench_index import vectors
+from loadtests.bench_peers.peer import Asked, Found, Peer, vector
+from loadtests.bench_peers.world import World
+from loadtests.closed_loop import ask_all
+
+_QUESTION_WORDS = 12  # the first of a passage, which find it
+_NOBODY = ("group:nobody",)
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """stale, leaked: of so many checked, whose row was in the answer before the write."""
+
+    edited: int
+    stale: int
+    revoked: int
+    leaked: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    row: int
+    asked: Asked
+
+
+def check(peer: Peer, world: World, count: int, *, seed: int) -> Rights:
+    """So many rows edited and as many others withdrawn; each is asked for twice, then once more."""
+    cases = _cases(world, seed)
+    edits = [_still_old(peer, world, case) for case in islice(cases, count)]
+    withdrawals = [_still_there(peer, case) for case in islice(cases, count)]
+    edited = [old for old in edits if old is not None]
+    revoked = [there for there in withdrawals if there is not None]
+    return Rights(len(edited), sum(edited), len(revoked), sum(revoked))
+
+
+def _cases(world: World, seed: int) -> Iterator[_Case]:
+    random = Random(seed)  # noqa: S311  no secret
+    met: set[int] = set()
+    while True:
+        caller = random.randrange(len(world.callers))
+        row = int(random.choice(world.visible[caller]))
+        if row not in met:
+            met.add(row)
+            text = " ".join(world.texts[row].split()[:_QUESTION_WORDS])
+            yield _Case(row, Asked(caller, text, vector(np.asarray(vectors.embed([text])[0]))))
+
+
+def _still_old(peer: Peer, world: World, case: _Case) -> bool | None:
+    """None if the row is not among the hits to begin with."""
+    if _hit(peer, case) is None or _hit(peer, case) is None:
+        return None
+    marker = f"edited for {peer.name}"
+    peer.edit(case.row, f"{world.texts[case.row]} {marker}")
+    found = _hit(peer, case)
+    return found is not None and marker not in found.text
+
+
+def _still_there(peer: Peer, case: _Case) -> bool | None:
+    if _hit(peer, case) is None or _hit(peer, case) is None:
+        return None
+    peer.restrict(case.row, _NOBODY)
+    return _hit(peer, case) is not None
+
+
+def _hit(peer: Peer, case: _Case) -> Found | None:
+    requests = [peer.request(case.asked)]
+    (answer,) = uvloop.run(ask_all(peer.searches, requests, connections=1))
+    return next((found for found in peer.found(answer.body) if found.row == case.row), None)

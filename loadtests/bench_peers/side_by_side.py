@@ -1,0 +1,111 @@
+"""All of it in one run: quality, time in turns, similar questions, edits, revocations, memory."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from rich.progress import Progress
+
+from loadtests import memory
+from loadtests.bench_peers import line_up, quality, rights, similar, trace, turns, world
+from loadtests.bench_peers.bench import Bench
+from loadtests.bench_peers.line_up import LineUp
+from loadtests.bench_peers.peer import Asked, Peer, vector
+from loadtests.bench_peers.quality import Quality
+from loadtests.bench_peers.rights import Rights
+from loadtests.bench_peers.similar import Similar
+from loadtests.bench_peers.trace import Ask
+from loadtests.bench_peers.turns import Times
+from loadtests.bench_peers.world import World
+from loadtests.service import Service
+
+_QUALITY_SEED, _SIMILAR_SEED = 47, 53
+_RIGHTS_SEED = 101  # of the first system; each has rows of its own, some share their documents
+# Of each ten questions: which are asked for quality, when cold, in the mix, and when similar.
+_SHARES = {"quality": (0, 2), "cold": (2, 5), "mix": (5, 9), "similar": (9, 10)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One system's figures."""
+
+    peer: Peer
+    quality: Quality
+    times: Times
+    similar: Similar | None
+    rights: Rights
+    memory_mb: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """database_mb: of PostgreSQL, with what all who use it keep in it."""
+
+    world: World
+    rows: Sequence[Row]
+    missing: dict[str, str]
+    database_mb: float
+
+
+def compare(bench: Bench) -> Comparison:
+    bench.console.print("embedding the passages")
+    built = world.build(bench.data, bench.rows)
+    with (
+        Progress(console=bench.console) as progress,
+        line_up.started(built, bench.only, progress) as line,
+    ):
+        time.sleep(bench.settle_s)
+        return _compared(bench, built, line, progress)
+
+
+def _compared(bench: Bench, built: World, line: LineUp, progress: Progress) -> Comparison:
+    vectors = [vector(one) for one in built.embedded_questions]
+
+    def asked(ask: Ask) -> Asked:
+        return Asked(ask.caller, built.questions[ask.question].text, vectors[ask.question])
+
+    whole = len(built.questions) // 10
+    parts = {name: range(at * whole, to * whole) for name, (at, to) in _SHARES.items()}
+    sizes = Counter(built.tenants)
+    weights = [float(sizes[caller.tenant]) for caller in built.callers]
+    answered = list(islice(_answerable(built, weights, parts["quality"]), bench.questions))
+    anew = list(islice(trace.fresh(weights, parts["similar"], _SIMILAR_SEED), bench.questions))
+    task = progress.add_task("asking for quality", total=len(line.peers))
+    good = {}
+    for peer in line.peers:
+        good[peer.name] = quality.measure(peer, built, answered, list(map(asked, answered)))
+        progress.advance(task)
+    times = turns.take(
+        line.peers,
+        weights,
+        parts,
+        asked,
+        rounds=bench.rounds,
+        seconds=bench.seconds,
+        progress=progress,
+    )
+    task = progress.add_task("similar questions, edits, revocations", total=len(line.peers))
+    rows = []
+    for seed, peer in enumerate(line.peers, start=_RIGHTS_SEED):
+        taken_mb = memory.megabytes(_processes(peer, line.service))
+        alike = similar.check(peer, list(map(asked, anew)))
+        checked = rights.check(peer, built, bench.checks, seed=seed)
+        rows.append(Row(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
+        progress.advance(task)
+    database_mb = memory.megabytes(memory.database(line.service))
+    return Comparison(built, rows, dict(line.missing), database_mb)
+
+
+def _answerable(built: World, weights: Sequence[float], questions: range) -> Iterator[Ask]:
+    """What a caller asks that something which it may read answers."""
+    asks = trace.fresh(weights, questions, _QUALITY_SEED)
+    return (ask for ask in asks if built.relevant(ask.caller, ask.question))
+
+
+def _processes(peer: Peer, service: Service) -> list[int]:
+    """With Nearhit counts the Redis that it alone uses."""
+    if service.pid in peer.pids:
+        return [*peer.pids, *memory.redis(service)]
+    return list(peer.pids)

@@ -1,0 +1,48 @@
+"""Answers that a cache gave to questions never asked before, and whether they were right.
+
+An answer is wrong if its top hit is not among the fresh answer's first three, or fewer than half of
+the fresh hits are in it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import uvloop
+
+from loadtests.bench_peers.peer import Asked, Peer
+from loadtests.closed_loop import Answer, ask_all
+
+_TOP = 3
+_CONNECTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    asked: int
+    hits: int
+    wrong: int
+
+
+def check(peer: Peer, questions: Sequence[Asked]) -> Similar | None:
+    """None of a system that serves no similar questions."""
+    fresh_body = peer.fresh_body
+    if fresh_body is None:
+        return None
+    answers = _ask(peer, [peer.request(one) for one in questions])
+    hits = [(one, answer) for one, answer in zip(questions, answers, strict=True) if answer.is_hit]
+    fresh = _ask(peer, [peer.encoded(one, fresh_body) for one, _ in hits])
+    wrong = sum(
+        is_wrong(peer.rows(answer), peer.rows(right))
+        for (_, answer), right in zip(hits, fresh, strict=True)
+    )
+    return Similar(len(questions), len(hits), wrong)
+
+
+def is_wrong(given: Sequence[int], fresh: Sequence[int]) -> bool:
+    if not given or not fresh:
+        return bool(given) != bool(fresh)
+    return given[0] not in fresh[:_TOP] or 2 * len(set(given) & set(fresh)) < len(fresh)
+
+
+def _ask(peer: Peer, requests: Sequence[bytes]) -> list[Answer]:
+    return uvloop.run(ask_all(peer.searches, requests, connections=_CONNECTIONS))

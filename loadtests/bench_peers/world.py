@@ -1,0 +1,157 @@
+"""Passages of many tenants, who may read each, who asks, and which passages answer what.
+
+Pure and seeded but for the embedding: equal passages and questions make an equal world.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loadtests.bench_index import sets, vectors
+from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_peers import made_up
+from loadtests.bench_peers.made_up import Question
+
+TENANTS = 12  # their sizes by Zipf's law
+GROUPS = 10  # of each tenant
+_OPEN_SHARE = 0.3  # of the passages are for the whole tenant; a choice, not measured
+_CALLERS_A_TENANT = 2
+_SETS = ("medquad_en", "scifact", "squad_sent_dev", "pira_en")
+_WORDS_MIN, _WORDS_MAX = 5, 150  # so that a passage is one chunk everywhere
+_QUESTIONS_MAX = 8_000
+_SEED = 27
+# What a half-precision vector may be off by: a passage as near as the tenth but for so much counts.
+_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """tokens: of the readers that it is."""
+
+    tenant: str
+    subject: str
+    groups: tuple[str, ...]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return ("tenant", *(f"group:{group}" for group in self.groups), f"user:{self.subject}")
+
+
+@dataclass(frozen=True)
+class World:
+    """Rows, numbered from 0: whose they are, who reads them, what they say, their unit vectors.
+
+    passages:  by row, which passage it is a copy of: one passage may be in several tenants.
+    questions: all different; relevant in terms of passages.
+    """
+
+    tenants: Sequence[str]
+    readers: Sequence[tuple[str, ...]]
+    texts: Sequence[str]
+    passages: Sequence[int]
+    embedded: NDArray[np.float32]
+    callers: Sequence[Caller]
+    questions: Sequence[Question]
+    embedded_questions: NDArray[np.float32]
+
+    @cached_property
+    def visible(self) -> Sequence[NDArray[np.int64]]:
+        """By caller, the rows that it may read."""
+        return [
+            np.array(
+                [
+                    row
+                    for row, (tenant, readers) in enumerate(
+                        zip(self.tenants, self.readers, strict=True)
+                    )
+                    if tenant == caller.tenant and not set(readers).isdisjoint(caller.tokens)
+                ]
+            )
+            for caller in self.callers
+        ]
+
+    def relevant(self, caller: int, question: int) -> dict[str, float]:
+        """What answers the question and may be read by the caller: rows, as text."""
+        judged = self.questions[question].relevant
+        return {
+            str(row): judged[self.passages[row]]
+            for row in self.visible[caller]
+            if self.passages[row] in judged
+        }
+
+    def recall(self, caller: int, question: int, found: Sequence[int]) -> float:
+        """The share of the ten nearest visible rows that were found."""
+        visible = self.visible[caller]
+        asked = self.embedded_questions[question]
+        nearest = np.sort(self.embedded[visible] @ asked)[-DEPTH:]
+        mine = [row for row in found[:DEPTH] if row in set(visible.tolist())]
+        near = self.embedded[mine] @ asked
+        return float((near >= nearest[0] - _TOLERANCE).sum()) / len(nearest)
+
+
+def build(data: Path | None, rows: int) -> World:
+    """So many rows or a few less; of public sets, or made up if there is no folder of them."""
+    random = Random(_SEED)  # noqa: S311  no secret
+    passages, found = made_up.make(rows, random) if data is None else _read(data)
+    questions = random.sample(found, min(_QUESTIONS_MAX, len(found)))
+    sizes = _sizes(rows, len(passages))
+    dealt = [random.sample(range(len(passages)), size) for size in sizes]
+    tenants = [f"tenant-{number}" for number, size in enumerate(sizes) for _ in range(size)]
+    places = [place for places in dealt for place in places]
+    embedded = vectors.embed(passages)
+    return World(
+        tenants=tenants,
+        readers=[tuple(_readers(random)) for _ in tenants],
+        texts=[passages[place] for place in places],
+        passages=places,
+        embedded=embedded[places],
+        callers=list(_callers(random)),
+        questions=questions,
+        embedded_questions=vectors.embed([question.text for question in questions]),
+    )
+
+
+def _sizes(rows: int, passages: int) -> list[int]:
+    """By Zipf's law; a tenant has no passage twice."""
+    whole = sum(1 / place for place in range(1, TENANTS + 1))
+    return [min(passages, round(rows / place / whole)) for place in range(1, TENANTS + 1)]
+
+
+def _readers(random: Random) -> Iterator[str]:
+    if random.random() < _OPEN_SHARE:
+        yield "tenant"
+    for group in sorted(random.sample(range(GROUPS), random.choice((1, 2)))):
+        yield f"group:g{group}"
+
+
+def _callers(random: Random) -> Iterator[Caller]:
+    for tenant in range(TENANTS):
+        for number in range(_CALLERS_A_TENANT):
+            groups = tuple(f"g{group}" for group in sorted(random.sample(range(GROUPS), 2)))
+            yield Caller(f"tenant-{tenant}", f"caller-{number}", groups)
+
+
+def _read(data: Path) -> tuple[list[str], list[Question]]:
+    places: dict[str, int] = {}
+    questions: dict[str, Mapping[int, float]] = {}
+    for name in _SETS:
+        asked = sets.read(data, name, 0)
+        of_passage = {}
+        for passage in asked.passages:
+            text = " ".join(passage.text.split())
+            if _WORDS_MIN <= len(text.split()) <= _WORDS_MAX:
+                of_passage[passage.passage_id] = places.setdefault(text, len(places))
+        for question in asked.questions:
+            relevant = {
+                of_passage[passage]: relevance
+                for passage, relevance in question.relevant.items()
+                if passage in of_passage
+            }
+            if relevant:
+                questions.setdefault(question.text, relevant)
+    return list(places), [Question(text, relevant) for text, relevant in questions.items()]
