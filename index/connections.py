@@ -8,7 +8,7 @@ us: what they are set to are properties of their roles; see index/pooler.py.
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeAlias
 
 import asyncpg
@@ -28,7 +28,10 @@ _APPLICATION = {"application_name": "nearhit"}  # which poolers pass on
 # What no pooler passes on: one that shares its connections refuses it, or keeps it to itself.
 _STRAIGHT = {"nearhit.straight": "yes"}
 _IS_STRAIGHT = "SELECT current_setting('nearhit.straight', true) = 'yes'"
-_IS_KNOWN_BY_ITS_NAME = "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1)"
+_PROBE_PREFIX = "nearhit_probe_"
+_PROBE = "SELECT 'a statement that a pooler keeps'"
+_PROBE_NAMES = """
+SELECT coalesce(array_agg(name), '{}') FROM pg_prepared_statements WHERE statement = $1"""
 
 # A plan must not change with what the planner believes of a table, or with a search's arguments: an
 # index that fits is always used, and how to search is chosen in index/strategy.py.
@@ -82,31 +85,27 @@ async def straight(
             await connection.close(timeout=CLOSE_TIMEOUT_S)
 
 
-@asynccontextmanager
-async def pool(
+def pool(
     url: str,
     connections_max: int,
     statement_timeout_s: float,
     settings: Mapping[str, str] = {},
-) -> AsyncIterator[Pool]:
+) -> AbstractAsyncContextManager[Pool]:
     """Straight to the server. settings: of each connection, beside those that plans hang on."""
-    made = _pool(
+    return _pool(
         url,
         connections_max,
         statement_timeout_s,
         init=_prepare,
         server_settings={**_APPLICATION, **settings, **session(statement_timeout_s)},
     )
-    async with made as opened:
-        yield opened
 
 
-@asynccontextmanager
-async def pooled(
+def pooled(
     url: str, connections_max: int, statement_timeout_s: float, *, keeps_statements: bool
-) -> AsyncIterator[Pool]:
-    """Through a pooler. keeps_statements: whether it does; see `keeps_statements`."""
-    made = _pool(
+) -> AbstractAsyncContextManager[Pool]:
+    """Through a pooler. keeps_statements: whether it does, as the function of that name says."""
+    return _pool(
         url,
         connections_max,
         statement_timeout_s,
@@ -114,22 +113,20 @@ async def pooled(
         server_settings=_APPLICATION,
         statements_max=_STATEMENTS_MAX if keeps_statements else 0,
     )
-    async with made as opened:
-        yield opened
 
 
 async def keeps_statements(connection: Connection) -> bool:
     """Whether a pooler sees to it that a statement is known wherever its client gets to.
 
-    One that does gives statements names of its own; else the server knows ours.
+    One that does gives statements names of its own; else the server knows ours, or others' probes.
     """
-    name = f"nearhit_{secrets.token_hex(8)}"
+    name = f"{_PROBE_PREFIX}{secrets.token_hex(8)}"
     async with connection.transaction():
-        await connection.prepare("SELECT 'kept'", name=name)
-        if not await connection.fetchval(_IS_KNOWN_BY_ITS_NAME, name):
-            return True
-        await connection.execute(f"DEALLOCATE {name}")
-    return False
+        statement = await connection.prepare(_PROBE, name=name)
+        names = await connection.fetchval(_PROBE_NAMES, statement.get_query())
+        if name in names:
+            await connection.execute(f"DEALLOCATE {name}")
+    return not all(known.startswith(_PROBE_PREFIX) for known in names)
 
 
 @asynccontextmanager

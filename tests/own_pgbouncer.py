@@ -6,6 +6,7 @@ As root's it runs as nobody, as it insists.
 import asyncio
 import os
 import shutil
+import subprocess
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping
@@ -21,6 +22,12 @@ _IS_ROOT = os.geteuid() == 0
 _AS_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups") if _IS_ROOT else ()
 
 
+def version() -> tuple[int, ...]:
+    assert PROGRAM is not None, MISSING
+    told = subprocess.check_output([PROGRAM, "--version"], text=True)  # noqa: S603 - a tool of ours
+    return tuple(int(part) for part in told.split()[1].split("."))
+
+
 @dataclass(frozen=True, slots=True)
 class OwnPgBouncer:
     folder: Path
@@ -34,16 +41,18 @@ class OwnPgBouncer:
 
 @asynccontextmanager
 async def own_pgbouncer(
-    database_url: str, logins: Mapping[str, str], **options: str | int
+    database_url: str, logins: Mapping[str, str], *, as_user: str = "", **options: str | int
 ) -> AsyncIterator[OwnPgBouncer]:
     """A running one, for all databases of a server that is reached by a Unix socket.
 
-    logins: passwords by name; options: what its file says beside what is needed.
+    logins: passwords by name.
+    as_user: whom it logs in as, whoever comes.
+    options: what its file says beside what is needed.
     """
     assert PROGRAM is not None, MISSING
     with tempfile.TemporaryDirectory(prefix="nearhit-pgbouncer-") as name:
         folder = Path(name)
-        _configure(folder, database_url, logins, options)
+        _configure(folder, database_url, logins, as_user, options)
         process = await asyncio.create_subprocess_exec(
             *_AS_NOBODY,
             PROGRAM,
@@ -62,7 +71,11 @@ async def own_pgbouncer(
 
 
 def _configure(
-    folder: Path, database_url: str, logins: Mapping[str, str], options: Mapping[str, str | int]
+    folder: Path,
+    database_url: str,
+    logins: Mapping[str, str],
+    as_user: str,
+    options: Mapping[str, str | int],
 ) -> None:
     (host,) = parse_qs(urlsplit(database_url).query)["host"]
     said = {
@@ -77,9 +90,8 @@ def _configure(
         **options,
     }
     lines = "\n".join(f"{key} = {value}" for key, value in said.items())
-    (folder / "pgbouncer.ini").write_text(
-        f"[databases]\n* = host={host} port=5432\n[pgbouncer]\n{lines}\n"
-    )
+    server = f"host={host} port=5432" + (f" user={as_user}" if as_user else "")
+    (folder / "pgbouncer.ini").write_text(f"[databases]\n* = {server}\n[pgbouncer]\n{lines}\n")
     users = "".join(f'"{user}" "{password}"\n' for user, password in logins.items())
     (folder / "users").write_text(users)
     if _IS_ROOT:
