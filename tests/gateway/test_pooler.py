@@ -1,9 +1,10 @@
 """Behind a real PgBouncer in transaction mode: few server connections, many gateways."""
 
 import asyncio
+import random
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -128,21 +129,21 @@ async def test_two_gateways_on_few_connections_find_what_was_written_and_nothing
         await first.tenant("acme")
         ana = await first.caller("ana")
         ben = await second.caller("ben", groups=[SALES.removeprefix("group:")])
-        documents = [f"d{number}" for number in range(40)]
-        texts = [f"Plan {number}: the price of item {number}." for number in range(40)]
+        documents = [f"d{number}" for number in range(20)]
+        texts = [f"Plan {number}: the price of item {number}." for number in range(20)]
 
         await asyncio.gather(*map(partial(ana.put, readers=[SALES]), documents, texts))
         each = [ben.found(text, top_k=3) for text in texts]
         found = await asyncio.gather(*each, *(ben.found(text) for text in texts))
         assert all(document in one for document, one in zip(documents * 2, found, strict=True))
 
-        for document, text in zip(documents[:10], texts[:10], strict=True):
+        for document, text in zip(documents[:5], texts[:5], strict=True):
             await first.as_(ana).share(document)
             assert document not in await second.as_(ben).found(text, top_k=40)
             assert document not in await first.as_(ben).found(text, top_k=40)
 
-        await ana.put("d20", "A wholly other text about kangaroos.", readers=[SALES])
-        assert (await ben.found("kangaroos"))[0] == "d20"
+        await ana.put("d10", "A wholly other text about kangaroos.", readers=[SALES])
+        assert (await ben.found("kangaroos"))[0] == "d10"
         connection = await asyncpg.connect(place.administrator)
         used = await connection.fetchval(SERVER_CONNECTIONS, list(LOGINS))
         await connection.close()
@@ -162,6 +163,31 @@ async def test_what_plans_hang_on_holds_on_every_connection(
         told = [await connection.fetchval("SELECT current_setting($1)", name) for name in names]
         await connection.close()
         assert told == ["off", "force_generic_plan", "10s", "800"]
+
+
+async def test_whoever_gives_up_leaves_a_connection_that_others_can_use(
+    place: Place, bouncer: OwnPgBouncer, embedder: Embedder
+) -> None:
+    """In the middle of a statement's several messages, too."""
+    waits = random.Random(7)  # noqa: S311  no secret
+    async with _connected(place, place.pooler(bouncer)) as connected:
+        await Tenants(connected).create("acme", "Acme")
+        scope = everything("acme", "ana", [])
+        searcher = Searcher(connected, embedder)
+        await searcher.search(scope, Query("leave"))
+
+        async def give_up(number: int) -> None:
+            with suppress(TimeoutError, DatabaseUnavailable):
+                async with asyncio.timeout(waits.uniform(0, 0.02)):
+                    await searcher.search(scope, Query(f"leave {number}"))
+
+        for number in range(200):
+            await asyncio.gather(*(give_up(number) for _ in range(POOL_SIZE)))
+
+        async with asyncio.timeout(10):
+            await asyncio.gather(
+                *(searcher.search(scope, Query(f"stay {number}")) for number in range(20))
+            )
 
 
 async def test_what_is_told_to_listeners_is_heard(place: Place, bouncer: OwnPgBouncer) -> None:
