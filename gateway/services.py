@@ -146,7 +146,7 @@ async def open_services(
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
             observe=metrics.statement,
             logged=settings.audit_log != "off",
-            pooler=_pooler(settings),
+            pooler=pooler(settings),
         ) as connected,
         web_tokens.opened(settings, time.monotonic) as foreign,
     ):
@@ -295,7 +295,8 @@ def _spending(settings: Settings, connected: Database) -> Spending:
     )
 
 
-def _pooler(settings: Settings) -> Pooler | None:
+def pooler(settings: Settings) -> Pooler | None:
+    """What connections go by, if not straight to the server."""
     if settings.pooler_url is None or settings.pooler_search_url is None:
         return None
     return Pooler(

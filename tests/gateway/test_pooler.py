@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from gateway import embedded
+from gateway import direct, embedded
 from gateway.embedded import Servers
 from gateway.settings import Settings
 from index import database, migrate, role
@@ -223,7 +223,7 @@ class TestRefusedAtTheStart:
         pooler = place.pooler(bouncer, searches=OWNER)
 
         with pytest.raises(PoolerRefused, match=f"log in as {role.NAME}, and does as {OWNER}"):
-            await pooler.fit(place.url, 10)
+            await direct.try_database(place.settings(pooler))
 
     async def test_is_a_pooler_that_makes_everybody_the_owner(self, place: Place) -> None:
         async with _bouncer(place, as_user=OWNER) as bouncer:
