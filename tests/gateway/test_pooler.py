@@ -12,6 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
+from blockbuster import BlockBuster
 from pydantic import SecretStr, ValidationError
 
 from gateway import direct, embedded
@@ -218,8 +219,10 @@ async def test_prepared_statements_are_used_where_the_pooler_keeps_them(
 
 class TestRefusedAtTheStart:
     async def test_is_a_search_url_that_is_the_owners(
-        self, place: Place, bouncer: OwnPgBouncer
+        self, place: Place, bouncer: OwnPgBouncer, no_blocking_calls: BlockBuster
     ) -> None:
+        for function in no_blocking_calls.functions.values():
+            function.can_block_in("gateway/direct.py", "connected")  # of commands
         pooler = place.pooler(bouncer, searches=OWNER)
 
         with pytest.raises(PoolerRefused, match=f"log in as {role.NAME}, and does as {OWNER}"):
