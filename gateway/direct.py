@@ -18,7 +18,7 @@ from gateway.errors import NotPossible
 from gateway.keys_wire import KeyBody
 from gateway.metrics import Metrics
 from gateway.seen import Viewer
-from gateway.services import Services, open_services
+from gateway.services import Services, open_services, pooler
 from gateway.settings import Settings
 from gateway.wire import TenantBody
 from index import database, migrate, scope
@@ -56,13 +56,14 @@ async def connected(settings: Settings) -> AsyncIterator[Database]:
         statement_timeout_s=30.0,
         observe=lambda _name, _seconds: None,
         logged=settings.audit_log != "off",
+        pooler=pooler(settings),
     )
     async with _acting(OPERATOR, connecting) as made:
         yield made
 
 
 async def try_database(settings: Settings) -> None:
-    """Raises `DatabaseUnavailable`, `MigrationRefused` and `RoleRefused`."""
+    """Raises `DatabaseUnavailable`, `MigrationRefused`, `RoleRefused` and `PoolerRefused`."""
     async with connected(settings):
         pass
 

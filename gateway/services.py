@@ -58,6 +58,7 @@ from index.gates import Gates
 from index.generation import Generation
 from index.heard import Hearsay
 from index.jobs import Jobs
+from index.pooler import Pooler
 from index.principals import Principals
 from index.reverse import Reverse
 from index.search import Embedder, Searcher
@@ -129,8 +130,8 @@ async def open_services(
     """Everything, connected and migrated; both URLs have to be set. The first embedder is for new
     tenants.
 
-    Raises `DatabaseUnavailable`, `MigrationRefused`, `RoleRefused`, `GenerationMismatch` and
-    `NotPossible`.
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `RoleRefused`, `PoolerRefused`,
+    `GenerationMismatch` and `NotPossible`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
@@ -145,6 +146,7 @@ async def open_services(
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
             observe=metrics.statement,
             logged=settings.audit_log != "off",
+            pooler=pooler(settings),
         ) as connected,
         web_tokens.opened(settings, time.monotonic) as foreign,
     ):
@@ -290,6 +292,15 @@ def _spending(settings: Settings, connected: Database) -> Spending:
             **{f"{name}_written": settings.price_chat_written for name in OPERATIONS},
         },
         budget=settings.budget_month,
+    )
+
+
+def pooler(settings: Settings) -> Pooler | None:
+    """What connections go by, if not straight to the server."""
+    if settings.pooler_url is None or settings.pooler_search_url is None:
+        return None
+    return Pooler(
+        settings.pooler_url.get_secret_value(), settings.pooler_search_url.get_secret_value()
     )
 
 

@@ -31,6 +31,14 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL with pgvector ≥ 0.8; unset: Nearhit starts its own"
     )
+    pooler_url: SecretStr | None = Field(
+        None,
+        description="PgBouncer in transaction mode before that PostgreSQL, for most of what is "
+        "asked of it; unset: none",
+    )
+    pooler_search_url: SecretStr | None = Field(
+        None, description="the same, as the login `nearhit_search`, for searches"
+    )
     redis_url: SecretStr | None = Field(
         None, description="Redis ≥ 7.0 or Valkey; unset: Nearhit starts its own"
     )
@@ -322,6 +330,14 @@ class Settings(BaseSettings):
     def ranker(self) -> Literal["service", "model", "formula"]:
         """Who puts hits in order."""
         return self.rerank_by or ("service" if self.rerank_url else "formula")
+
+    @model_validator(mode="after")
+    def _has_both_of_its_pooler(self) -> Self:
+        if (self.pooler_url is None) != (self.pooler_search_url is None):
+            raise ValueError("NEARHIT_POOLER_URL and NEARHIT_POOLER_SEARCH_URL need each other")
+        if self.pooler_url is not None and self.database_url is None:
+            raise ValueError("NEARHIT_POOLER_URL needs NEARHIT_DATABASE_URL, the server's own")
+        return self
 
     @model_validator(mode="after")
     def _has_its_ranker(self) -> Self:

@@ -1,4 +1,4 @@
-"""One PostgreSQL, reached by statement name; driver exceptions end here.
+"""One PostgreSQL, reached by statement name.
 
 By two ways: as the owner of the tables, and for searches as a role that may call the functions of
 `index/wall.py` and do nothing else. A statement is to be had by one of them alone.
@@ -6,49 +6,28 @@ By two ways: as the owner of the tables, and for searches as a role that may cal
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import asyncpg
-import orjson
 from asyncpg.pool import PoolConnectionProxy
-from pgvector import SparseVector
-from pgvector.asyncpg import register_vector
 
-from index import role, statements, wall
-from index.errors import DatabaseUnavailable, RoleRefused
+from index import connections, role, statements, wall
+from index.connections import Pool, unavailable
+from index.errors import DatabaseUnavailable
+from index.pooler import Pooler
 from index.role import Connection
 
-Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Row: TypeAlias = Mapping[str, Any]
 Observe: TypeAlias = Callable[[str, float], None]
 
 ACQUIRE_TIMEOUT_S = 5.0  # a starting value, not measured; past it a 503 serves a caller better
 STANDING_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
-CLOSE_TIMEOUT_S = 5.0
 _STATEMENTS = {
     name: text for name, text in statements.load().items() if name not in wall.STATEMENTS
-}
-
-# A plan must not change with what the planner believes of a table, or with a search's arguments: an
-# index that fits is always used, and how to search is chosen in index/strategy.py.
-_PLANNING = {
-    "plan_cache_mode": "force_generic_plan",
-    "enable_seqscan": "off",
-    "enable_sort": "off",
-    "jit": "off",  # compiling takes longer than any statement of ours runs
-    "max_parallel_workers_per_gather": "0",  # so does starting a worker, below the crossover
-}
-# How far `search.nearest` goes, measured by `make bench-index`; and where graphs are built.
-_GRAPH = {
-    "maintenance_work_mem": "512MB",  # holds a graph of a million small vectors
-    "hnsw.iterative_scan": "strict_order",
-    "hnsw.ef_search": "800",
-    "hnsw.max_scan_tuples": "40000",
-    "hnsw.scan_mem_multiplier": "4",
 }
 
 
@@ -105,7 +84,7 @@ class Searching:
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         """Of a statement in `wall.STATEMENTS`. Raises `DatabaseUnavailable`."""
-        with _unavailable():
+        with unavailable():
             call = self._functions.known(name, numbers) or await self._made(name, numbers)
             try:
                 return await self._rows(name, call, arguments)
@@ -122,7 +101,7 @@ class Searching:
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[None]:
         """What this task asks for within is all as of one instant; one statement at a time."""
-        with _unavailable():
+        with unavailable():
             async with (
                 self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
                 connection.transaction(isolation="repeatable_read", readonly=True),
@@ -160,11 +139,15 @@ class Searching:
 class Database:
     """A pool of sessions. Raises `DatabaseUnavailable` where the server can't answer now.
 
+    url: of the server itself, whatever the pool goes by.
     searching: what searches go by, and nothing else does.
     """
 
-    def __init__(self, pool: Pool, searching: Searching, observe: Observe, *, logged: bool) -> None:
+    def __init__(
+        self, url: str, pool: Pool, searching: Searching, observe: Observe, *, logged: bool
+    ) -> None:
         self.searching = searching
+        self._url = url
         self._pool = pool
         self._observe = observe
         self._logged = logged
@@ -172,7 +155,7 @@ class Database:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
-        with _unavailable():
+        with unavailable():
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
                 yield Session(connection, self._observe, self._logged)
 
@@ -191,7 +174,7 @@ class Database:
             yield session
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
-        with _unavailable():
+        with unavailable():
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
                 return await Session(connection, self._observe).rows(name, *arguments, **numbers)
 
@@ -206,13 +189,14 @@ class Database:
         def heard(*told: object) -> None:
             hear(str(told[-1]))
 
-        async with self.session() as session:
-            await session.connection.add_listener(channel, heard)
-            try:
-                yield
-            finally:
-                with suppress(asyncpg.InterfaceError, asyncpg.PostgresError, OSError):
-                    await session.connection.remove_listener(channel, heard)
+        with unavailable():
+            async with connections.straight(self._url) as connection:
+                await connection.add_listener(channel, heard)
+                try:
+                    yield
+                finally:
+                    with suppress(asyncpg.InterfaceError, asyncpg.PostgresError, OSError):
+                        await connection.remove_listener(channel, heard)
 
     async def standing_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
         """`rows` on a connection held for this alone, one call at a time.
@@ -229,7 +213,7 @@ class Database:
         return await self._standing_rows(name, *arguments)  # the old connection was lost: once more
 
     async def _standing_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
-        with _unavailable():
+        with unavailable():
             async with asyncio.timeout(STANDING_TIMEOUT_S):
                 if self._standing is None:
                     self._standing = await self._pool.acquire()
@@ -252,22 +236,20 @@ async def connect(
     statement_timeout_s: float,
     observe: Observe,
     logged: bool = True,
+    pooler: Pooler | None = None,
 ) -> AsyncIterator[Database]:
     """A database whose schema and role are in place; see `index.migrate`.
 
+    url: of the server itself; what can only be done there goes there, `pooler` or not.
     connections_max: for searches, and as many for everything else.
     logged: whether the audit log is told what is changed.
 
-    Raises `RoleRefused` if the role may do more than searches need.
+    Raises `RoleRefused` if the role may do more than searches need, and `PoolerRefused`.
     """
-    searches = {"role": role.NAME}  # so that RESET ROLE leads back to it
-    async with (
-        # And the standing one.
-        pool(url, connections_max + 1, statement_timeout_s, {}) as owner,
-        pool(url, connections_max, statement_timeout_s, searches) as searching,
-    ):
+    async with _pools(url, connections_max, statement_timeout_s, pooler) as (owner, searching):
         await _check(owner, searching)
-        database = Database(owner, Searching(searching, owner, observe), observe, logged=logged)
+        searches = Searching(searching, owner, observe)
+        database = Database(url, owner, searches, observe, logged=logged)
         try:
             yield database
         finally:
@@ -275,89 +257,30 @@ async def connect(
 
 
 @asynccontextmanager
-async def pool(
-    url: str, connections_max: int, statement_timeout_s: float, settings: Mapping[str, str]
-) -> AsyncIterator[Pool]:
-    """settings: of each connection, beside those that plans hang on."""
-    with _unavailable(), _refused():
-        made = await asyncpg.create_pool(
-            url,
-            min_size=1,
-            max_size=connections_max,
-            command_timeout=statement_timeout_s,  # should the server be too far gone for its own
-            init=_prepare,
-            reset=_keep,
-            server_settings={
-                "application_name": "nearhit",
-                "statement_timeout": str(round(statement_timeout_s * 1000)),
-                **settings,
-                **_PLANNING,
-                **_GRAPH,
-            },
+async def _pools(
+    url: str, connections_max: int, statement_timeout_s: float, pooler: Pooler | None
+) -> AsyncIterator[tuple[Pool, Pool]]:
+    """The owner's, with one more connection for what stands, and that of searches."""
+    owner: AbstractAsyncContextManager[Pool]
+    searching: AbstractAsyncContextManager[Pool]
+    if pooler is None:
+        searches = {"role": role.NAME}  # so that RESET ROLE leads back to it
+        owner = connections.pool(url, connections_max + 1, statement_timeout_s)
+        searching = connections.pool(url, connections_max, statement_timeout_s, searches)
+    else:
+        keeps = await pooler.fit(url, statement_timeout_s)
+        owner = connections.pooled(
+            pooler.url, connections_max + 1, statement_timeout_s, keeps_statements=keeps
         )
-    try:
-        yield made
-    finally:
-        try:
-            await asyncio.wait_for(made.close(), CLOSE_TIMEOUT_S)
-        except TimeoutError:
-            made.terminate()
+        searching = connections.pooled(
+            pooler.searches_url, connections_max, statement_timeout_s, keeps_statements=keeps
+        )
+    async with owner as owners, searching as of_searches:
+        yield owners, of_searches
 
 
 async def _check(owner: Pool, searching: Pool) -> None:
-    with _unavailable():
+    with unavailable():
         schema = await owner.fetchval("SELECT current_schema()")
         async with searching.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
             await role.check(connection, schema, role.NAME)
-
-
-@contextmanager
-def _refused() -> Iterator[None]:
-    """A connection that may not act as the role that it asks for has none."""
-    try:
-        yield
-    except (asyncpg.InvalidParameterValueError, asyncpg.InsufficientPrivilegeError) as error:
-        raise RoleRefused(f"PostgreSQL refuses what Nearhit connects with: {error}") from error
-
-
-async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    await register_vector(connection)
-    await connection.set_type_codec(
-        "sparsevec",
-        schema="public",
-        encoder=lambda value: value if isinstance(value, bytes) else value.to_binary(),
-        decoder=SparseVector.from_binary,
-        format="binary",
-    )
-    await connection.set_type_codec(
-        "jsonb",
-        schema="pg_catalog",
-        encoder=lambda value: orjson.dumps(value).decode(),
-        decoder=orjson.loads,
-    )
-
-
-async def _keep(connection: Connection) -> None:
-    """Leave a returned connection as it is: our statements leave nothing behind in a session.
-
-    The driver's own reset costs a round trip for each request.
-    """
-
-
-@contextmanager
-def _unavailable() -> Iterator[None]:
-    try:
-        yield
-    except (
-        asyncpg.PostgresConnectionError,
-        asyncpg.OperatorInterventionError,
-        asyncpg.InsufficientResourcesError,
-        asyncpg.TransactionRollbackError,
-        asyncpg.ReadOnlySQLTransactionError,
-        OSError,
-    ) as error:
-        raise DatabaseUnavailable(f"PostgreSQL did not answer: {type(error).__name__}") from error
-    except asyncpg.InterfaceError as error:
-        if isinstance(error, ValueError):  # an argument of ours that the driver can't encode
-            raise
-        raise DatabaseUnavailable("PostgreSQL closed the connection") from error

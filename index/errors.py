@@ -10,6 +10,7 @@ IndexFailure
 ├── JobLost                another worker has the job by now, or nobody needs it any more
 ├── MigrationRefused       the schema is not one that this version can bring up to date
 ├── PayloadTooLarge        what a job was to be told is longer than it may be
+├── PoolerRefused          the pooler before PostgreSQL is not as it must be; says what to do
 ├── QueueFull              too many jobs of the tenant wait already
 ├── RoleRefused            the database role that serves searches is not as it must be
 ├── TenantFull             the tenant has as many things of a kind as it may have
@@ -69,6 +70,10 @@ class PayloadTooLarge(IndexFailure):
     def __init__(self, bytes_max: int) -> None:
         super().__init__(f"a job's payload may have at most {bytes_max:,} bytes")
         self.bytes_max = bytes_max
+
+
+class PoolerRefused(IndexFailure):
+    """The pooler before PostgreSQL is not as it must be; the message says what to do."""
 
 
 class QueueFull(IndexFailure):

@@ -7,10 +7,12 @@ from importlib import resources
 
 import asyncpg
 
-from index import role
-from index.errors import DatabaseUnavailable, MigrationRefused
+from index import connections, role
+from index.errors import MigrationRefused
 
 _LOCK = 6_324_271  # any number that nobody else on this database uses for an advisory lock
+# Whatever index/pooler.py has made of its role.
+_UNHURRIED = {"statement_timeout": "0", "enable_seqscan": "on", "enable_sort": "on"}
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     name text PRIMARY KEY, digest bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
@@ -45,14 +47,10 @@ async def migrate(url: str, migrations: list[Migration]) -> list[str]:
 
     See to it, too, that there is the role that serves searches.
 
-    Raises `MigrationRefused` when an applied file has changed or is unknown to this version, and
-    `RoleRefused` if there is no such role and we may not make it.
+    Raises `MigrationRefused` when an applied file has changed or is unknown to this version,
+    `RoleRefused` if there is no such role and we may not make it, and `PoolerRefused`.
     """
-    try:
-        connection = await asyncpg.connect(url)
-    except (OSError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise DatabaseUnavailable(f"PostgreSQL can't be reached: {error}") from error
-    try:
+    async with connections.straight(url, _UNHURRIED) as connection:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
         await connection.execute(_TABLE)
         rows = await connection.fetch("SELECT name, digest FROM migrations")
@@ -61,8 +59,6 @@ async def migrate(url: str, migrations: list[Migration]) -> list[str]:
             await _apply(connection, migration)
         await role.make(connection)
         return [migration.name for migration in pending]
-    finally:
-        await connection.close()
 
 
 def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[Migration]:

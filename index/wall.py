@@ -112,7 +112,7 @@ async def _function(connection: Connection, name: str, numbers: Mapping[str, int
     statement = STATEMENTS[name]
     if numbers:
         statement = statement.format(**{key: int(value) for key, value in numbers.items()})
-    prepared = await connection.prepare(statement)
+    prepared = await connection.prepare(statement, name="")  # no name that a pooler could mix up
     attributes = prepared.get_attributes()
     parameters = await _types(connection, [one.oid for one in prepared.get_parameters()])
     types = await _types(connection, [attribute.type.oid for attribute in attributes])

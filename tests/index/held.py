@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from index import role
-from index.database import Pool, Searching, pool
+from index.connections import Pool, pool
+from index.database import Searching
 from index.role import Connection
 
 

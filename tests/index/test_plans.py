@@ -15,7 +15,8 @@ import pytest
 
 from gateway.embedded import Servers
 from index.changes import Changes
-from index.database import Database, Row, Searching, Session, pool
+from index.connections import pool
+from index.database import Database, Row, Searching, Session
 from index.documents import Documents
 from index.query import FusionName, Query
 from index.role import Connection
