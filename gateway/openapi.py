@@ -63,7 +63,7 @@ def _operation(call: Call) -> dict[str, Any]:
             for name in call.parameters
         ],
         "responses": {
-            str(call.status): _content(call.answer, call.media_type),
+            str(call.status): _right(call),
             **({"202": _content(call.later, call.media_type)} if call.later else {}),
             **({str(call.silent): _content(None, "")} if call.silent else {}),
             "default": _wrong(call),
@@ -73,6 +73,13 @@ def _operation(call: Call) -> dict[str, Any]:
         media_type = call.body_type or call.media_type
         operation["requestBody"] = {"required": True, **_content(call.body, media_type)}
     return operation
+
+
+def _right(call: Call) -> dict[str, Any]:
+    answer = _content(call.answer, call.media_type)
+    if call.stream_type:
+        answer["content"][call.stream_type] = {"schema": {"type": "string"}}
+    return answer
 
 
 def _wrong(call: Call) -> dict[str, Any]:
