@@ -12,6 +12,14 @@ from gateway import problems
 from gateway.exchange import Call
 
 _REF = "#/components/schemas/{model}"
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "event": {"type": "string"},
+        "data": {"type": "string", "description": "JSON, in one line"},
+    },
+    "required": ["event", "data"],
+}
 _PROBLEM = {
     "type": "object",
     "description": "RFC 9457",
@@ -78,7 +86,7 @@ def _operation(call: Call) -> dict[str, Any]:
 def _right(call: Call) -> dict[str, Any]:
     answer = _content(call.answer, call.media_type)
     if call.stream_type:
-        answer["content"][call.stream_type] = {"schema": {"type": "string"}}
+        answer["content"][call.stream_type] = {"schema": _EVENT}
     return answer
 
 
