@@ -12,6 +12,7 @@ CALLS = (
         summary="An answer that a language model writes from what a search finds, with citations",
         body=assists_wire.AnswerBody,
         answer=assists_wire.WrittenAnswerAnswer,
+        stream_type="text/event-stream",
         is_written=True,
     ),
     Call(

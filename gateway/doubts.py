@@ -16,6 +16,7 @@ from index.errors import DatabaseUnavailable
 
 FLUSH_S = 1.0
 QUESTIONS_MAX = 1_000  # that wait to be kept; of more than that, those that come later are lost
+BYTES_MAX = 16_777_216  # of their answers, which wait with them; starting values, not measured
 _HITS_MAX = 5
 
 # How the body of an answer ends that is not sure: nothing that a document says stands there.
@@ -26,6 +27,8 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class _Noted:
+    """body: of the first answer since questions were last kept."""
+
     question: str
     body: bytes
     count: int = 0
@@ -39,6 +42,7 @@ class Doubts:
         self._items_max = items_max
         self._every_s = every_s
         self._noted: dict[tuple[str, str], _Noted] = {}
+        self._bytes = 0
         self._flushing: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
 
@@ -47,10 +51,10 @@ class Doubts:
         key = (tenant, question.casefold())
         noted = self._noted.get(key)
         if noted is None:
-            if len(self._noted) >= QUESTIONS_MAX:
+            if len(self._noted) >= QUESTIONS_MAX or self._bytes + len(body) > BYTES_MAX:
                 return
+            self._bytes += len(body)
             noted = self._noted[key] = _Noted(question, body)
-        noted.body = body
         noted.count += 1
         if self._flushing is None or self._flushing.done():
             self._flushing = asyncio.create_task(self._flush_later())
@@ -64,7 +68,7 @@ class Doubts:
 
     async def flush(self) -> None:
         """Keep what was noted; what can't be kept now is lost."""
-        noted, self._noted = self._noted, {}
+        noted, self._noted, self._bytes = self._noted, {}, 0
         doubts = [_doubt(tenant, one) for (tenant, _), one in noted.items()]
         if not doubts:
             return

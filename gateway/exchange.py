@@ -31,6 +31,7 @@ class Call:
     """One row of the API: `body` and `answer` are the models that travel, if any does.
 
     body_type: of the body, if it is not the answer's media type.
+    stream_type: of the answer, if it is told while it is made.
     later: what answers with 202 if it is queued instead.
     silent: the status with which it takes what has no answer.
     render: how what goes wrong is told. error: its model, where it isn't always a problem document.
@@ -48,6 +49,7 @@ class Call:
     status: int = 200
     media_type: str = "application/json"
     body_type: str = ""
+    stream_type: str = ""
     parameters: tuple[str, ...] = ()
     render: "Callable[[Request, Exception], Awaitable[Response]]" = problems.render
     error: type[BaseModel] | None = None

@@ -12,6 +12,14 @@ from gateway import problems
 from gateway.exchange import Call
 
 _REF = "#/components/schemas/{model}"
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "event": {"type": "string"},
+        "data": {"type": "string", "description": "JSON, in one line"},
+    },
+    "required": ["event", "data"],
+}
 _PROBLEM = {
     "type": "object",
     "description": "RFC 9457",
@@ -63,7 +71,7 @@ def _operation(call: Call) -> dict[str, Any]:
             for name in call.parameters
         ],
         "responses": {
-            str(call.status): _content(call.answer, call.media_type),
+            str(call.status): _right(call),
             **({"202": _content(call.later, call.media_type)} if call.later else {}),
             **({str(call.silent): _content(None, "")} if call.silent else {}),
             "default": _wrong(call),
@@ -73,6 +81,13 @@ def _operation(call: Call) -> dict[str, Any]:
         media_type = call.body_type or call.media_type
         operation["requestBody"] = {"required": True, **_content(call.body, media_type)}
     return operation
+
+
+def _right(call: Call) -> dict[str, Any]:
+    answer = _content(call.answer, call.media_type)
+    if call.stream_type:
+        answer["content"][call.stream_type] = {"schema": _EVENT}
+    return answer
 
 
 def _wrong(call: Call) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from gateway import problems, wire
 from gateway.answering import note
 from gateway.exchange import Exchange, answer, everything
-from gateway.search import meant, revision_of
+from gateway.search import degraded, meant, revision_of
 from gateway.search_batch import at_one_revision
 from gateway.vector_stores.stores import store_of
 from gateway.vector_stores.wire import Content, FoundFile, SearchPage, VectorStoreSearchBody
@@ -56,6 +56,7 @@ async def search_vector_store(exchange: Exchange) -> Response:
     response.headers["Nearhit-Revision"] = revision_of(good, admitted.principal.tenant).decode()
     response.headers["Server-Timing"] = trace.server_timing()
     response.headers["Cache-Control"] = "no-store"
+    response.raw_headers += next(filter(None, map(degraded, served)), [])
     return response
 
 

@@ -3,7 +3,8 @@
     python -m tests.fuzz [--examples N]
 
 Exits with 1 if it ever answers with a 500, with a status, a media type or a body that its
-description does not have. The seed is fixed: a second run asks the same.
+description does not have. The seed is fixed: a second run asks the same. Its language model is a
+stub that always answers.
 """
 
 import argparse
@@ -12,8 +13,10 @@ import subprocess
 import sys
 
 import httpx2
+from anyio.from_thread import start_blocking_portal
 
 from loadtests import service
+from tests.stub_openai import Mischief, Reply, Stream, chat, stub_openai
 
 _CHECKS = (
     "not_a_server_error",
@@ -30,13 +33,29 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=10, help="of each call, as each role")
     examples = parser.parse_args().examples
     failed = []
-    with service.nearhit(_UNCOUNTED) as made:
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(stub_openai()) as stub,
+        service.nearhit(_UNCOUNTED | _model(stub.url)) as made,
+    ):
+        stub.chat_answer = _said
         for role, key in _keys(made).items():
             print(f"as {role}", flush=True)
             if _fuzz(made.url, key, examples):
                 failed.append(role)
     if failed:
         raise SystemExit(f"not as described: as {', '.join(failed)}")
+
+
+def _model(url: str) -> dict[str, str]:
+    return {"NEARHIT_CHAT_MODEL": "stub", "NEARHIT_CHAT_BASE_URL": url}
+
+
+def _said(asked: str) -> Reply | Mischief | Stream:
+    """An answer from documents is streamed; others are asked for whole."""
+    if asked.startswith("<<<DOCUMENT"):
+        return Stream(["25 days ", "[1]."])
+    return chat("How many days are there?")
 
 
 def _keys(made: service.Service) -> dict[str, str]:

@@ -1,0 +1,36 @@
+"""Questions without a sure answer, as they wait to be kept: no more than there is room for."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from gateway.doubts import BYTES_MAX, UNSURE, Doubts
+from index.curation import Curation, Doubt
+
+pytestmark = pytest.mark.anyio
+
+
+class Kept:
+    def __init__(self) -> None:
+        self.doubts: list[Doubt] = []
+
+    async def add(self, doubts: Sequence[Doubt], *, items_max: int) -> None:
+        assert items_max == 10
+        self.doubts += doubts
+
+
+async def test_answers_that_wait_take_no_more_memory_than_they_may() -> None:
+    kept = Kept()
+    doubts = Doubts(cast("Curation", kept), items_max=10, every_s=60)
+    large = b'{"hits":[],"text":"' + b"x" * (BYTES_MAX // 4) + b'",' + UNSURE
+    for number in range(6):
+        doubts.add("acme", f"question {number}", large)
+    doubts.add("acme", "Question 0", large)
+    await doubts.settled()
+    first = [(each.question, each.count) for each in kept.doubts]
+    doubts.add("acme", "question 9", large)
+    await doubts.settled()
+
+    assert first == [("question 0", 2), ("question 1", 1), ("question 2", 1)]
+    assert kept.doubts[-1].question == "question 9"
