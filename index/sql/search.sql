@@ -409,7 +409,8 @@ FROM (
           WHEN document_key IS NULL THEN held.subject = $14
           ELSE EXISTS (
               SELECT FROM documents AS meant
-              WHERE meant.document_key = documents.document_key AND :is_admitted AND :is_wanted
+              WHERE meant.tenant = $1 AND meant.document_key = documents.document_key
+                AND :is_admitted AND :is_wanted
           )
       END
 ) AS files
