@@ -8,6 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 import structlog
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,6 +27,15 @@ from index.search import Embedder
 _ALLOCATIONS = (
     10_000  # between two collections; with Python's 700 there is one in each request or two
 )
+
+
+class _AnyPath(PathConvertor):
+    """With line breaks too: what is wrong with a name, the call says that it stands in."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("path", _AnyPath())
 
 
 class State(TypedDict):

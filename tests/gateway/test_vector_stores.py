@@ -519,3 +519,17 @@ async def test_the_audit_log_says_who_made_attached_and_saw_what(
         ("file.add", file_id),
         ("file.remove", file_id),
     }
+
+
+@pytest.mark.parametrize("name", ["no%0Asuch", "a/b%0A~", "%0A"])
+async def test_a_file_whose_name_has_a_line_break_is_refused_in_the_form_of_the_others(
+    gateway: Gateway, name: str
+) -> None:
+    ana = await gateway.caller("ana")
+    path = f"/v1/vector_stores/nobodys/files/{name}"
+
+    answer = await ana.call("POST", path, json={"attributes": {}})
+
+    assert answer.status_code in (400, 404)
+    assert answer.headers["content-type"] == "application/json"
+    assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
