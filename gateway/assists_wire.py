@@ -3,16 +3,32 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from gateway.wire import Body, CitationAnswer, HitAnswer, SearchBody
 from index.curation import State
-from index.document import DocumentId, Language, Line, Owner, Readers, Source, Tags
+from index.document import (
+    DocumentId,
+    Language,
+    Line,
+    OneLine,
+    Owner,
+    Readers,
+    Source,
+    Tags,
+    normalise,
+)
 
 _PHRASES_MAX = 1_000
 _SOURCES_MAX = 1_000
-_Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000)]
-_Phrase = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+_Said = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000),
+    AfterValidator(normalise),
+]
+_Phrase = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), OneLine
+]
 _Phrases = Annotated[tuple[_Phrase, ...], Field(max_length=_PHRASES_MAX)]
 _Score = Annotated[float, Field(ge=0, le=1)]
 

@@ -116,16 +116,16 @@ def _cut(name: str) -> str:
     return name
 
 
-_OneLine = _form(LINE, "must be one line of text without control characters")
+OneLine = _form(LINE, "must be one line of text without control characters")
 
-Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), _OneLine]
-DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX), _OneLine]
-Source = Annotated[str, Field(min_length=1, max_length=SOURCE_CHARACTERS_MAX), _OneLine]
+Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), OneLine]
+DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX), OneLine]
+Source = Annotated[str, Field(min_length=1, max_length=SOURCE_CHARACTERS_MAX), OneLine]
 Title = Annotated[
-    str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), _OneLine
+    str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), OneLine
 ]
 Text = Annotated[str, Field(max_length=TEXT_CHARACTERS_MAX), AfterValidator(normalise)]
-Uri = Annotated[str, Field(max_length=URI_CHARACTERS_MAX), _OneLine]
+Uri = Annotated[str, Field(max_length=URI_CHARACTERS_MAX), OneLine]
 Language = Annotated[
     str,
     Field(max_length=LANGUAGE_CHARACTERS_MAX),
@@ -134,10 +134,10 @@ Language = Annotated[
 Tag = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=TAG_CHARACTERS_MAX),
-    _OneLine,
+    OneLine,
 ]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=TAGS_MAX)]
-MetadataKey = Annotated[str, Field(min_length=1, max_length=METADATA_KEY_CHARACTERS_MAX), _OneLine]
+MetadataKey = Annotated[str, Field(min_length=1, max_length=METADATA_KEY_CHARACTERS_MAX), OneLine]
 MetadataScalar = str | int | float | bool | None
 MetadataValue = Annotated[MetadataScalar | list[MetadataScalar], PlainValidator(_metadata_value)]
 Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METADATA_KEYS_MAX)]
