@@ -34,14 +34,17 @@ async def search(exchange: Exchange) -> Response:
             from gateway.assists.conversation import search_of  # most searches are no messages
 
             return await search_of(exchange, principal, asked)
-        wanted = _understood(exchange, principal, body)
+        wanted = _remembered(exchange, meant(exchange, principal, asked), body)
     exchange.trace.mark("parse")
     return respond(exchange, *await served(exchange, wanted, _understood, body))
 
 
 def _understood(exchange: Exchange, principal: Principal, body: bytes) -> Wanted:
-    """What the body asks for, remembered: agents repeat themselves, letter by letter."""
-    wanted = meant(exchange, principal, wire.parse(SearchBody, body))
+    return _remembered(exchange, meant(exchange, principal, wire.parse(SearchBody, body)), body)
+
+
+def _remembered(exchange: Exchange, wanted: Wanted, body: bytes) -> Wanted:
+    """What the body asks for: agents repeat themselves, letter by letter."""
     exchange.services.understood[exchange.sender, body] = wanted
     return wanted
 

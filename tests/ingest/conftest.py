@@ -1,5 +1,16 @@
-"""An index for the write path: the fixtures of the index's own tests."""
+"""An index for the write path, the fixtures of the index's own tests; and a language model."""
 
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import openai
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from ingest.chat import ChatModel
 from tests.index.conftest import (
     connection,
     database,
@@ -11,6 +22,7 @@ from tests.index.conftest import (
     tenants,
     writer,
 )
+from tests.stub_openai import StubOpenAI
 
 __all__ = [
     "connection",
@@ -23,3 +35,28 @@ __all__ = [
     "tenants",
     "writer",
 ]
+
+
+@pytest.fixture
+def logs() -> Iterator[list[MutableMapping[str, Any]]]:
+    """Whatever level of lines a gateway of another test has asked for."""
+    before = structlog.get_config()
+    structlog.reset_defaults()
+    with capture_logs() as lines:
+        yield lines
+    structlog.configure(**before)
+
+
+@asynccontextmanager
+async def chat_model(
+    stub: StubOpenAI, count_tokens: Callable[[int, int], None]
+) -> AsyncIterator[ChatModel]:
+    """One that gives up soon, and tries twice."""
+    async with openai.AsyncOpenAI(api_key="secret", base_url=stub.url, max_retries=1) as client:
+        yield ChatModel(
+            client,
+            model="stub",
+            clock_s=time.monotonic,
+            count_tokens=count_tokens,
+            deadline_s=0.5,
+        )

@@ -2,19 +2,15 @@
 
 import json
 import re
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from typing import Any
 
-import openai
 import pytest
-import structlog
-from structlog.testing import capture_logs
 
-from ingest.chat import ChatModel
 from ingest.chunk import Chunk
 from ingest.cuts import structure
 from ingest.cuts.model import CHUNK_WORDS_MAX, Known, ModelCut
+from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
 
 pytestmark = pytest.mark.anyio
@@ -36,25 +32,8 @@ def counted() -> list[str]:
 
 @pytest.fixture
 async def model_cut(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[ModelCut]:
-    async with openai.AsyncOpenAI(api_key="secret", base_url=stub.url, max_retries=1) as client:
-        model = ChatModel(
-            client,
-            model="stub",
-            clock_s=time.monotonic,
-            count_tokens=lambda read, written: counted.append(f"{read}+{written}"),
-            deadline_s=0.5,
-        )
+    async with chat_model(stub, lambda read, written: counted.append(f"{read}+{written}")) as model:
         yield ModelCut(model, counted.append)
-
-
-@pytest.fixture
-def logs() -> Iterator[list[MutableMapping[str, Any]]]:
-    """Whatever level of lines a gateway of another test has asked for."""
-    before = structlog.get_config()
-    structlog.reset_defaults()
-    with capture_logs() as lines:
-        yield lines
-    structlog.configure(**before)
 
 
 def passages(said: str) -> list[str]:

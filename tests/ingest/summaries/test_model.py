@@ -1,18 +1,14 @@
 """Summaries by a language model, asked over HTTP: an extract takes the place of what is unfit."""
 
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Callable, MutableMapping
 from typing import Any
 
-import openai
 import pytest
-import structlog
-from structlog.testing import capture_logs
 
-from ingest.chat import ChatModel
 from ingest.cuts.piece import count_words
 from ingest.summaries.model import ANSWER_WORDS_MAX, CALL_WORDS_MAX, ModelSummaries
 from ingest.summaries.part import parts
+from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
 
 pytestmark = pytest.mark.anyio
@@ -40,25 +36,8 @@ def counted() -> list[str]:
 
 @pytest.fixture
 async def model(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[ModelSummaries]:
-    async with openai.AsyncOpenAI(api_key="secret", base_url=stub.url, max_retries=1) as client:
-        asked = ChatModel(
-            client,
-            model="stub",
-            clock_s=time.monotonic,
-            count_tokens=lambda _read, _written: None,
-            deadline_s=0.5,
-        )
-        yield ModelSummaries(asked, counted.append)
-
-
-@pytest.fixture
-def logs() -> Iterator[list[MutableMapping[str, Any]]]:
-    """Whatever level of lines a gateway of another test has asked for."""
-    before = structlog.get_config()
-    structlog.reset_defaults()
-    with capture_logs() as lines:
-        yield lines
-    structlog.configure(**before)
+    async with chat_model(stub, lambda _read, _written: None) as model:
+        yield ModelSummaries(model, counted.append)
 
 
 def shown(stub: StubOpenAI) -> list[str]:
