@@ -5,6 +5,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Sequence
+from itertools import cycle, islice, permutations
 from string import ascii_lowercase
 
 import pytest
@@ -102,15 +103,16 @@ async def test_a_question_that_somebody_else_has_asked_takes_as_long_as_any_othe
 async def test_a_document_that_one_may_not_see_takes_as_long_as_one_that_is_not_there(
     gateway: Gateway, both: tuple[Caller, Caller]
 ) -> None:
+    """Of names that are spelled alike: a space in one takes 15 µs more to read, whoever asks."""
     _, eve = both
     tenant = f"other-{secrets.token_hex(6)}"
     await gateway.tenant(tenant)
     zoe = await gateway.caller("zoe", tenant=tenant)
-    await zoe.put("zoe's", "A secret of another tenant. " * 1000)
+    await zoe.put("zoe's 7", "A secret of another tenant. " * 1000)
     hidden_s, others_s, none_s = list[float](), list[float](), list[float]()
-    turns = [("ana's 7", hidden_s), ("zoe's", others_s), ("nobody's", none_s)]
-    for number in range(TRIALS):
-        for document_id, taken_s in turns if number % 2 else reversed(turns):
+    turns = [("ana's 7", hidden_s), ("zoe's 7", others_s), ("ida's 7", none_s)]
+    for order in islice(cycle(permutations(turns)), TRIALS):
+        for document_id, taken_s in order:
             taken_s.append(await seconds(eve, "GET", f"/v1/documents/{document_id}"))
 
     for taken_s in (hidden_s, others_s):
