@@ -46,11 +46,26 @@ AND (
     )
 )
 
--- fragment: own
--- By the index of audiences: the two conditions that it holds, in the form that no other one does.
-SELECT document_key FROM documents
-WHERE $13::boolean AND ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::text[] || $3::text[])
-  AND :is_admitted AND :is_wanted
+-- fragment: is_filtered
+NOT (
+    $5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL AND $8::text[] IS NULL
+    AND $9::timestamptz IS NULL AND $10::timestamptz IS NULL AND $11::text[] IS NULL
+    AND $12::jsonb IS NULL
+)
+
+-- fragment: admitted
+-- By the index of what audiences hold: its two conditions, in the form that no other index has.
+SELECT audience_key FROM audiences
+WHERE ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::text[] || $3::text[]) AND :is_admitted
+
+-- fragment: admitted_of_most
+-- This IS TRUE keeps out that index, which finds most audiences in three times the time that it takes to
+-- look at all of the tenant's.
+SELECT audience_key FROM audiences WHERE tenant = $1 AND :is_admitted IS TRUE
+
+-- fragment: is_own
+-- In the form that no other index has.
+$13::boolean AND audience_key = ANY (ARRAY(SELECT audience_key FROM admitted))
 
 -- fragment: others_asked
 -- Only grants that hold what is public have a part in what others have made public.
@@ -253,23 +268,24 @@ LEFT JOIN tenants ON tenants.tenant = $1
 LEFT JOIN shelves ON shelves.shelf = tenants.shelf
 WHERE everyone.tenant = 'public';
 
+-- fragment: own
+-- Nothing is read but the index, if the filter wants nothing of the documents.
+SELECT document_key FROM documents WHERE NOT :is_filtered AND :is_own
+UNION ALL
+SELECT document_key FROM documents WHERE :is_filtered AND :is_own AND :is_wanted
+
 -- fragment: swept
 -- IS TRUE keeps the planner from turning the look-up in a hash table into a join. OFFSET 0: each
 -- vector is read and compared once, however often its scores are named; what is visible is kept only
 -- where more than one leg asks for it.
-own AS MATERIALIZED (
-    -- Most is seen of what is swept: this IS TRUE keeps out the index of audiences, which finds most
-    -- in three times the time that it takes to look at all.
-    SELECT document_key FROM documents
-    WHERE $13::boolean AND tenant = $1 AND :is_admitted IS TRUE AND :is_wanted
-),
+admitted AS MATERIALIZED (:admitted_of_most),
 others AS MATERIALIZED (:others),
 visible AS (
     (
         SELECT :compared
         FROM (SELECT *, :asked_of_own AS asked FROM chunks) AS chunks
         WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
-          AND :is_of_kind AND (document_key IN (SELECT document_key FROM own)) IS TRUE
+          AND :is_of_kind AND (document_key IN (:own)) IS TRUE
         OFFSET 0
     )
     UNION ALL
@@ -278,6 +294,7 @@ visible AS (
 
 -- fragment: walked
 -- From the documents that may be seen to their chunks. IS TRUE leaves the planner one index.
+admitted AS MATERIALIZED (:admitted),
 own AS MATERIALIZED (:own),
 others AS MATERIALIZED (:others),
 visible AS (

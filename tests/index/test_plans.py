@@ -18,7 +18,7 @@ from index.changes import Changes
 from index.connections import pool
 from index.database import Database, Row, Searching, Session
 from index.documents import Documents
-from index.query import FusionName, Query
+from index.query import Filter, FusionName, Query
 from index.role import Connection
 from index.scope import SCOPE_NAMES, Scope, resolve
 from index.search import Searcher
@@ -49,8 +49,9 @@ ALL_AND_OTHERS = resolve("acme", "ana", ["few"], SCOPE_NAMES)
 STATISTICS = {
     "moved": (),
     "documents": ("documents",),
+    "audiences": ("audiences",),
     "chunks": ("chunks",),
-    "all": ("documents", "chunks", "tenants", "chunk_texts", "texts", "shelves"),
+    "all": ("audiences", "documents", "chunks", "tenants", "chunk_texts", "texts", "shelves"),
 }
 
 
@@ -252,16 +253,26 @@ async def test_a_sweep_reads_each_vector_of_the_tenant_once_and_touches_no_other
     assert [read["Actual Loops"] for read in reads(plan, shelf)] == [1]
 
 
-async def test_a_sweep_looks_documents_up_in_a_hash_table_that_is_made_without_the_audiences_index(
-    town: Town,
+@pytest.mark.parametrize("filtered", [False, True])
+async def test_a_sweep_looks_documents_up_in_a_hash_table_of_those_of_all_admitted_audiences(
+    town: Town, *, filtered: bool
 ) -> None:
-    plan = await only_pass(town, ALL, crowd.SWEEP)
+    query = replace(QUERY, filter=Filter(languages=("en",))) if filtered else QUERY
+    plan = await only_pass(town, ALL, crowd.SWEEP, query)
 
     (read,) = reads(plan, f"chunks_{town.shelves['acme']}")
     assert "hashed SubPlan" in read["Filter"]
-    assert part(plan, "own")["Actual Loops"] == 1
-    assert indexes(part(plan, "own"), "documents").isdisjoint({"documents_audience", ""})
-    assert rows_read(part(plan, "own"), "documents") == ACME
+    (own,) = (node for node in nodes(plan) if _is_hashed(node) and node["Actual Loops"])
+    assert own["Actual Loops"] == 1
+    assert indexes(own, "documents") == {"documents_audience"}
+    assert rows_read(own, "documents") == ACME
+    assert len(reads(own, "documents")) == 1, "by the index alone, or with what the filter wants"
+    assert indexes(part(plan, "admitted"), "audiences").isdisjoint({"audiences_readers", ""})
+    assert rows_read(part(plan, "admitted"), "audiences") == 2
+
+
+def _is_hashed(node: Node) -> bool:
+    return node.get("Parent Relationship") == "SubPlan" and node["Node Type"] == "Append"
 
 
 async def test_a_walk_goes_by_audience_to_the_documents_and_from_them_to_their_chunks_alone(
@@ -270,6 +281,8 @@ async def test_a_walk_goes_by_audience_to_the_documents_and_from_them_to_their_c
     plan = await only_pass(town, FEW, crowd.WALK)
 
     shelf = f"chunks_{town.shelves['acme']}"
+    assert indexes(part(plan, "admitted"), "audiences") == {"audiences_readers"}
+    assert rows_read(part(plan, "admitted"), "audiences") == 1
     assert indexes(part(plan, "own"), "documents") == {"documents_audience"}
     assert rows_read(part(plan, "own"), "documents") == FEW_DOCUMENTS
     assert shelves_read(plan) == {shelf}
@@ -406,5 +419,5 @@ async def test_a_plan_inside_a_function_is_one_for_all_arguments(town: Town) -> 
 
 def _shape(plan: Node) -> list[Any]:
     """How each part of the plan is carried out, whatever it met, and what it was held to cost."""
-    names = ("Node Type", "Relation Name", "Index Name", "Index Cond", "Filter", "Total Cost")
+    names = ("Node Type", "Relation Name", "Index Name", "Index Cond", "Filter")
     return [[plan.get(name) for name in names], *map(_shape, plan.get("Plans", ()))]

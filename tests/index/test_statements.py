@@ -12,10 +12,12 @@ from index import statements, wall
 
 STATEMENTS = statements.load()
 
-_TABLES = r"(documents|texts|chunks|chunks_\{shelf\}|chunk_texts)"
+_TABLES = r"(audiences|documents|texts|chunks|chunks_\{shelf\}|chunk_texts)"
 _READS = re.compile(rf"\b(?:FROM|JOIN|USING|UPDATE|INTO)\s+{_TABLES}\b(?! ?\()")
 _OWN = re.compile(r"\btenant = \$[12]\b|\bARRAY\[tenant\] && ARRAY\[\$1::text\]")
 _ADMITTED = re.compile(r"audience && \$2::text\[\] OR \(audience && \$3::text\[\] AND NOT audience")
+_OF_ADMITTED = "audience_key = ANY (ARRAY(SELECT audience_key FROM admitted))"
+_AUDIENCES = re.compile("FROM audiences")
 _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\$2::text\[\]\)")
 
 # Though they name no tenant; none of them is for a caller.
@@ -77,12 +79,17 @@ def test_wherever_a_search_looks_for_documents_it_says_of_which_tenant_and_for_w
     """Each time, not once for all; but for those of chunks that were found so."""
     statement = code(STATEMENTS[name])
     looks = [query_around(statement, found.start()) for found in re.finditer("FROM doc", statement)]
+    audiences = [query_around(statement, found.start()) for found in _AUDIENCES.finditer(statement)]
 
     assert looks
+    for query in audiences:
+        assert _OWN.search(query), query
+        assert _ADMITTED.search(query), query
     for query in looks:
         own = _OWN.search(query) and _ADMITTED.search(query)
+        admitted = query.count(_OF_ADMITTED) == query.count("FROM documents") and audiences
         public = all(re.search(condition, query) for condition in _PUBLIC)
-        assert own or public, query
+        assert own or admitted or public, query
 
 
 def query_around(statement: str, place: int) -> str:

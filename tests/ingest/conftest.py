@@ -58,5 +58,5 @@ async def chat_model(
             model="stub",
             clock_s=time.monotonic,
             count_tokens=count_tokens,
-            deadline_s=0.5,
+            deadline_s=2.0,
         )

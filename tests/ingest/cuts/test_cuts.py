@@ -66,7 +66,8 @@ def test_time_is_linear_in_the_text(name: str) -> None:
         return time.process_time() - started_s
 
     seconds(1)
-    assert seconds(160) < 40 * max(seconds(16), 0.01)  # square would be 100 times
+    ratio = min(seconds(160) / max(seconds(16), 0.01) for _ in range(3))
+    assert ratio < 40  # square would be 100 times
 
 
 @given(texts, st.integers(100, 300), st.integers(0, 50))
