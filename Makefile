@@ -109,10 +109,11 @@ bench-peers: .venv/bench
 bench-growth: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_growth $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
-# make soak DATA=FOLDER [MINUTES=10] [FAULTS=1]: writes docs/benchmarks/soak.md; fails if any answer
-# was stale, leaked, or not what a fresh search gives.
+# make soak DATA=FOLDER [MINUTES=10] [FAULTS=1] [BALANCED=1]: writes docs/benchmarks/soak.md; fails if
+# any answer was stale, leaked, or not what a fresh search gives. BALANCED goes through HAProxy.
 soak: setup
-	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),10) $(if $(FAULTS),--faults)
+	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),10) $(if $(FAULTS),--faults) \
+	  $(if $(BALANCED),--balanced)
 
 # make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
 real: setup

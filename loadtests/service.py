@@ -4,6 +4,7 @@ import json
 import math
 import os
 import secrets
+import socket
 import subprocess
 import sys
 import tempfile
@@ -133,3 +134,10 @@ def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:
                 return line.removeprefix(_LISTENING)
         time.sleep(0.05)
     raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+
+
+def free_port() -> int:
+    """Of this machine, for a server that must be told one; taken by whoever is first."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port

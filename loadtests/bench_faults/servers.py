@@ -3,7 +3,6 @@
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadtests import service
-from loadtests.service import Service
+from loadtests.service import Service, free_port
 from loadtests.soak import servers as soaked
 from loadtests.soak.servers import Redis
 
@@ -77,7 +76,7 @@ class Gateway:
 
     shared: Service
     settings: dict[str, str]
-    port: int = field(default_factory=lambda: free_port())  # noqa: PLW0108  it is below
+    port: int = field(default_factory=free_port)
     _running: ExitStack = field(default_factory=ExitStack)
     _service: Service | None = None
 
@@ -134,9 +133,3 @@ def running(settings: dict[str, str] | None = None) -> Iterator[Servers]:
         gateway.start()
         stack.callback(gateway.stop)
         yield Servers(gateway, redis, wire, Postgres(folder / "data"))
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

@@ -1,6 +1,5 @@
 """Chroma, in the process for the quality of its answers, as a server for their time."""
 
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from loadtests.bench_index import sets, vectors
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.sets import RetrievalSet
+from loadtests.service import free_port
 
 HOW = (
     "vectors of the same static model over pieces of at most 200 words, each with its title, which "
@@ -126,9 +126,3 @@ def _client(port: int, process: "subprocess.Popen[bytes]") -> ClientAPI:
         except ValueError:  # what it makes of a refused connection
             time.sleep(0.1)
     raise RuntimeError("chroma did not start")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

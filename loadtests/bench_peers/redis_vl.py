@@ -15,12 +15,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from loadtests.bench_index.chroma import free_port
 from loadtests.bench_peers import behind, naive_pgvector
 from loadtests.bench_peers.naive_pgvector import Store as Naive
 from loadtests.bench_peers.peer import Peer
 from loadtests.bench_peers.place import Place
 from loadtests.bench_peers.world import Caller
+from loadtests.service import free_port
 
 HOW = (
     "the semantic cache of RedisVL in front of the naive pgvector, in the same application: the "

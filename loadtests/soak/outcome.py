@@ -6,7 +6,7 @@ from typing import Any
 
 from loadtests.section import Bar, Section, table
 from loadtests.soak.audit import FAULTS
-from loadtests.soak.driver import Soak
+from loadtests.soak.driver import Options, Soak
 
 ANSWERS = 100_000  # that a full soak audits
 _EVENTS = ("drained", "dropped", "renewed", "reset", "refused", "stored", "contended", "away")
@@ -23,9 +23,7 @@ FOLDER holds `edits_18f_handbook` and `acl_k8s_org`; the figures of this page ar
 """  # noqa: E501  a sentence a line
 
 
-def section(
-    soak: Soak, seconds: float, answers: Counter[str], events: Counter[str], *, faults: bool
-) -> Section:
+def section(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str]) -> Section:
     counts = soak.audit.counts
     figures: dict[str, Any] = {
         "seconds": round(seconds),
@@ -39,7 +37,7 @@ def section(
         "shown": soak.audit.shown,
     }
     return Section(
-        "With a Redis that is killed" if faults else "With all servers well",
+        _title(soak.options),
         _text(soak, seconds, answers, events),
         figures,
         [
@@ -50,6 +48,11 @@ def section(
             *(Bar(fault, counts[fault], at_most=0) for fault in FAULTS),
         ],
     )
+
+
+def _title(options: Options) -> str:
+    title = "With a Redis that is killed" if options.faults else "With all servers well"
+    return f"{title}, through a balancer" if options.balanced else title
 
 
 def _text(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str]) -> str:
@@ -75,7 +78,7 @@ def _text(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str
         median_s, worst_s, longest_s = _quantiles(soak.refused_s)
         summary += (
             f"\n\n{counts['lost']:,} times somebody who had just been shown a document, by both "
-            "gateways, lost it and asked again at once, through the gateway that had not written: "
+            f"gateways, lost it and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
             f"{counts['lost_and_still_shown']} were shown it. From the acknowledgement to that "
             f"answer it took {1000 * median_s:.1f} ms, {1000 * worst_s:.1f} at P99 and "
             f"{1000 * longest_s:.1f} at most."
@@ -91,6 +94,10 @@ def _quantiles(seconds: Sequence[float]) -> tuple[float, float, float]:
     return ordered[len(ordered) // 2], ordered[int(0.99 * len(ordered))], ordered[-1]
 
 
+_ASKED_AGAIN = {  # whether a balancer decides
+    False: "through the gateway that had not written",
+    True: "through whichever gateway the balancer chose",
+}
 _KINDS: Sequence[str] = (
     "judged while others write",
     "of these, compared with a fresh search",

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from gateway import embedded
-from loadtests import service
+from loadtests import balancer, service
 from loadtests.service import Service
 
 _SETTINGS = {
@@ -63,7 +64,10 @@ class Redis:
 
 @dataclass(frozen=True, slots=True)
 class Servers:
+    """ways: the URLs that requests go to: of each gateway, or as many times a balancer's."""
+
     gateways: Sequence[Service]
+    ways: Sequence[str]
     redis: Redis
 
     @property
@@ -83,7 +87,8 @@ def database(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def running(gateways: int) -> Iterator[Servers]:
+def running(gateways: int, *, balanced: bool) -> Iterator[Servers]:
+    """balanced: whether HAProxy stands before them."""
     with ExitStack() as stack:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-soak-"))
         folder = Path(name)
@@ -98,7 +103,12 @@ def running(gateways: int) -> Iterator[Servers]:
             beside = [
                 stack.enter_context(service.beside(shared, _SETTINGS)) for _ in range(gateways)
             ]
-        yield Servers(beside, redis)
+            ways = [gateway.url for gateway in beside]
+            if balanced:
+                ports = [urlsplit(way).port or 0 for way in ways]
+                before = stack.enter_context(balancer.before(ports, service.free_port()))
+                ways = [before.url] * gateways
+        yield Servers(beside, ways, redis)
 
 
 @contextmanager
