@@ -39,7 +39,8 @@ _SERVERS_TEXT = (
     "PostgreSQL crashes by the death of one of its processes, at which it ends all connections and "
     "recovers by itself; paused, it answers nothing and keeps them. A gateway that is killed is "
     "started again at once, and its recovery is its start. Redis is cut off by a wire in between "
-    "that is cut: it comes back with all that it knew."
+    "that is cut: it comes back with all that it knew. With its disk full it can keep nothing, and "
+    "so refuses all writes, until a first snapshot succeeds again."
 )
 _EMBEDDER_TEXT = (
     "The service answers in 20 ms, until it takes requests and drops them. Searches are answered "

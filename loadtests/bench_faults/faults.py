@@ -1,6 +1,7 @@
 """Each fault: how it begins, how it is mended, and what it may do to those who ask."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from loadtests.bench_faults.embeddings import Embeddings
 from loadtests.bench_faults.servers import Servers
 
 _FULL = "1mb"  # less than the answers take that are there by then
+_DISK_S_MAX = 30.0  # it tries again after five seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,17 @@ class Fault:
 
 def of(servers: Servers) -> list[Fault]:
     crowd = Crowd(servers.gateway.url)
+
+    def fill() -> None:
+        servers.disk.fill()
+        servers.redis.keep("1 1")  # each second, if anything has changed
+        _until(lambda: servers.redis.refuses)
+
+    def clear() -> None:
+        servers.disk.clear()
+        _until(lambda: not servers.redis.refuses)
+        servers.redis.keep("")
+
     return [
         Fault("Redis killed", _do(servers.redis.kill), _do(servers.redis.start), is_silent=True),
         Fault("Redis paused", _do(servers.redis.pause), _do(servers.redis.resume), is_silent=True),
@@ -38,6 +51,11 @@ def of(servers: Servers) -> list[Fault]:
             _do(lambda: servers.redis.limit(_FULL)),
             _do(lambda: servers.redis.limit("0")),
             is_silent=True,
+        ),
+        *(
+            [Fault("Redis's disk full", _do(fill), _do(clear), is_silent=True)]
+            if servers.disk.is_there
+            else []
         ),
         Fault("PostgreSQL crashed", _do(servers.postgres.crash), _nothing, is_silent=False),
         Fault(
@@ -72,6 +90,13 @@ def _do(what: Callable[[], None]) -> Callable[[], Awaitable[None]]:
         await asyncio.to_thread(what)
 
     return doing
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + _DISK_S_MAX
+    while not is_so():
+        assert time.monotonic() < deadline_s, "Redis takes no notice of its disk"
+        time.sleep(0.1)
 
 
 async def _nothing() -> None:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from loadtests.soak.servers import Redis
 
 _SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 _WIRE_S_MAX = 10.0
+_DISK_MB = 16
 
 
 class Wire:
@@ -44,6 +45,29 @@ class Wire:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+
+class Disk:
+    """A small one of its own, in memory; whoever may not mount one has none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self._ballast = folder / "ballast"
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={_DISK_MB}m,mode=755", "nearhit", str(folder)]
+        self.is_there = subprocess.run(mount, capture_output=True, check=False).returncode == 0  # noqa: S603
+
+    def fill(self) -> None:
+        with suppress(OSError), self._ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
+    def clear(self) -> None:
+        self._ballast.unlink()
+
+    def remove(self) -> None:
+        if self.is_there:
+            subprocess.run(["umount", str(self.folder)], check=True)  # noqa: S603, S607
 
 
 class Postgres:
@@ -105,6 +129,7 @@ class Gateway:
 @dataclass(frozen=True, slots=True)
 class Servers:
     gateway: Gateway
+    disk: Disk
     redis: Redis
     wire: Wire
     postgres: Postgres
@@ -121,7 +146,9 @@ def running(settings: dict[str, str] | None = None) -> Iterator[Servers]:
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
         database_url = stack.enter_context(soaked.database(folder / "data"))
-        redis = Redis(folder)
+        disk = Disk(folder / "redis")
+        stack.callback(disk.remove)
+        redis = Redis(disk.folder)
         redis.start()
         stack.callback(redis.kill)
         wire = Wire(folder, redis.socket)
@@ -132,4 +159,4 @@ def running(settings: dict[str, str] | None = None) -> Iterator[Servers]:
         gateway = Gateway(shared, _SETTINGS | (settings or {}))
         gateway.start()
         stack.callback(gateway.stop)
-        yield Servers(gateway, redis, wire, Postgres(folder / "data"))
+        yield Servers(gateway, disk, redis, wire, Postgres(folder / "data"))

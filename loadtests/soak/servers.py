@@ -55,11 +55,22 @@ class Redis:
 
     def limit(self, size: str) -> None:
         """What it may hold in memory; beyond that it refuses writes. 0: all that there is."""
+        assert self._told(f"CONFIG SET maxmemory {size}").startswith("+OK")
+
+    def keep(self, when: str) -> None:
+        """On disk, as its setting `save` says; what it can't keep it refuses. "": nothing."""
+        assert self._told(f'CONFIG SET save "{when}"').startswith("+OK")
+
+    @property
+    def refuses(self) -> bool:
+        return self._told(f"SET {secrets.token_hex()} 1 PX 1").startswith("-")
+
+    def _told(self, command: str) -> str:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(5)
             connection.connect(str(self.socket))
-            connection.sendall(f"CONFIG SET maxmemory {size}\r\n".encode())
-            assert connection.recv(100).startswith(b"+OK")
+            connection.sendall(f"{command}\r\n".encode())
+            return connection.recv(1000).decode()
 
 
 @dataclass(frozen=True, slots=True)
