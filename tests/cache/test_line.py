@@ -83,6 +83,7 @@ async def test_what_the_server_has_closed_is_opened_again(line: Line, servers: S
 async def test_whoever_waits_as_it_ends_asks_once_more(
     line: Line, key: str, servers: Servers
 ) -> None:
+    await line.ask("PING")
     waiting = asyncio.create_task(line.ask("BLPOP", key, LATE_S))
     await turns(5)
 
