@@ -84,14 +84,14 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Pi
             continue
         digests.add(row["digest"])
         hit = _hit(fused, row)
-        document = hit.document
-        if of_document[document] and (overlapped := [one for one in hits if _overlap(one, hit)]):
+        of_its_document = of_document[hit.document]
+        if of_its_document and (overlapped := [other for other in hits if _overlap(other, hit)]):
             best, *rest = overlapped
             hits[hits.index(best)] = reduce(_together, (hit, *rest), best)
             hits = [other for other in hits if other not in rest]
-            of_document[document] -= len(rest)
-        elif of_document[document] != query.document_hits_max:
-            of_document[document] += 1
+            of_document[hit.document] -= len(rest)
+        elif of_its_document != query.document_hits_max:
+            of_document[hit.document] += 1
             hits.append(hit)
     return Picked(tuple(hits), tuple(looked_at))
 
