@@ -244,17 +244,16 @@ class Answers:
         self, asked: Asked, revisions: Revisions, sight: Sight | None, compute: Compute, claim: str
     ) -> Served:
         self._count("computed")
-        computed, _ = await asyncio.gather(compute(), self._catch_up(sight, revisions))
+        if sight is not None and protocol.behind(sight.state, revisions):
+            drain = self._invalidation.drain(sight.home, revisions)  # as its writer could not
+            computed, _ = await asyncio.gather(compute(), drain)
+        else:
+            computed = await compute()
         if not computed.whole:
             return Served(computed.body, computed.as_of, "miss", whole=False, lacks=computed.lacks)
         self._memory.put(asked.key, Known(computed.body, computed.as_of))
         stored = sight is not None and await self._fill(asked, sight, computed, claim)
         return Served(computed.body, computed.as_of, "miss", stored)
-
-    async def _catch_up(self, sight: Sight | None, revisions: Revisions) -> None:
-        """What a writer should have drained, and could not."""
-        if sight is not None and protocol.behind(sight.state, revisions):
-            await self._invalidation.drain(sight.home, revisions)
 
     async def _fill(self, asked: Asked, sight: Sight, computed: Computed, claim: str) -> bool:
         """Whether the answer is in Redis; it is not if the state has moved on meanwhile."""

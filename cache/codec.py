@@ -10,6 +10,7 @@ A state and the head of an entry are text, for whoever looks with redis-cli:
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cache.protocol import Mark, Progress, State
 
@@ -73,6 +74,7 @@ def encode_state(state: State) -> bytes:
     return f"{FORMAT} {state.run} {state.nonce} {progress}".encode()
 
 
+@lru_cache(maxsize=1_024)  # 1 MB; one request reads a state five times, and the next the same one
 def decode_state(raw: bytes | None) -> State | None:
     found = _STATE.fullmatch(raw or b"")
     if found is None:

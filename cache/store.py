@@ -13,7 +13,8 @@ from importlib import resources
 from typing import Any
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import NoScriptError, RedisError
+from redis.typing import EncodableT
 
 from cache import codec
 from cache.allowances import Rate, Taken
@@ -21,6 +22,7 @@ from cache.breaker import Breaker
 from cache.budget import Budget
 from cache.codec import Entry, Head
 from cache.errors import CacheUnavailable
+from cache.line import Line
 from cache.protocol import State, believed
 
 PAGE_ENTRIES = 200  # half a megabyte, a few milliseconds of whoever reads it
@@ -99,6 +101,7 @@ class Store:
         page_entries: int = PAGE_ENTRIES,
     ) -> None:
         self._client = client
+        self._line = Line(client)
         self._breaker = breaker
         self._prefix = prefix
         self._budget_s = budget_s
@@ -165,9 +168,10 @@ class Store:
 
         Only the server of the sight may say: another one's registry may lack the newest records.
         """
-        run, *found = await self._run(
-            "scan", sight.home, ("entries",), nonce, after, self._page_entries, _HEAD_BYTES
-        )
+        keys = [self.name(sight.home, "entries")]
+        arguments = (nonce, after, self._page_entries, _HEAD_BYTES)
+        # On a connection of its own: half a megabyte would hold up what others ask.
+        run, *found = await self._ask(lambda: self._scripts["scan"](keys=keys, args=arguments))
         if run.decode() != sight.run:
             raise CacheUnavailable("another server answered")
         if not found:
@@ -203,17 +207,17 @@ class Store:
 
     async def release(self, home: str, key: str) -> None:
         """End a claim, so that nobody waits for what does not come."""
-        await self._ask(lambda: self._client.delete(self.name(home, f"{key}:claim")))
+        await self._ask(lambda: self._line.ask("DEL", self.name(home, f"{key}:claim")))
 
     async def recall(self, home: str, name: str) -> bytes | None:
         """What was kept under a name that is no entry's."""
-        found: bytes | None = await self._ask(lambda: self._client.get(self.name(home, name)))
+        found: bytes | None = await self._ask(lambda: self._line.ask("GET", self.name(home, name)))
         return found
 
     async def keep(self, home: str, name: str, value: bytes) -> None:
         """Until its lifetime ends; nothing ever invalidates it."""
         key, lifetime_ms = self.name(home, name), self._lifetime_ms()
-        await self._ask(lambda: self._client.set(key, value, px=lifetime_ms))
+        await self._ask(lambda: self._line.ask("SET", key, value, "PX", lifetime_ms))
 
     async def take(self, home: str, name: str, rate: Rate, wanted: int) -> Taken:
         """Up to so many tokens out of a bucket."""
@@ -243,7 +247,14 @@ class Store:
         self, script: str, home: str, names: Collection[str], *arguments: str | bytes | float
     ) -> Any:
         keys = [self.name(home, name) for name in names]
-        return await self._ask(lambda: self._scripts[script](keys=keys, args=arguments))
+        return await self._ask(lambda: self._evaluated(script, len(keys), *keys, *arguments))
+
+    async def _evaluated(self, script: str, *arguments: EncodableT) -> Any:
+        registered = self._scripts[script]
+        try:
+            return await self._line.ask("EVALSHA", registered.sha, *arguments)
+        except NoScriptError:  # a server that has not met it yet keeps it from now on
+            return await self._line.ask("EVAL", registered.script, *arguments)
 
     async def _ask(self, call: Callable[[], Awaitable[Any]]) -> Any:
         if self._breaker.is_open:
@@ -253,6 +264,7 @@ class Store:
                 answer = await call()
         except (RedisError, OSError) as error:
             self._breaker.failed()
+            self._line.hang_up()
             raise CacheUnavailable(f"Redis did not answer: {type(error).__name__}") from error
         self._breaker.succeeded()
         return answer

@@ -31,7 +31,7 @@ class Lexicon:
 
     words = staticmethod(lexical.words)
     stem = staticmethod(lru_cache(_WORDS_MAX)(lexical.stem))
-    share = staticmethod(lru_cache(_WORDS_MAX)(lexical.share))
+    share = staticmethod(lexical.share)
 
 
 class Judge:

@@ -45,7 +45,7 @@ def _understood(exchange: Exchange, principal: Principal, body: bytes) -> Wanted
 
 def _remembered(exchange: Exchange, wanted: Wanted, body: bytes) -> Wanted:
     """What the body asks for: agents repeat themselves, letter by letter."""
-    exchange.services.understood[exchange.sender, body] = wanted
+    exchange.services.understood[wanted.principal.digest, body] = wanted
     return wanted
 
 

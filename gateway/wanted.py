@@ -34,13 +34,14 @@ def want(principal: Principal, asked: SearchBody, *, edition: str, helpers: Help
     seen = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
     query = asked.canonical(helpers)
     query = replace(query, filter=query.filter.narrowed(principal.filter))
-    key, family = (
-        answer_key(tenant=seen.tenant, scope=seen.fingerprint, query=form.digest, edition=edition)
-        for form in (query, replace(query, text=""))
-    )
-    if asked.semantic == "off":
-        family = ""
+    key = _key(seen, query, edition)
+    family = "" if asked.semantic == "off" else _key(seen, replace(query, text=""), edition)
     return Wanted(principal, seen, query, key, family, asked.max_staleness_ms / 1000)
+
+
+def _key(seen: Scope, query: Query, edition: str) -> str:
+    fingerprint, digest = seen.fingerprint, query.digest
+    return answer_key(tenant=seen.tenant, scope=fingerprint, query=digest, edition=edition)
 
 
 def check_limits(asked: SearchBody, settings: Settings, within: str = "") -> None:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from struct import Struct
+from struct import Struct, pack
 from typing import Any
 
 import numpy as np
@@ -72,13 +72,8 @@ class Dependence:
     exact: bool
 
     def encode(self) -> bytes:
-        parts = (
-            self.dense.astype("<f2"),
-            np.fromiter(self.lexical.keys(), "<i4", len(self.lexical)),
-            np.array(self.candidates, "<i8"),
-            np.array(self.shown, "<i8"),
-            np.array(self.documents, "<i8"),
-        )
+        parts = (self.dense, self.lexical, self.candidates, self.shown, self.documents)
+        terms, *chunks = (len(part) for part in parts[1:])
         blobs = (
             orjson.dumps([self.scope, self.query.filter]),
             orjson.dumps([self.space, None if self.languages is None else sorted(self.languages)]),
@@ -94,8 +89,15 @@ class Dependence:
             *map(len, parts),
             *map(len, blobs),
         )
-        weights = np.fromiter(self.lexical.values(), "<f4", len(self.lexical))
-        body = b"".join((head, *(part.tobytes() for part in parts), weights.tobytes(), *blobs))
+        numbers = pack(
+            f"<{terms}i{sum(chunks)}q{terms}f",
+            *self.lexical,
+            *self.candidates,
+            *self.shown,
+            *self.documents,
+            *self.lexical.values(),
+        )
+        body = b"".join((head, self.dense.astype("<f2").tobytes(), numbers, *blobs))
         return _FORM.pack(FORMAT, zlib.crc32(body)) + body
 
     @classmethod

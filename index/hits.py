@@ -84,12 +84,13 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Pi
             continue
         digests.add(row["digest"])
         hit = _hit(fused, row)
-        if overlapped := [other for other in hits if _overlap(other, hit)]:
+        of_its_document = of_document[hit.document]
+        if of_its_document and (overlapped := [other for other in hits if _overlap(other, hit)]):
             best, *rest = overlapped
             hits[hits.index(best)] = reduce(_together, (hit, *rest), best)
             hits = [other for other in hits if other not in rest]
             of_document[hit.document] -= len(rest)
-        elif of_document[hit.document] != query.document_hits_max:
+        elif of_its_document != query.document_hits_max:
             of_document[hit.document] += 1
             hits.append(hit)
     return Picked(tuple(hits), tuple(looked_at))
@@ -128,7 +129,7 @@ def _hit(fused: Fused, row: Row) -> Hit:
         ranking=fused,
         tenant=row["tenant"],
         kind=kind_of(fused.chunk_id),
-        summaries=_outermost_and_innermost(row["summaries"] or ()),
+        summaries=_outermost_and_innermost(row["summaries"]) if row["summaries"] else (),
         metadata=row["metadata"],
     )
 

@@ -155,6 +155,7 @@ def stem(word: str, language: str) -> str:
     return _stem(word, base_language(language))
 
 
+@lru_cache(maxsize=65_536)  # words, 10 MB
 def share(word: str, language: str) -> float:
     """The share of the word, in all its forms, of all words in the language at large."""
     base = base_language(language)
@@ -167,6 +168,7 @@ def load(languages: Collection[str]) -> None:
         _lexicon(base_language(code))
 
 
+@lru_cache(maxsize=1_024)
 def base_language(code: str) -> str:
     """The one of LANGUAGES that a BCP 47 code is analysed as: pt for pt-BR, und for fi."""
     base = re.split("[-_]", code, maxsplit=1)[0].lower()

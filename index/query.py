@@ -68,6 +68,8 @@ class Filter:
     def narrowed(self, limits: "Filter") -> "Filter":
         """What meets both; limits: without `tags_any`, of which two can't be one."""
         assert limits.tags_any is None, "a token has none"
+        if limits == _ANYTHING:
+            return self
         metadata = self.metadata
         if limits.metadata is not None:
             metadata = _both(self.metadata or {}, limits.metadata)
@@ -82,6 +84,9 @@ class Filter:
             metadata=None if metadata is _NOTHING else metadata,
             attributes=attributes.both(self.attributes, limits.attributes),
         )
+
+
+_ANYTHING = Filter()
 
 
 @dataclass(frozen=True, slots=True)

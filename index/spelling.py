@@ -47,7 +47,7 @@ def doubtful(text: str, languages: Collection[str]) -> list[str]:
 
     Of more than QUERY_WORDS_MAX the first are kept.
     """
-    words = dict.fromkeys(word for word in lexical.words(text) if _fits(word))
+    words = dict.fromkeys(chain.from_iterable(map(_learned.__getitem__, text.split())))
     return [word for word in words if not _listed(word, languages)][:QUERY_WORDS_MAX]
 
 

@@ -65,7 +65,7 @@ class StaticEmbedder:
 
     def _pool(self, encodings: Iterable[Encoding]) -> NDArray[np.float32]:
         tokens = (encoding.ids[:TOKENS_MAX] or [_UNKNOWN] for encoding in encodings)
-        sums = [self._table[ids].sum(axis=0) for ids in tokens]
+        sums = [self._table.take(ids, axis=0).sum(axis=0) for ids in tokens]
         vectors = np.array(sums, dtype=np.float32).reshape(-1, self.dimensions)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors

@@ -1,0 +1,106 @@
+"""One connection for all calls, whoever gives up, whatever is refused, and whenever it ends."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+
+import pytest
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.exceptions import ResponseError
+
+from cache.line import Line
+from gateway.embedded import Servers
+
+pytestmark = pytest.mark.anyio
+
+LATE_S = 5
+
+
+@pytest.fixture
+async def client(servers: Servers) -> AsyncIterator[Redis]:
+    """Has one connection, and whoever wants another one waits in vain."""
+    pool = BlockingConnectionPool.from_url(servers.redis_url, max_connections=1, timeout=LATE_S)
+    async with Redis.from_pool(pool) as made:
+        yield made
+
+
+@pytest.fixture
+def line(client: Redis) -> Line:
+    return Line(client)
+
+
+@pytest.fixture
+def key() -> str:
+    return f"nearhit-test-{secrets.token_hex(6)}"
+
+
+async def turns(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_what_is_asked_at_once_is_answered_to_each_on_one_connection(line: Line) -> None:
+    words = [f"word {number}" for number in range(50)]
+
+    echoes = await asyncio.gather(*(line.ask("ECHO", word) for word in words))
+    connections = await asyncio.gather(*(line.ask("CLIENT", "ID") for _ in words))
+
+    assert echoes == [word.encode() for word in words]
+    assert len(set(connections)) == 1
+
+
+async def test_whoever_gives_up_leaves_the_others_theirs(line: Line) -> None:
+    await line.ask("PING")
+    impatient = [asyncio.create_task(line.ask("ECHO", "nobody's")) for _ in range(3)]
+    patient = asyncio.create_task(line.ask("ECHO", "mine"))
+    await asyncio.sleep(0)
+    for each in impatient:
+        each.cancel()
+
+    async with asyncio.timeout(LATE_S):
+        assert await patient == b"mine"
+        assert await line.ask("ECHO", "after") == b"after"
+
+
+async def test_a_refusal_is_for_whoever_asked(line: Line) -> None:
+    refused = asyncio.create_task(line.ask("NO-SUCH-COMMAND"))
+    told = asyncio.create_task(line.ask("ECHO", "mine"))
+
+    async with asyncio.timeout(LATE_S):
+        with pytest.raises(ResponseError):
+            await refused
+        assert await told == b"mine"
+
+
+async def test_what_the_server_has_closed_is_opened_again(line: Line, servers: Servers) -> None:
+    first = await line.ask("CLIENT", "ID")
+    async with Redis.from_url(servers.redis_url) as other:
+        await other.client_kill_filter(_id=first)
+
+    assert await line.ask("CLIENT", "ID") != first
+
+
+async def test_whoever_waits_as_it_ends_asks_once_more(
+    line: Line, key: str, servers: Servers
+) -> None:
+    await line.ask("PING")
+    waiting = asyncio.create_task(line.ask("BLPOP", key, LATE_S))
+    await turns(5)
+
+    line.hang_up()
+    await turns(5)
+    async with Redis.from_url(servers.redis_url) as other:
+        await other.lpush(key, "for it")
+
+    assert await waiting == [key.encode(), b"for it"]
+
+
+@pytest.mark.parametrize("late", range(40))
+async def test_whenever_it_ends_the_connection_is_free_again(line: Line, late: int) -> None:
+    asking = asyncio.create_task(line.ask("ECHO", "mine"))
+    await turns(late)
+    line.hang_up()
+
+    async with asyncio.timeout(LATE_S - 1):
+        assert await asking == b"mine"
+        assert await line.ask("ECHO", "after") == b"after"
