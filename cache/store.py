@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Any
 
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.typing import EncodableT
 
 from cache import codec
@@ -264,7 +264,8 @@ class Store:
                 answer = await call()
         except (RedisError, OSError) as error:
             self._breaker.failed()
-            self._line.hang_up()
+            if not isinstance(error, ResponseError):  # which is an answer, on a line that is well
+                self._line.hang_up()
             raise CacheUnavailable(f"Redis did not answer: {type(error).__name__}") from error
         self._breaker.succeeded()
         return answer
