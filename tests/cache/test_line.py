@@ -2,14 +2,19 @@
 
 import asyncio
 import secrets
+import time
 from collections.abc import AsyncIterator
 
 import pytest
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import ResponseError
 
+from cache.breaker import Breaker
+from cache.errors import CacheUnavailable
 from cache.line import Line
+from cache.store import Store
 from gateway.embedded import Servers
+from tests.cache.own_server import server
 
 pytestmark = pytest.mark.anyio
 
@@ -104,3 +109,17 @@ async def test_whenever_it_ends_the_connection_is_free_again(line: Line, late: i
     async with asyncio.timeout(LATE_S - 1):
         assert await asking == b"mine"
         assert await line.ask("ECHO", "after") == b"after"
+
+
+async def test_what_a_full_server_refuses_ends_no_connection() -> None:
+    async with server("--maxmemory", "1", "--maxmemory-policy", "noeviction") as full:
+        breaker = Breaker(time.monotonic)
+        store = Store(full, breaker, prefix="test:", budget_s=5.0, lifetime_s=60.0, entries_max=10)
+        connections = []
+        for _ in range(3):
+            with pytest.raises(CacheUnavailable):
+                await store.keep("acme", "a", b"1")
+            told = await full.info("stats")
+            connections.append(told["total_connections_received"])
+
+        assert len(set(connections)) == 1
