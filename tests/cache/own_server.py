@@ -25,11 +25,13 @@ async def server(*options: str) -> AsyncIterator[Redis]:
     with tempfile.TemporaryDirectory() as folder:
         usual = ["--port", str(port), "--save", "", "--dir", folder]
         process = await asyncio.create_subprocess_exec(program, *usual, *options, stdout=DEVNULL)
-        async with Redis(port=port) as client:
-            await until(lambda: answers(client))
-            yield client
-        process.kill()
-        await process.wait()
+        try:
+            async with Redis(port=port) as client:
+                await until(lambda: answers(client))
+                yield client
+        finally:
+            process.kill()
+            await process.wait()
 
 
 async def answers(client: Redis) -> bool:
