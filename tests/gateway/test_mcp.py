@@ -155,6 +155,21 @@ async def test_a_tool_shares_its_answer_with_plain_searches(gateway: Gateway, an
     assert await gateway.fills() == 1
 
 
+async def test_a_tool_says_that_an_answer_is_not_sure_as_long_as_it_is_not(
+    ana: Caller, admin: Caller
+) -> None:
+    await ana.put("leave", LEAVE)
+    said = []
+    async with connected(ana) as client:
+        for least in (0.99, 0.01):
+            await admin.call("PUT", "/v1/confidence", json={"min": least})
+            found = await client.call_tool("search", {"query": "annual leave"})
+            assert [each["id"] for each in found.structured_content["results"]] == ["leave"]
+            said.append(found.structured_content.get("low_confidence"))
+
+    assert said == [True, None]
+
+
 async def test_the_text_of_a_document_stays_data(ana: Caller) -> None:
     await ana.put("evil", INJECTION)
 
