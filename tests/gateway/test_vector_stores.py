@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx2
 import openai
+import orjson
 import pytest
 from openai import AsyncOpenAI
 
@@ -95,6 +96,79 @@ async def test_several_queries_are_one_answer_each_hit_once(client: AsyncOpenAI)
 
     assert sorted(names) == ["leave.md", "travel.md"]
     assert len(one) == 1
+
+
+async def test_of_several_queries_each_hit_has_the_best_of_its_scores(client: AsyncOpenAI) -> None:
+    store = await client.vector_stores.create(name="Handbook")
+    for name in ("leave", "leave trains", "trains"):
+        await attached(client, store.id, name, f"Of {name}.".encode())
+    best: dict[str, float] = {}
+    queries = ["leave", "leave and trains"]
+    for query in queries:
+        for hit in (await client.vector_stores.search(store.id, query=query)).data:
+            best[hit.filename] = max(hit.score, best.get(hit.filename, 0.0))
+
+    for order in (queries, queries[::-1]):
+        page = await client.vector_stores.search(store.id, query=order)
+
+        scores = [hit.score for hit in page.data]
+        assert {hit.filename: hit.score for hit in page.data} == best
+        assert scores == sorted(scores, reverse=True)
+
+
+async def test_each_query_counts_against_the_rate(settings: Settings, embedder: Embedder) -> None:
+    async with running(settings.model_copy(update={"rate_key": 2.0}), embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE.decode(), source="wiki")
+
+        path, body = "/v1/vector_stores/wiki/search", {"query": ["leave"] * 3}
+        statuses = [(await ana.call("POST", path, json=body)).status_code for _ in range(2)]
+
+    assert statuses == [200, 429]
+
+
+async def test_what_is_not_said_of_a_store_stays_as_it_is(
+    ana: Caller, admin: Caller, client: AsyncOpenAI
+) -> None:
+    store = await client.vector_stores.create(name="Handbook", metadata={"team": "people"})
+    await ana.put("trains", TRAVEL.decode(), source="wiki", readers=["tenant"])
+
+    renamed = await client.vector_stores.update(store.id, name="Other")
+    retold = await client.vector_stores.update(store.id, metadata={"year": "2026"})
+    async with client_of(admin) as theirs:
+        with pytest.raises(openai.ConflictError):
+            await theirs.vector_stores.update("wiki", name="Other")
+
+    assert (renamed.name, renamed.metadata) == ("Other", {"team": "people"})
+    assert (retold.name, retold.metadata) == ("Other", {"year": "2026"})
+
+
+async def test_a_store_of_many_documents_is_emptied_by_a_worker(
+    settings: Settings, embedder: Embedder
+) -> None:
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        async with client_of(ana) as client:
+            store = await client.vector_stores.create(name="Handbook")
+            lines = [
+                {"document_id": f"leave{n}", "text": f"Leave of {n} days.", "source": store.id}
+                for n in range(201)
+            ]
+            content = b"\n".join(map(orjson.dumps, lines))
+            assert (await ana.call("POST", "/v1/documents/batch", content=content)).is_success
+            await client.vector_stores.delete(store.id)
+            left = await ana.found("leave", top_k=100)
+            async with (
+                open_services(settings, Metrics(), embedder) as services,
+                working.working(services),
+                asyncio.timeout(30),
+            ):
+                while await ana.found("leave"):
+                    await asyncio.sleep(0.05)
+
+    assert len(left) == 100
 
 
 @pytest.mark.parametrize(
@@ -214,14 +288,15 @@ async def test_another_tenant_sees_nothing_of_it(gateway: Gateway, client: Async
 
 
 async def test_any_source_can_be_named_as_a_store(ana: Caller, client: AsyncOpenAI) -> None:
-    await ana.put("travel/trains", TRAVEL.decode(), source="wiki", metadata={"labels": ["a"]})
+    metadata = {"labels": ["a"], "nothing": None}
+    await ana.put("travel/trains", TRAVEL.decode(), source="wiki", metadata=metadata)
 
     store = await client.vector_stores.retrieve("wiki")
     page = await client.vector_stores.search("wiki", query="trains")
     file = await client.vector_stores.files.retrieve("travel/trains", vector_store_id="wiki")
 
     assert (store.name, store.file_counts.total) == ("wiki", 1)
-    assert [each.file_id for each in page.data] == ["travel/trains"]
+    assert [(each.file_id, each.filename) for each in page.data] == [("travel/trains",) * 2]
     assert page.data[0].attributes == {"labels": '["a"]'}
     assert file.status == "completed"
     assert await found(client, "wiki", "zebra lighthouse") in ([], ["travel/trains"])
@@ -496,6 +571,7 @@ async def test_the_audit_log_says_who_made_attached_and_saw_what(
     store = await client.vector_stores.create(name="Handbook")
     file_id = await attached(client, store.id, "leave.md", LEAVE)
     await found(client, store.id)
+    await client.vector_stores.files.content(file_id, vector_store_id=store.id)
     arguments = {"name": "fetch", "arguments": {"id": f"{store.id}/{file_id}"}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
     await ana.call("POST", "/mcp", json=call)
@@ -506,7 +582,7 @@ async def test_the_audit_log_says_who_made_attached_and_saw_what(
         while True:  # what was seen is written a moment later
             rows = (await admin.call("GET", "/v1/audit/log?subject=ana")).json()["rows"]
             seen = [row for row in rows if row["action"] == "documents.see"]
-            if sum(row["details"]["answers"] for row in seen) == 2:
+            if sum(row["details"]["answers"] for row in seen) == 3:
                 break
             await asyncio.sleep(0.05)
 
