@@ -10,6 +10,8 @@ from typing import Any
 import httpx2
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -143,6 +145,92 @@ async def test_what_another_tenant_has_made_public_is_found_and_can_be_read(
     assert unread.is_error
 
 
+async def test_a_search_can_be_kept_to_some_sources(ana: Caller) -> None:
+    await ana.put("leave", LEAVE, source="wiki")
+    await ana.put("leave too", LEAVE, source="mail")
+
+    async with connected(ana) as client:
+        found = [
+            await client.call_tool("search", {"query": "annual leave", "sources": [source]})
+            for source in ("wiki", "mail")
+        ]
+
+    names = [[each["id"] for each in one.structured_content["results"]] for one in found]
+    assert names == [["leave"], ["leave too"]]
+
+
+async def test_a_token_with_a_filter_reads_and_counts_what_it_lets_through(ana: Caller) -> None:
+    await ana.put("leave", LEAVE, source="wiki")
+    await ana.put("travel", TRAVEL, source="mail")
+    made = await ana.call("POST", "/v1/tokens", json={"filter": {"sources": ["wiki"]}})
+
+    async with connected(Caller(ana.client, made.json()["token"])) as client:
+        read = [await client.call_tool("fetch", {"id": name}) for name in ("leave", "travel")]
+        sources = await client.call_tool("list_sources")
+
+    assert [each.is_error for each in read] == [False, True]
+    assert sources.structured_content == {"sources": [{"source": "wiki", "documents": 1}]}
+
+
+async def test_what_has_no_title_or_address_goes_by_its_name(ana: Caller) -> None:
+    name = "a b/ç?#"
+    await ana.put("a%20b/%C3%A7%3F%23", LEAVE)
+
+    async with connected(ana) as client:
+        found = await client.call_tool("search", {"query": "annual leave"})
+        read = await client.call_tool("fetch", {"id": name})
+
+    for shown in (found.structured_content["results"][0], read.structured_content):
+        assert (shown["id"], shown["title"]) == (name, name)
+        assert shown["url"] == "urn:nearhit:document:a%20b/%C3%A7%3F%23"
+
+
+async def test_however_much_is_said_beside_a_text_it_can_be_read_to_its_end(
+    settings: Settings, embedder: Embedder
+) -> None:
+    async with running(settings.model_copy(update={"mcp_tokens_max": 300}), embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE * 9, metadata={"more": "x" * 3_000})
+        read, start = [], 0
+        async with connected(ana) as client:
+            while start < len(LEAVE * 9):
+                part = await client.call_tool("fetch", {"id": "leave", "start": start})
+                read.append(part.structured_content["text"])
+                assert read[-1]
+                start = part.structured_content["metadata"]["end"]
+            at_end = await client.call_tool("fetch", {"id": "leave", "start": start})
+            beyond = await client.call_tool("fetch", {"id": "leave", "start": start + 1})
+
+    assert "".join(read) == LEAVE * 9
+    assert at_end.structured_content["text"] == ""
+    assert "start: must be at most" in text(beyond)
+
+
+pieces = st.lists(st.sampled_from(["Leave is long. ", "no end ", 'say "so". ', "Ω", "\n", "\0"]))
+
+
+@given(pieces.map("".join).map(lambda text: text * 20), st.integers(0, 600))
+def test_a_text_is_cut_to_its_room_if_that_is_worth_it(text: str, room: int) -> None:
+    kept = results.cut(text, room)
+
+    assert text.startswith(kept)
+    assert kept == "" or len(orjson.dumps(kept)) <= room
+    if len(orjson.dumps(text)) <= room:
+        assert kept == text
+    elif room < 200:
+        assert kept == ""
+    else:
+        assert kept
+
+
+def test_a_text_is_cut_at_the_end_of_a_sentence_if_one_ends_in_its_second_half() -> None:
+    short, long = "Leave is long. ", "and goes on and on " * 30
+
+    assert results.cut(short * 30, 300) == short * 19
+    assert results.cut(short + long, 300) == (short + long)[:298]
+
+
 async def test_a_tool_shares_its_answer_with_plain_searches(gateway: Gateway, ana: Caller) -> None:
     await ana.put("leave", LEAVE)
     await ana.search("annual leave")
@@ -201,7 +289,8 @@ async def test_tools_stay_within_their_budget(settings: Settings, embedder: Embe
 
     for result in (found, *parts):
         assert len(text(result).encode()) <= tokens_max * results.BYTES_PER_TOKEN
-    assert found.structured_content["left_out"] > 0
+    shown = len(found.structured_content["results"])
+    assert (shown > 0, shown + found.structured_content["left_out"]) == (True, 9)
     assert len(parts) > 1
     stored = "".join(part.structured_content["text"] for part in parts)
     assert stored == whole.strip() or stored == whole
@@ -230,19 +319,20 @@ async def test_a_model_is_told_what_is_wrong_with_its_arguments(
     assert f"{what}: " in text(result)
 
 
+@pytest.mark.parametrize("depth", [220, 1_000])  # what is written, and read; what is only read
 @pytest.mark.parametrize("tool", ["search", "fetch", "list_sources"])
 async def test_arguments_without_a_bottom_are_refused_and_need_a_token_too(
-    gateway: Gateway, ana: Caller, tool: str
+    gateway: Gateway, ana: Caller, tool: str, depth: int
 ) -> None:
     sent = orjson.dumps(body(params={"name": tool, "arguments": {"query": "HERE"}}))
-    sent = sent.replace(b'"HERE"', b"[" * 1_000 + b"]" * 1_000)
+    sent = sent.replace(b'"HERE"', b"[" * depth + b"]" * depth)
 
     answer = await ana.call("POST", "/mcp", content=sent)
     stranger = await gateway.stranger.call("POST", "/mcp", content=sent)
 
     result = answer.json()["result"]
     assert result["isError"]
-    assert "nested" in result["content"][0]["text"]
+    assert ("nested" if depth == 1_000 else "JSON") in result["content"][0]["text"]
     problem(stranger, 401)
 
 
@@ -331,12 +421,13 @@ async def test_desktop_clients_get_the_same_by_starting_the_command(
     assert ana.key is not None
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "gateway", "mcp", "--url", str(ana.client.base_url)],
+        args=["-m", "gateway", "mcp", "--url", f"{str(ana.client.base_url).rstrip('/')}/"],
         env={"NEARHIT_KEY": ana.key},
         cwd=".",
     )
 
     async with Client(command) as client:
+        assert "Cite the url" in (client.instructions or "")
         tools = await client.list_tools()
         found = await client.call_tool("search", {"query": "annual leave"})
         refused = await client.call_tool("fetch", {"id": "nowhere"})

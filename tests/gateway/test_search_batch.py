@@ -137,6 +137,25 @@ async def test_an_old_answer_will_do_only_if_it_will_for_each(ana: Caller) -> No
     assert answer.json()["answers"][1]["hits"][0]["document_id"] == "travel"
 
 
+async def test_what_a_batch_has_shown_is_in_the_audit_log(ana: Caller, admin: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    await ana.put("travel", TRAVEL)
+
+    await ask(ana, {"query": "annual leave", "alpha": 0.0}, {"query": "trains", "alpha": 0.0})
+
+    async with asyncio.timeout(10):
+        rows: list[dict[str, Any]] = []
+        while not rows:
+            logged = await admin.call("GET", "/v1/audit/log?subject=ana")
+            rows = [row for row in logged.json()["rows"] if row["action"] == "documents.see"]
+            await asyncio.sleep(0.05)
+    assert {name for row in rows for name in row["details"]["documents"]} == {"leave", "travel"}
+
+
+async def test_a_stranger_is_not_told_what_is_wrong_with_a_body(gateway: Gateway) -> None:
+    problem(await gateway.stranger.call("POST", "/v1/search/batch", json={"queries": []}), 401)
+
+
 async def test_each_search_counts_against_the_rate(settings: Settings, embedder: Embedder) -> None:
     limited = settings.model_copy(update={"rate_key": 2.0})
     async with running(limited, embedder) as gateway:

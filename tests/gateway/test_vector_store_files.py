@@ -36,7 +36,7 @@ async def test_files_are_listed_by_how_far_they_are(client: AsyncOpenAI, ana: Ca
 
     by_status: dict[str, list[int]] = {}
     for status in ("completed", "failed", "in_progress"):
-        of_store = await client.vector_stores.files.list(store.id, filter=status)  # type: ignore[arg-type]
+        of_store = await client.vector_stores.files.list(store.id, filter=status)
         of_batch = await client.vector_stores.file_batches.list_files(
             batch.id,
             vector_store_id=store.id,
@@ -127,7 +127,7 @@ async def test_a_file_that_is_too_much_for_a_document_is_said_to_have_failed(
             file = await client.vector_stores.files.upload_and_poll(
                 vector_store_id=store.id,
                 file=("long.txt", content),
-                chunking_strategy={"type": "static", "static": small},  # type: ignore[typeddict-item]
+                chunking_strategy={"type": "static", "static": small},  # type: ignore[arg-type]
             )
 
     assert file.status == "failed"

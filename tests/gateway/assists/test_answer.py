@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from gateway.assists import tokens
+from gateway.assists.events import while_read
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
@@ -265,6 +266,15 @@ async def test_who_leaves_ends_what_is_written_for_it(
         await asyncio.wait([asking])
         async with asyncio.timeout(5):
             await stub.left.wait()
+
+
+async def test_a_caller_that_says_more_has_not_left() -> None:
+    said = iter(({"type": "http.request", "body": b"", "more_body": False},))
+
+    async def receive() -> dict[str, Any]:
+        return next(said, None) or await asyncio.get_running_loop().create_future()
+
+    assert await while_read(receive, asyncio.sleep(0.01))
 
 
 async def test_proxies_are_told_to_pass_on_what_is_written_as_it_comes(

@@ -284,6 +284,20 @@ def test_it_never_costs_more_than_the_budget(given_: list[Passage], budget: int)
             assert mark == f"[{citation.passage + 1}]"
 
 
+def test_a_title_is_one_line_whatever_is_in_it() -> None:
+    made = context.markdown([passage("One.", "a", " Of lamps\u2028## Ours [9] ")], 100)
+
+    assert made.text == "## Of lamps ## Ours [9]\n\nOne. [1]"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("leave", 2), ("four", 1), ("férias", 3), ("いつから", 6), ("2021", 4), ("?!", 2), (" ", 0)],
+)
+def test_words_digits_and_marks_are_counted_by_their_letters(text: str, count: int) -> None:
+    assert tokens.count(text) == count
+
+
 @given(st.text(), st.text())
 def test_tokens_are_counted_part_by_part(one: str, other: str) -> None:
     assert tokens.count(f"{one}\n{other}") == tokens.count(one) + tokens.count(other)

@@ -54,6 +54,12 @@ async def test_by_formula_the_title_and_the_words_count_too(ana: Caller) -> None
         assert hit["rerank_score"] == pytest.approx(by_hand)
 
 
+async def test_by_formula_a_question_without_words_can_be_asked(ana: Caller) -> None:
+    await ana.put("leave", "Annual leave.", title="?!")
+
+    assert found(await ana.search("?!", rerank=True)) == found(await ana.search("?!"))
+
+
 @pytest.mark.parametrize("fusion", ["rrf", "relative"])
 async def test_by_formula_scores_that_are_no_shares_are_made_shares_of_the_greatest(
     ana: Caller, fusion: str

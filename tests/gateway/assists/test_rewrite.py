@@ -62,6 +62,7 @@ async def test_what_was_said_is_data_and_never_in_the_instruction(
     assert "leave" not in instruction
     (mark,) = {line.split()[1] for line in quoted.splitlines() if line.startswith("<<<")}
     first, _, rest = quoted.partition("\n")
+    assert mark in instruction
     assert first == f"<<<CONVERSATION {mark}"
     lines = rest.partition(f"\nCONVERSATION {mark}>>>")[0].splitlines()
     assert len(lines) == 3  # whatever is in them
@@ -74,6 +75,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
     "nothing": (chat(""), "empty"),
     "blanks": (chat("  \n "), "empty"),
     "several lines": (chat("One?\nTwo?"), "lines"),
+    "lines of another script": (chat("One?\u2028Two?"), "lines"),
     "what is no text": (chat("One?\0 Two?"), "lines"),
     "a novel": (chat("word " * 500), "long"),
     "half an answer": (chat("Since when do", "length"), "error"),
