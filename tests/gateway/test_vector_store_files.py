@@ -40,7 +40,7 @@ async def test_files_are_listed_by_how_far_they_are(client: AsyncOpenAI, ana: Ca
         of_batch = await client.vector_stores.file_batches.list_files(
             batch.id,
             vector_store_id=store.id,
-            filter=status,  # type: ignore[arg-type]
+            filter=status,
         )
         by_status[status] = [len(of_store.data), len(of_batch.data)]
     refused = await ana.call("GET", f"/v1/vector_stores/{store.id}/files?filter=lost")
