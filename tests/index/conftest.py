@@ -12,6 +12,7 @@ from index.search import Searcher
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants
 from ingest.write import Writer
+from tests.index.commits import Rows
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation
 
 
@@ -77,3 +78,8 @@ def writer(
 @pytest.fixture
 def searcher(database: Database, tenants: Tenants, static_embedder: StaticEmbedder) -> Searcher:
     return Searcher(database, static_embedder)
+
+
+@pytest.fixture
+def rows(connection: "asyncpg.Connection[asyncpg.Record]") -> Rows:
+    return Rows(connection)
