@@ -15,10 +15,11 @@ from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants
 from ingest.write import Writer
 from tests.conftest import fresh_settings
-from tests.index import worlds
+from tests.index import crowd, worlds
 from tests.index.commits import Rows
 from tests.index.questions import World
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation
+from tests.index.shelves import NUMBER, Shelf
 
 
 @pytest.fixture(scope="session")
@@ -102,3 +103,16 @@ async def world(
             world = World(database, static_embedder)
             await world.settle(url, worlds.made_up_documents(seed=2026))
             yield world
+
+
+@pytest.fixture
+async def town(documents: Documents) -> Documents:
+    """Acme has as many chunks as are too many for the shared shelf, beta has fewer."""
+    await crowd.settle(documents, "acme", number=NUMBER, readers=[("tenant",)], seed=1)
+    await crowd.settle(documents, "beta", number=10, readers=[("tenant",), ("public",)], seed=2)
+    return documents
+
+
+@pytest.fixture
+def shelf(connection: "asyncpg.Connection[asyncpg.Record]") -> Shelf:
+    return Shelf(connection)
