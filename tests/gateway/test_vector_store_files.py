@@ -1,7 +1,6 @@
 """Files of vector stores, by OpenAI's own client: how they are attached, listed and refused."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import openai
 import pytest
@@ -11,12 +10,11 @@ from gateway import working
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index.document import TEXT_CHARACTERS_MAX
 from index.search import Embedder
 from tests.gateway.gateways import Caller, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 from tests.gateway.test_vector_store_rights import done
-from tests.gateway.test_vector_stores import LEAVE, TRAVEL, attached, client_of
+from tests.gateway.test_vector_stores import LEAVE, TRAVEL, attached, client_of, found
 
 pytestmark = pytest.mark.anyio
 
@@ -107,35 +105,6 @@ async def test_a_byte_order_mark_is_no_part_of_a_text(client: AsyncOpenAI) -> No
     assert [each.text for each in page.data] == [LEAVE.decode()]
 
 
-@pytest.mark.parametrize(
-    ("content", "code", "what"),
-    [
-        (b"a" * (TEXT_CHARACTERS_MAX + 1), "unsupported_file", "more than 2,000,000 characters"),
-        (b"a b " * 150_000, "invalid_file", "at most 5,000 make a document"),
-    ],
-    ids=["characters", "chunks"],
-)
-async def test_a_file_that_is_too_much_for_a_document_is_said_to_have_failed(
-    settings: Settings, embedder: Embedder, content: bytes, code: str, what: str
-) -> None:
-    settings = settings.model_copy(update={"document_inline_bytes_max": 1_000_000})
-    small = {"max_chunk_size_tokens": 100, "chunk_overlap_tokens": 50}
-    async with running(settings, embedder) as gateway:
-        await gateway.tenant("acme")
-        async with client_of(await gateway.caller("ana")) as client:
-            store = await client.vector_stores.create(name="Handbook")
-            file = await client.vector_stores.files.upload_and_poll(
-                vector_store_id=store.id,
-                file=("long.txt", content),
-                chunking_strategy={"type": "static", "static": small},  # type: ignore[arg-type]
-            )
-
-    assert file.status == "failed"
-    assert file.last_error is not None
-    assert file.last_error.code == code
-    assert what in file.last_error.message
-
-
 async def test_while_the_embedder_is_away_files_wait_for_a_worker(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -183,62 +152,6 @@ async def test_what_would_be_refused_later_is_refused_at_once(
                 await client.vector_stores.files.create(store.id, file_id=file.id)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "param"),
-    [
-        ("GET", "/v1/files?before=file-1", None, 400, "before"),
-        ("GET", "/v1/files?limit=0", None, 400, "limit"),
-        ("GET", "/v1/files?limit=two", None, 400, "limit"),
-        ("GET", "/v1/files?limit=1234567", None, 400, "limit"),
-        ("GET", "/v1/files?order=best", None, 400, "order"),
-        ("GET", "/v1/files?after=%00", None, 400, "after"),
-        ("GET", f"/v1/files?after={'x' * 513}", None, 400, "after"),
-        ("GET", "/v1/files/file%00", None, 404, "file_id"),
-        ("GET", "{store}/files/file%00", None, 404, "file_id"),
-        ("GET", "{store}/file_batches/none", None, 404, "batch_id"),
-        ("GET", "{store}/file_batches/none%00", None, 404, "batch_id"),
-        ("POST", "{store}/file_batches", {}, 400, "body"),
-        (
-            "POST",
-            "{store}/file_batches",
-            {"file_ids": ["a"], "files": [{"file_id": "a"}]},
-            400,
-            "body",
-        ),
-        (
-            "POST",
-            "{store}/files",
-            {
-                "file_id": "a",
-                "chunking_strategy": {
-                    "type": "static",
-                    "static": {"max_chunk_size_tokens": 100, "chunk_overlap_tokens": 51},
-                },
-            },
-            400,
-            "chunking_strategy",
-        ),
-        ("POST", "/v1/vector_stores", {"metadata": {"a": "\0"}}, 400, "metadata"),
-    ],
-)
-async def test_what_can_not_be_asked_of_files_is_told_as_openai_tells_it(
-    ana: Caller,
-    client: AsyncOpenAI,
-    method: str,
-    path: str,
-    body: dict[str, Any] | None,
-    status: int,
-    param: str,
-) -> None:
-    store = await client.vector_stores.create(name="Handbook")
-
-    path = path.format(store=f"/v1/vector_stores/{store.id}")
-    answer = await ana.call(method, path, **({} if body is None else {"json": body}))
-
-    error = answer.json()["error"]
-    assert (answer.status_code, error["param"]) == (status, param), error
-
-
 async def test_a_page_is_as_long_as_a_page_may_be(ana: Caller, client: AsyncOpenAI) -> None:
     for number in range(101):
         await client.files.create(file=(f"{number}.md", b"a"), purpose="assistants")
@@ -250,18 +163,143 @@ async def test_a_page_is_as_long_as_a_page_may_be(ana: Caller, client: AsyncOpen
     assert (len(last["data"]), last["has_more"]) == (1, False)
 
 
+async def test_a_file_may_be_in_several_stores_and_leaves_all_when_it_is_deleted(
+    client: AsyncOpenAI,
+) -> None:
+    one, other = [await client.vector_stores.create(name=name) for name in ("one", "other")]
+    file = await client.files.create(file=("leave.md", LEAVE), purpose="assistants")
+    for store in (one, other):
+        await client.vector_stores.files.create_and_poll(file.id, vector_store_id=store.id)
+    content = await client.files.content(file.id)
+    texts = [
+        each.text
+        async for each in await client.vector_stores.files.content(file.id, vector_store_id=one.id)
+    ]
+    both = [await found(client, store.id) for store in (one, other)]
+
+    await client.vector_stores.files.delete(file.id, vector_store_id=one.id)
+    after_detaching = [await found(client, store.id) for store in (one, other)]
+    await client.files.delete(file.id)
+
+    assert content.content == LEAVE
+    assert texts == [LEAVE.decode()]
+    assert both == [["leave.md"]] * 2
+    assert after_detaching == [[], ["leave.md"]]
+    assert await found(client, other.id) == []
+    with pytest.raises(openai.NotFoundError):
+        await client.files.retrieve(file.id)
+    assert (await client.vector_stores.retrieve(other.id)).file_counts.total == 0
+
+
+async def test_lists_come_in_pages_the_newest_first(client: AsyncOpenAI) -> None:
+    for number in range(5):
+        await client.vector_stores.create(name=f"store {number}")
+        await client.files.create(file=(f"{number}.md", LEAVE), purpose="user_data")
+
+    stores = [store.name async for store in client.vector_stores.list(limit=2)]
+    oldest = [store.name async for store in client.vector_stores.list(limit=3, order="asc")]
+    files = [file.filename async for file in client.files.list(limit=2)]
+    none = [file async for file in client.files.list(purpose="batch")]
+
+    assert stores == [f"store {number}" for number in (4, 3, 2, 1, 0)]
+    assert oldest == stores[::-1]
+    assert files == [f"{number}.md" for number in (4, 3, 2, 1, 0)]
+    assert none == []
+
+
+async def test_a_batch_attaches_many_files(client: AsyncOpenAI) -> None:
+    store = await client.vector_stores.create(name="Handbook")
+    files = [("leave.md", LEAVE), ("travel.md", TRAVEL), ("bad.bin", b"\xff\xfe\x00\x01")]
+
+    batch = await client.vector_stores.file_batches.upload_and_poll(store.id, files=files)
+    listed = [
+        file.status
+        async for file in client.vector_stores.file_batches.list_files(
+            batch.id, vector_store_id=store.id
+        )
+    ]
+
+    assert (batch.status, batch.file_counts.completed, batch.file_counts.failed) == (
+        "completed", 2, 1,
+    )  # fmt: skip
+    assert sorted(listed) == ["completed", "completed", "failed"]
+
+
+async def test_a_chunking_strategy_cuts_as_it_says(client: AsyncOpenAI) -> None:
+    store = await client.vector_stores.create(name="Handbook")
+    file = await client.files.create(file=("long.md", LEAVE * 40), purpose="assistants")
+
+    attached = await client.vector_stores.files.create_and_poll(
+        file.id,
+        vector_store_id=store.id,
+        chunking_strategy={
+            "type": "static",
+            "static": {"max_chunk_size_tokens": 100, "chunk_overlap_tokens": 10},
+        },
+    )
+
+    assert attached.chunking_strategy is not None
+    assert attached.chunking_strategy.to_dict() == {
+        "type": "static",
+        "static": {"max_chunk_size_tokens": 100, "chunk_overlap_tokens": 10},
+    }
+
+
 @pytest.mark.parametrize(
-    ("form", "param"),
+    ("name", "content", "code"),
     [
-        ({"files": {"file": ("a.md", b"a")}, "data": {"purpose": "fun"}}, "purpose"),
-        ({"files": {"file": ("a.md", b"a")}}, "purpose"),
-        ({"files": {"other": ("a.md", b"a")}, "data": {"purpose": "batch"}}, "file"),
-        ({"files": {"file": (f"{'a' * 2_000}.md", b"a")}, "data": {"purpose": "batch"}}, "file"),
+        ("bad.txt", b"\xff\xfe\x00", "unsupported_file"),
+        ("nul.txt", b"a\x00b", "unsupported_file"),
+        ("blank.md", b" \n", "unsupported_file"),
+        ("broken.pdf", b"%PDF-1.7 nothing", "unsupported_file"),
     ],
 )
-async def test_a_form_with_something_else_in_it_is_refused(
-    ana: Caller, form: dict[str, Any], param: str
+async def test_a_file_that_is_no_text_is_said_to_have_failed(
+    client: AsyncOpenAI, name: str, content: bytes, code: str
 ) -> None:
-    answer = await ana.call("POST", "/v1/files", **form)
+    store = await client.vector_stores.create(name="Handbook")
 
-    assert (answer.status_code, answer.json()["error"]["param"]) == (400, param), answer.text
+    file = await client.vector_stores.files.upload_and_poll(
+        vector_store_id=store.id, file=(name, content)
+    )
+
+    assert file.status == "failed"
+    assert file.last_error is not None
+    assert file.last_error.code == code
+    assert name in file.last_error.message
+    assert await found(client, store.id) == []
+
+
+async def test_html_is_read_as_its_text(client: AsyncOpenAI) -> None:
+    store = await client.vector_stores.create(name="Handbook")
+    page = b"<html><body><script>alert(1)</script><p>25 days of annual leave.</p></body></html>"
+    await attached(client, store.id, "leave.html", page)
+
+    result = await client.vector_stores.search(store.id, query="leave")
+
+    assert result.data[0].content[0].text.strip() == "25 days of annual leave."
+
+
+async def test_what_takes_long_is_in_progress_until_a_worker_has_done_it(
+    settings: Settings, embedder: Embedder
+) -> None:
+    settings = settings.model_copy(update={"document_inline_bytes_max": 100})
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        async with client_of(await gateway.caller("ana")) as client:
+            store = await client.vector_stores.create(name="Handbook")
+            file = await client.files.create(file=("long.md", LEAVE * 10), purpose="assistants")
+            queued = await client.vector_stores.files.create(store.id, file_id=file.id)
+            before = await client.vector_stores.retrieve(store.id)
+            async with (
+                open_services(settings, Metrics(), embedder) as services,
+                working.working(services),
+            ):
+                done = await client.vector_stores.files.poll(
+                    file.id, vector_store_id=store.id, poll_interval_ms=50, max_wait_seconds=30
+                )
+            names = await found(client, store.id)
+
+    assert (queued.status, before.status) == ("in_progress", "in_progress")
+    assert done.status == "completed"
+    assert "long.md" in names
