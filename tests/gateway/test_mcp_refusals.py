@@ -72,12 +72,14 @@ async def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(ana: Caller)
         {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         [],
+        b"{",
     ],
 )
 async def test_nothing_is_told_without_a_token(
     gateway: Gateway, key: str | None, sent: object
 ) -> None:
-    answer = await Caller(gateway.client, key).call("POST", "/mcp", json=sent)
+    content = sent if isinstance(sent, bytes) else orjson.dumps(sent)
+    answer = await Caller(gateway.client, key).call("POST", "/mcp", content=content)
 
     problem(answer, 401)
     assert answer.headers["www-authenticate"] == 'Bearer realm="nearhit"'

@@ -264,8 +264,11 @@ async def test_who_leaves_ends_what_is_written_for_it(
             await asyncio.sleep(0.005)
         asking.cancel()
         await asyncio.wait([asking])
+        ended = {"route": "/v1/answer", "status": "200" if stream else "400", "tier": "miss"}
         async with asyncio.timeout(5):
             await stub.left.wait()
+            while not await gateway.counted("nearhit_request_seconds_count", **ended):
+                await asyncio.sleep(0.005)
 
 
 async def test_a_caller_that_says_more_has_not_left() -> None:
