@@ -5,12 +5,15 @@ from itertools import count
 from typing import Any
 
 import httpx2
+import numpy as np
 import orjson
 import pytest
+from numpy.typing import NDArray
 
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search import EMBEDDING_BUDGET_S, Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.gateway.moody_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio
 
@@ -193,6 +196,40 @@ async def test_a_problem_names_the_search_and_its_field(
     answer = await ana.call("POST", "/v1/search/batch", content=orjson.dumps(body))
 
     assert problem(answer, 422)["errors"][0]["field"] == field
+
+
+class Divided(MoodyEmbedder):
+    """Breaks at one question once others are asked, and holds these until they are given up."""
+
+    def __init__(self, real: Embedder) -> None:
+        super().__init__(real)
+        self.given_up = asyncio.Event()
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        if text == "break":
+            await self.asked.wait()
+            raise RuntimeError("the test said so")
+        self.asked.set()
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.given_up.set()
+        raise AssertionError
+
+
+async def test_once_one_search_has_failed_the_others_are_given_up(
+    settings: Settings, embedder: Embedder
+) -> None:
+    divided = Divided(embedder)
+    async with running(settings, divided) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        searches = [{"query": "hold"}, {"query": "break"}]
+        failed = await ana.call("POST", "/v1/search/batch", json={"searches": searches})
+        async with asyncio.timeout(EMBEDDING_BUDGET_S / 2):  # after which it is given up anyhow
+            await divided.given_up.wait()
+
+    problem(failed, 500)
 
 
 async def test_one_search_that_fails_fails_the_batch(
