@@ -85,6 +85,13 @@ async def test_nothing_is_told_without_a_token(
     assert answer.headers["www-authenticate"] == 'Bearer realm="nearhit"'
 
 
+async def test_which_versions_are_spoken_is_not_told_without_a_token(gateway: Gateway) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    headers = {"MCP-Protocol-Version": "1999-01-01"}
+
+    problem(await gateway.stranger.call("POST", "/mcp", json=ping, headers=headers), 401)
+
+
 @pytest.mark.parametrize(
     ("sent", "headers", "status", "code"),
     [

@@ -198,6 +198,25 @@ async def test_a_problem_names_the_search_and_its_field(
     assert problem(answer, 422)["errors"][0]["field"] == field
 
 
+async def test_without_the_embedder_it_is_said_that_words_alone_were_compared(
+    settings: Settings, embedder: Embedder
+) -> None:
+    moody = MoodyEmbedder(embedder)
+    async with running(settings, moody) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE)
+        whole = await ask(ana, {"query": "leave"})
+        moody.away = True
+        answer = await ask(ana, {"query": "leave"}, {"query": "annual leave"})
+        body = {"query": "days of leave"}
+        of_store = await ana.call("POST", "/v1/vector_stores/api/search", json=body)
+
+    assert "nearhit-degraded" not in whole.headers
+    for each in (answer, of_store):
+        assert each.headers["nearhit-degraded"] == "lexical-only"
+
+
 class Divided(MoodyEmbedder):
     """Breaks at one question once others are asked, and holds these until they are given up."""
 
