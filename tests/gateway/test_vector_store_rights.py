@@ -93,7 +93,7 @@ async def test_who_may_read_a_store_changes_neither_it_nor_its_files(
 async def test_a_filter_of_attributes_stays_within_the_store(client: AsyncOpenAI) -> None:
     one, other = [await client.vector_stores.create(name=name) for name in ("one", "other")]
     await attached(client, one.id, "leave.md", LEAVE, team="people")
-    await attached(client, other.id, "other.md", LEAVE, team="people")
+    await attached(client, other.id, "other.md", LEAVE + b" Ask.", team="people")
 
     filters = {"type": "eq", "key": "team", "value": "people"}
     assert await found(client, one.id, filters=filters) == ["leave.md"]
@@ -181,6 +181,21 @@ async def test_a_store_is_not_made_for_files_that_are_not_there(client: AsyncOpe
         await client.vector_stores.create(name="Handbook", file_ids=["file-none"])
 
     assert [store async for store in client.vector_stores.list()] == []
+
+
+async def test_a_file_whose_document_was_given_away_is_not_removed_by_who_uploaded_it(
+    ben: Caller, admin: Caller, client: AsyncOpenAI
+) -> None:
+    store = await client.vector_stores.create(name="Ours", extra_body={"readers": ["tenant"]})
+    file_id = await attached(client, store.id, "leave.md", LEAVE)
+    path = f"/v1/documents/{store.id}/{file_id}/access"
+    given = await admin.call("PATCH", path, json={"owner": "ben"})
+    assert given.status_code == 200, given.text
+
+    with pytest.raises(openai.PermissionDeniedError):
+        await client.files.delete(file_id)
+
+    assert await ben.found("annual leave") == [f"{store.id}/{file_id}"]
 
 
 @pytest.mark.parametrize("removed", ["file", "store", "file of the store"])
