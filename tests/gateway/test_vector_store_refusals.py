@@ -11,6 +11,7 @@ from gateway.settings import Settings
 from index.document import TEXT_CHARACTERS_MAX
 from index.search import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
+from tests.gateway.moody_embedder import MoodyEmbedder
 from tests.gateway.test_vector_stores import client_of
 
 pytestmark = pytest.mark.anyio
@@ -116,6 +117,20 @@ async def test_an_upload_that_is_no_form_is_refused(ana: Caller, headers: dict[s
 
     assert answer.status_code == 400
     assert answer.json()["error"]["message"]
+
+
+async def test_what_is_no_fault_of_the_caller_is_told_as_the_servers(
+    settings: Settings, embedder: Embedder
+) -> None:
+    moody = MoodyEmbedder(embedder)
+    async with running(settings.model_copy(update={"deadline_s": 0.5}), moody) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", "Annual leave.", source="wiki")
+        moody.hold()
+        late = await ana.call("POST", "/v1/vector_stores/wiki/search", json={"query": "leave"})
+
+    assert (late.status_code, late.json()["error"]["type"]) == (504, "server_error")
 
 
 async def test_who_may_only_read_makes_and_removes_nothing(gateway: Gateway) -> None:
