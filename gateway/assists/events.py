@@ -23,7 +23,7 @@ class EventStream(Response):
         self.background = None
         self.body = b""
         self._write = write
-        usual = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # of proxies, which wait
+        usual = {"cache-control": "no-store", "x-accel-buffering": "no"}  # of proxies, which wait
         self.init_headers({**usual, **(headers or {})})
         del self.headers["content-length"]
 

@@ -196,4 +196,4 @@ class Finisher:
         finally:
             for each in asking:  # one that fails is enough
                 each.cancel()
-        return {hit.chunk_id: text.strip() for hit, text in zip(hits, said, strict=False)}, ""
+        return {hit.chunk_id: text for hit, text in zip(hits, said, strict=False)}, ""

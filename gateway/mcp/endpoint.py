@@ -19,7 +19,7 @@ from gateway.search import Ready
 _PROTOCOL = "gateway.mcp.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
 _PARSE_ERROR = -32700
-_MENDED_BY_MODELS = {400, 404, 413, 422}
+_MENDED_BY_MODELS = {400, 404, 422}
 
 
 async def mcp(exchange: Exchange) -> Response:

@@ -7,7 +7,7 @@ Pure.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -26,8 +26,9 @@ def url(document_id: str, uri: str) -> str:
     return uri or f"urn:nearhit:document:{quote(document_id, safe='/')}"
 
 
-def search(hits: Sequence[Mapping[str, Any]], *, tokens_max: int) -> bytes:
-    """The hits of a search, best first; the last may be cut short, and those after it left out."""
+def search(found: Mapping[str, Any], *, tokens_max: int) -> bytes:
+    """What a search found: hits best first; the last may be cut short, those after it left out."""
+    hits = found["hits"]
     left = tokens_max * BYTES_PER_TOKEN - _BESIDE_BYTES
     results: list[Mapping[str, Any]] = []
     for hit in hits:
@@ -48,6 +49,8 @@ def search(hits: Sequence[Mapping[str, Any]], *, tokens_max: int) -> bytes:
     shown: dict[str, Any] = {"results": results}
     if len(results) < len(hits):
         shown["left_out"] = len(hits) - len(results)
+    if found.get("low_confidence"):
+        shown["low_confidence"] = True
     return orjson.dumps(shown)
 
 

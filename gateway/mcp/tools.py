@@ -69,6 +69,9 @@ class SearchResult(Body):
 class SearchResults(Body):
     results: tuple[SearchResult, ...]
     left_out: int = Field(0, description="how many more there were no room for; ask for fewer")
+    low_confidence: bool | None = Field(
+        None, description="true if no result is good enough to rely on: say so; absent else"
+    )
 
 
 class FetchedDocument(Body):
@@ -117,7 +120,7 @@ def _shown(exchange: Exchange, wanted: Wanted, body: bytes) -> bytes:
     if known is not None and known[0] is body:
         return known[1]
     tokens_max = services.settings.mcp_tokens_max
-    result = encode(results.search(orjson.loads(body)["hits"], tokens_max=tokens_max))
+    result = encode(results.search(orjson.loads(body), tokens_max=tokens_max))
     services.tool_results[wanted.key] = (body, result)
     return result
 

@@ -21,17 +21,27 @@ Three things are asked of the scripts and of cache.store, beside the rules; each
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from cache import protocol
-from cache.protocol import Mark, Progress, Revisions, State
+from cache.protocol import Mark, Revisions, State
+from tests.cache.protocol_worlds import (
+    KEY,
+    PARTITIONS,
+    Drain,
+    Entry,
+    Fill,
+    Node,
+    Server,
+    Snapshot,
+    World,
+    frozen,
+    revisions,
+)
 
 T = TypeVar("T")
 
 Fault: TypeAlias = Literal["state lost", "entry lost", "registry lost", "restart", "failover"]
-
-KEY = "key"  # the record of the one entry; a registry also holds its nonce
-PARTITIONS = ("tenant", "public")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,103 +83,6 @@ class Scene:
     joins: bool = False
     undoes: bool = False
     faults: frozenset[Fault] = frozenset()
-
-
-# Named tuples from here on, not dataclasses: a search hashes millions of them.
-class Snapshot(NamedTuple):
-    """PostgreSQL at one time: of each partition the revision, and what it gives to the answer."""
-
-    revisions: tuple[int, ...]
-    contents: tuple[int, ...]
-
-
-class Entry(NamedTuple):
-    nonce: str
-    snapshot: Snapshot
-
-    @property
-    def mark(self) -> Mark:
-        return Mark(self.nonce, revisions(self.snapshot))
-
-
-class Server(NamedTuple):
-    """One Redis process; a replica has no name of its own."""
-
-    name: str
-    state: "Frozen | None"
-    entry: Entry | None
-    registry: frozenset[str]
-
-    def renewed(self, state: State) -> "Server":
-        return self._replace(state=frozen(state), registry=frozenset([state.nonce]))
-
-    def dropped(self) -> "Server":
-        return self._replace(entry=None, registry=self.registry - {KEY})
-
-
-class Frozen(NamedTuple):
-    """A state that can be hashed."""
-
-    run: str
-    nonce: str
-    progress: tuple[tuple[str, int, int], ...]
-
-    def thawed(self) -> State:
-        progress = {name: Progress(fence, applied) for name, fence, applied in self.progress}
-        return State(self.run, self.nonce, progress)
-
-
-def frozen(state: State) -> Frozen:
-    progress = ((name, one.fence, one.applied) for name, one in state.progress.items())
-    return Frozen(state.run, state.nonce, tuple(sorted(progress)))
-
-
-def revisions(snapshot: Snapshot) -> Revisions:
-    return dict(zip(PARTITIONS, snapshot.revisions, strict=False))
-
-
-class Node(NamedTuple):
-    """The server that commands reach, and another: its replica, or one that was reached before."""
-
-    reached: Server
-    other: Server | None
-
-
-class Drain(NamedTuple):
-    """Of one partition's changes as of `read`.
-
-    begun: the state as this drain has left it.
-    found: whether the scan met an entry that is doomed; None until it has ended.
-    """
-
-    partition: int
-    read: Snapshot
-    begun: Frozen
-    found: bool | None = None
-    finished: bool = False
-
-    @property
-    def reached(self) -> Revisions:
-        return {PARTITIONS[self.partition]: self.read.revisions[self.partition]}
-
-
-class Fill(NamedTuple):
-    nonce: str
-    snapshot: Snapshot | None = None
-
-
-class World(NamedTuple):
-    """history: PostgreSQL after each commit; nonces, names: how many have been drawn."""
-
-    history: tuple[Snapshot, ...]
-    node: Node
-    nonces: int = 1
-    names: int = 1
-    drains: tuple[Drain, ...] = ()
-    fills: tuple[Fill, ...] = ()
-
-    def reaching(self, server: Server) -> "World":
-        return self._replace(node=self.node._replace(reached=server))
 
 
 Steps: TypeAlias = Iterator[tuple[str, World | None]]  # None: a stale answer is served

@@ -1,12 +1,15 @@
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from gateway import logs
+from gateway.embedded import Servers
 from gateway.settings import Settings
 from index.search import Embedder
 from index.static_embedder import StaticEmbedder
+from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
 
 
@@ -59,3 +62,11 @@ async def ben(gateway: Gateway) -> Caller:
 @pytest.fixture
 async def admin(gateway: Gateway) -> Caller:
     return await gateway.caller("ada", roles=["admin"])
+
+
+@pytest.fixture(scope="module")
+async def module_settings(
+    servers: Servers, databases: "asyncio.Queue[str]"
+) -> AsyncIterator[Settings]:
+    async with fresh_settings(servers, databases) as made:
+        yield made

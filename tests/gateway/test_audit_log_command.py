@@ -8,8 +8,8 @@ from gateway import direct
 from gateway.settings import Settings
 from index.actor import OPERATOR, SYSTEM, actor
 from tests.conftest import run_sql
+from tests.gateway.commands import command, environment_of, refused, succeeds
 from tests.gateway.gateways import Caller
-from tests.gateway.test_server import command, environment_of, refused, succeeds
 
 pytestmark = pytest.mark.anyio
 

@@ -17,6 +17,7 @@ from gateway.services import open_services
 from gateway.settings import Settings
 from index.search import Embedder
 from tests.conftest import run_sql
+from tests.gateway.commands import environment_of
 from tests.gateway.crashes import (
     AFTER,
     BEFORE,
@@ -29,7 +30,6 @@ from tests.gateway.crashes import (
 )
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.test_jobs import job, put_later
-from tests.gateway.test_server import environment_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from gateway.settings import Settings
+from tests.gateway.commands import environment_of, refused, succeeds
 from tests.gateway.gateways import Caller
-from tests.gateway.test_server import environment_of, refused, succeeds
 
 pytestmark = pytest.mark.anyio
 

@@ -16,8 +16,8 @@ from gateway.services import Services, open_services
 from gateway.settings import NEVER, Settings
 from index.search import Embedder
 from tests.conftest import run_sql
+from tests.gateway.commands import command, environment_of, succeeds
 from tests.gateway.gateways import Caller
-from tests.gateway.test_server import command, environment_of, succeeds
 
 pytestmark = pytest.mark.anyio
 

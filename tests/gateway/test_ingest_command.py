@@ -27,8 +27,8 @@ from ingest.sources.folder import FolderSource
 from ingest.sources.git import GitSource
 from ingest.sources.parquet import ParquetSource
 from tests.conftest import fresh_settings
+from tests.gateway.commands import command, succeeds
 from tests.gateway.gateways import Caller, Gateway, running
-from tests.gateway.test_server import command, succeeds
 from tests.ingest.sources.files import write
 
 pytestmark = pytest.mark.anyio

@@ -13,9 +13,9 @@ import pytest
 from gateway.settings import Settings
 from index.search import Embedder
 from tests.conftest import run_sql
+from tests.gateway.commands import WAIT_S_MAX, environment_of, refused, succeeds
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.test_jobs import job, put_later
-from tests.gateway.test_server import WAIT_S_MAX, environment_of, refused, succeeds
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -18,10 +18,10 @@ from index import database, strategy
 from index.search import Embedder
 from index.shelves import Moved, Shelves
 from tests.conftest import run_sql
+from tests.gateway.commands import environment_of
 from tests.gateway.gateways import Caller, Gateway, problem
 from tests.gateway.remains import in_redis, in_tables
 from tests.gateway.test_forgetting import SECRET, WORDS, ask
-from tests.gateway.test_server import environment_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -20,8 +20,8 @@ from ingest.archive import Archive
 from ingest.errors import NotImportable
 from ingest.run import Report
 from ingest.write import Put
+from tests.gateway.commands import command, environment_of, succeeds
 from tests.gateway.gateways import Caller, Gateway
-from tests.gateway.test_server import command, environment_of, succeeds
 from tests.index.worlds import made_up_documents
 
 pytestmark = pytest.mark.anyio

@@ -5,12 +5,15 @@ from itertools import count
 from typing import Any
 
 import httpx2
+import numpy as np
 import orjson
 import pytest
+from numpy.typing import NDArray
 
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search import EMBEDDING_BUDGET_S, Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.gateway.moody_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio
 
@@ -137,6 +140,25 @@ async def test_an_old_answer_will_do_only_if_it_will_for_each(ana: Caller) -> No
     assert answer.json()["answers"][1]["hits"][0]["document_id"] == "travel"
 
 
+async def test_what_a_batch_has_shown_is_in_the_audit_log(ana: Caller, admin: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    await ana.put("travel", TRAVEL)
+
+    await ask(ana, {"query": "annual leave", "alpha": 0.0}, {"query": "trains", "alpha": 0.0})
+
+    async with asyncio.timeout(10):
+        rows: list[dict[str, Any]] = []
+        while not rows:
+            logged = await admin.call("GET", "/v1/audit/log?subject=ana")
+            rows = [row for row in logged.json()["rows"] if row["action"] == "documents.see"]
+            await asyncio.sleep(0.05)
+    assert {name for row in rows for name in row["details"]["documents"]} == {"leave", "travel"}
+
+
+async def test_a_stranger_is_not_told_what_is_wrong_with_a_body(gateway: Gateway) -> None:
+    problem(await gateway.stranger.call("POST", "/v1/search/batch", json={"queries": []}), 401)
+
+
 async def test_each_search_counts_against_the_rate(settings: Settings, embedder: Embedder) -> None:
     limited = settings.model_copy(update={"rate_key": 2.0})
     async with running(limited, embedder) as gateway:
@@ -174,6 +196,59 @@ async def test_a_problem_names_the_search_and_its_field(
     answer = await ana.call("POST", "/v1/search/batch", content=orjson.dumps(body))
 
     assert problem(answer, 422)["errors"][0]["field"] == field
+
+
+async def test_without_the_embedder_it_is_said_that_words_alone_were_compared(
+    settings: Settings, embedder: Embedder
+) -> None:
+    moody = MoodyEmbedder(embedder)
+    async with running(settings, moody) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE)
+        whole = await ask(ana, {"query": "leave"})
+        moody.away = True
+        answer = await ask(ana, {"query": "leave"}, {"query": "annual leave"})
+        body = {"query": "days of leave"}
+        of_store = await ana.call("POST", "/v1/vector_stores/api/search", json=body)
+
+    assert "nearhit-degraded" not in whole.headers
+    for each in (answer, of_store):
+        assert each.headers["nearhit-degraded"] == "lexical-only"
+
+
+class Divided(MoodyEmbedder):
+    """Breaks at one question once others are asked, and holds these until they are given up."""
+
+    def __init__(self, real: Embedder) -> None:
+        super().__init__(real)
+        self.given_up = asyncio.Event()
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        if text == "break":
+            await self.asked.wait()
+            raise RuntimeError("the test said so")
+        self.asked.set()
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.given_up.set()
+        raise AssertionError
+
+
+async def test_once_one_search_has_failed_the_others_are_given_up(
+    settings: Settings, embedder: Embedder
+) -> None:
+    divided = Divided(embedder)
+    async with running(settings, divided) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        searches = [{"query": "hold"}, {"query": "break"}]
+        failed = await ana.call("POST", "/v1/search/batch", json={"searches": searches})
+        async with asyncio.timeout(EMBEDDING_BUDGET_S / 2):  # after which it is given up anyhow
+            await divided.given_up.wait()
+
+    problem(failed, 500)
 
 
 async def test_one_search_that_fails_fails_the_batch(

@@ -71,6 +71,58 @@ async def test_a_token_without_the_private_scope_is_told_of_no_uploads(
     assert listed == []
 
 
+async def test_who_may_read_a_store_changes_neither_it_nor_its_files(
+    ben: Caller, client: AsyncOpenAI
+) -> None:
+    store = await client.vector_stores.create(name="Ours", extra_body={"readers": ["tenant"]})
+    file_id = await attached(client, store.id, "leave.md", LEAVE, team="people")
+
+    async with client_of(ben) as his:
+        with pytest.raises(openai.PermissionDeniedError):
+            await his.vector_stores.update(store.id, name="His")
+        with pytest.raises(openai.PermissionDeniedError):
+            await his.vector_stores.files.update(
+                file_id, vector_store_id=store.id, attributes={"team": "his"}
+            )
+
+    file = await client.vector_stores.files.retrieve(file_id, vector_store_id=store.id)
+    assert file.attributes == {"team": "people"}
+    assert (await client.vector_stores.retrieve(store.id)).name == "Ours"
+
+
+async def test_a_filter_of_attributes_stays_within_the_store(client: AsyncOpenAI) -> None:
+    one, other = [await client.vector_stores.create(name=name) for name in ("one", "other")]
+    await attached(client, one.id, "leave.md", LEAVE, team="people")
+    await attached(client, other.id, "other.md", LEAVE + b" Ask.", team="people")
+
+    filters = {"type": "eq", "key": "team", "value": "people"}
+    assert await found(client, one.id, filters=filters) == ["leave.md"]
+
+
+@pytest.mark.parametrize("fields", [{"scopes": ["tenant"]}, {"filter": {"sources": ["wiki"]}}])
+async def test_a_token_that_is_told_of_no_uploads_makes_none(
+    ana: Caller, fields: dict[str, object]
+) -> None:
+    async with client_of(await narrowed(ana, **fields)) as its:
+        with pytest.raises(openai.PermissionDeniedError):
+            await its.files.create(file=("leave.md", LEAVE), purpose="assistants")
+
+
+async def test_a_token_with_a_filter_is_not_told_of_files_that_failed(
+    ana: Caller, client: AsyncOpenAI
+) -> None:
+    store = await client.vector_stores.create(name="Handbook")
+    await client.vector_stores.files.upload_and_poll(
+        vector_store_id=store.id, file=("bad.bin", b"\xff\x00")
+    )
+    token = await narrowed(ana, filter={"metadata": {"team": "people"}})
+
+    async with client_of(token) as its:
+        assert [each.id async for each in its.vector_stores.files.list(store.id)] == []
+        assert (await its.vector_stores.retrieve(store.id)).file_counts.total == 0
+    assert (await client.vector_stores.retrieve(store.id)).file_counts.failed == 1
+
+
 async def test_a_token_with_a_filter_is_told_of_no_uploads(
     ana: Caller, client: AsyncOpenAI
 ) -> None:
@@ -131,7 +183,22 @@ async def test_a_store_is_not_made_for_files_that_are_not_there(client: AsyncOpe
     assert [store async for store in client.vector_stores.list()] == []
 
 
-@pytest.mark.parametrize("removed", ["file", "store"])
+async def test_a_file_whose_document_was_given_away_is_not_removed_by_who_uploaded_it(
+    ben: Caller, admin: Caller, client: AsyncOpenAI
+) -> None:
+    store = await client.vector_stores.create(name="Ours", extra_body={"readers": ["tenant"]})
+    file_id = await attached(client, store.id, "leave.md", LEAVE)
+    path = f"/v1/documents/{store.id}/{file_id}/access"
+    given = await admin.call("PATCH", path, json={"owner": "ben"})
+    assert given.status_code == 200, given.text
+
+    with pytest.raises(openai.PermissionDeniedError):
+        await client.files.delete(file_id)
+
+    assert await ben.found("annual leave") == [f"{store.id}/{file_id}"]
+
+
+@pytest.mark.parametrize("removed", ["file", "store", "file of the store"])
 async def test_what_was_queued_for_a_file_goes_with_it(
     settings: Settings, embedder: Embedder, removed: str
 ) -> None:
@@ -145,8 +212,10 @@ async def test_what_was_queued_for_a_file_goes_with_it(
             await client.vector_stores.files.create(store.id, file_id=file.id)
             if removed == "file":
                 await client.files.delete(file.id)
-            else:
+            elif removed == "store":
                 await client.vector_stores.delete(store.id)
+            else:
+                await client.vector_stores.files.delete(file.id, vector_store_id=store.id)
         later = await ana.call("PUT", "/v1/documents/later", json={"text": TRAVEL.decode() * 10})
         assert later.status_code == 202
         async with (

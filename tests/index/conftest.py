@@ -1,18 +1,25 @@
 """An index on a database of its own for each test, with the tenants acme and beta."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
 import asyncpg
 import pytest
 
+from gateway.embedded import Servers
 from index.database import Database, connect
 from index.documents import Documents
 from index.search import Searcher
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants
 from ingest.write import Writer
+from tests.conftest import fresh_settings
+from tests.index import crowd, worlds
+from tests.index.commits import Rows
+from tests.index.questions import World
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation
+from tests.index.shelves import NUMBER, Shelf
 
 
 @pytest.fixture(scope="session")
@@ -77,3 +84,35 @@ def writer(
 @pytest.fixture
 def searcher(database: Database, tenants: Tenants, static_embedder: StaticEmbedder) -> Searcher:
     return Searcher(database, static_embedder)
+
+
+@pytest.fixture
+def rows(connection: "asyncpg.Connection[asyncpg.Record]") -> Rows:
+    return Rows(connection)
+
+
+@pytest.fixture(scope="module")
+async def world(
+    servers: Servers, databases: "asyncio.Queue[str]", static_embedder: StaticEmbedder
+) -> AsyncIterator[World]:
+    """Three tenants that share identifiers, words and some texts; nothing changes it."""
+    async with fresh_settings(servers, databases) as own:
+        assert own.database_url is not None
+        url = own.database_url.get_secret_value()
+        async with connected(url) as database:
+            world = World(database, static_embedder)
+            await world.settle(url, worlds.made_up_documents(seed=2026))
+            yield world
+
+
+@pytest.fixture
+async def town(documents: Documents) -> Documents:
+    """Acme has as many chunks as are too many for the shared shelf, beta has fewer."""
+    await crowd.settle(documents, "acme", number=NUMBER, readers=[("tenant",)], seed=1)
+    await crowd.settle(documents, "beta", number=10, readers=[("tenant",), ("public",)], seed=2)
+    return documents
+
+
+@pytest.fixture
+def shelf(connection: "asyncpg.Connection[asyncpg.Record]") -> Shelf:
+    return Shelf(connection)

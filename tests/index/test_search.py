@@ -1,33 +1,23 @@
 """The search statement against brute force, and what an answer says beside its hits."""
 
 import asyncio
-import math
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime
 from itertools import product
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
-from gateway.embedded import Servers
-from index import generation
 from index.database import Database
-from index.dependence import Dependence
 from index.documents import Documents
 from index.query import Filter, Query
 from index.scope import ScopeName, everything, resolve
-from index.search import Found, Searcher
-from index.static_embedder import StaticEmbedder
+from index.search import Searcher
 from ingest.cuts.structure import chunks
 from ingest.write import Writer
-from tests.conftest import fresh_settings
 from tests.index import questions, worlds
-from tests.index.conftest import connected
 from tests.index.questions import SCOPES, World
 from tests.index.samples import (
-    AbsentEmbedder,
     IndifferentEmbedder,
     RecordingInvalidation,
     a_document,
@@ -41,20 +31,6 @@ pytestmark = pytest.mark.anyio
 EVERY_READERS = subsets(["user:ben", "user:eve", "group:sales", "tenant", "public"])
 BEN = Principal("acme", "ben", ())
 ANA = everything("acme", "ana", ["sales"])
-
-
-@pytest.fixture(scope="module")
-async def world(
-    servers: Servers, databases: "asyncio.Queue[str]", static_embedder: StaticEmbedder
-) -> AsyncIterator[World]:
-    """Three tenants that share identifiers, words and some texts; nothing changes it."""
-    async with fresh_settings(servers, databases) as own:
-        assert own.database_url is not None
-        url = own.database_url.get_secret_value()
-        async with connected(url) as database:
-            world = World(database, static_embedder)
-            await world.settle(url, worlds.made_up_documents(seed=2026))
-            yield world
 
 
 @pytest.mark.parametrize("names", SCOPES, ids="+".join)
@@ -143,19 +119,6 @@ async def test_what_is_shared_leaves_out_what_the_caller_owns_unless_it_is_seen_
     assert await found("shared", "tenant") == {"bens", "all"}
     assert await found("shared", "private") == {"own", "bens", "all"}
     assert await found("private") == {"own", "all"}
-
-
-@pytest.mark.parametrize("names", SCOPES, ids="+".join)
-async def test_an_answer_says_the_revisions_of_the_partitions_that_it_depends_on(
-    world: World, names: tuple[ScopeName, ...]
-) -> None:
-    scope = resolve("beta", "ben", ["ops"], names)
-
-    found = await world.searcher.search(scope, Query("farol", alpha=0.25))
-
-    revisions = await world.tenants.revisions(["beta", "public"])
-    assert found.as_of == {name: revisions[name].revision for name in scope.partitions}
-    assert set(found.as_of) == ({"beta", "public"} if "public" in names else {"beta"})
 
 
 async def test_an_answer_holds_exactly_what_was_committed_up_to_the_revision_that_it_says(
@@ -271,67 +234,6 @@ async def test_a_hit_says_where_it_stands_in_its_document(
     assert (best.uri, best.language, best.tags) == (document.uri, "pt", ("a", "b"))
 
 
-async def test_a_language_that_comes_in_is_understood_by_the_next_search(
-    writer: Writer, searcher: Searcher
-) -> None:
-    await put(writer, a_document("leave"))
-    before = await searcher.search(ANA, Query("pagamentos", alpha=0))
-    await put(writer, a_document("pagar", "O pagamento sai no dia 25.", language="pt-BR"))
-
-    after = await searcher.search(ANA, Query("pagamentos", alpha=0))
-
-    assert before.hits == ()
-    assert [hit.document_id for hit in after.hits] == ["pagar"]
-
-
-async def test_a_language_that_comes_in_with_a_public_document_of_another_tenant_is_understood(
-    writer: Writer, searcher: Searcher
-) -> None:
-    await put(writer, a_document("leave"))
-    await searcher.search(ANA, Query("pagamentos", alpha=0))
-    public = a_document(
-        "pagar", "O pagamento sai no dia 25.", language="pt-BR", readers=("public",)
-    )
-    await put(writer, public, "beta")
-
-    found = await searcher.search(ANA, Query("pagamentos", alpha=0))
-
-    assert [hit.document_id for hit in found.hits] == ["pagar"]
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.25, 1.0])
-async def test_without_the_embedder_words_alone_decide_on_the_whole_scale(
-    writer: Writer, searcher: Searcher, database: Database, alpha: float
-) -> None:
-    for number in range(5):
-        await put(writer, a_document(f"d{number}", f"{'Leave. ' * number} Harbour probe."))
-    degraded_searcher = Searcher(database, AbsentEmbedder())
-
-    for query in (Query("leave", alpha=alpha), Query("leave", alpha=alpha, fusion="relative")):
-        by_words = await searcher.search(ANA, replace(query, alpha=0))
-        found = await degraded_searcher.search(ANA, query)
-
-        assert found.degraded
-        assert not by_words.degraded
-        assert [(hit.chunk_id, hit.score) for hit in found.hits] == [
-            (hit.chunk_id, hit.score) for hit in by_words.hits
-        ]
-        assert len(found.hits) == 5
-        assert all(hit.ranking.dense is None for hit in found.hits)
-
-
-async def test_without_the_embedder_rrf_ranks_by_words_too(
-    writer: Writer, database: Database
-) -> None:
-    await put(writer, a_document("probe", "Harbour probe.", title="Probes"))
-    await put(writer, a_document("leave", "Leave."))
-    degraded_searcher = Searcher(database, AbsentEmbedder())
-
-    found = await degraded_searcher.search(ANA, Query("leave", alpha=1, fusion="rrf"))
-
-    assert [(hit.document_id, hit.score) for hit in found.hits] == [("leave", 1 / 61)]
-
-
 async def test_a_tenant_that_does_not_exist_gets_an_answer_without_hits(searcher: Searcher) -> None:
     scope = everything("nobody", "ana", [])
 
@@ -404,241 +306,3 @@ async def test_no_document_has_more_hits_than_asked_for(writer: Writer, searcher
         per_document = [hit.document_id for hit in found.hits]
         assert len(per_document) == hits
         assert per_document.count("one") == per_document.count("two") == hits / 2
-
-
-async def test_words_are_analysed_in_the_language_that_the_caller_names(
-    writer: Writer, searcher: Searcher
-) -> None:
-    await put(writer, a_document("english", "Pay by invoice; one sensor.", title="", language="en"))
-    await put(writer, a_document("portuguese", "Pagamentos: um sensor.", title="", language="pt"))
-
-    async def found(text: str, language: str | None) -> set[str]:
-        answer = await searcher.search(ANA, Query(text, alpha=0, language=language))
-        return {hit.document_id for hit in answer.hits}
-
-    assert await found("sensor", None) == {"english", "portuguese"}
-    assert await found("sensor", "en") == {"english"}
-    assert await found("sensor", "pt") == await found("sensor", "pt-BR") == {"portuguese"}
-    assert await found("pagamento", "pt") == {"portuguese"}
-    assert await found("pagamento", "en") == set()
-    assert await found("sensor", "de") == set()
-
-
-async def test_a_word_with_a_typo_finds_and_the_answer_says_what_it_was_taken_for(
-    writer: Writer, searcher: Searcher
-) -> None:
-    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
-    await put(writer, a_document("leave"))
-
-    for alpha in (0.0, 0.5):
-        found = await searcher.search(ANA, Query("lihgthouse", alpha=alpha, top_k=1))
-
-        assert [hit.document_id for hit in found.hits] == ["tower"]
-        assert found.corrections == {"lihgthouse": ("lighthouse",)}
-
-
-async def test_a_word_as_it_should_be_is_not_corrected(writer: Writer, searcher: Searcher) -> None:
-    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
-
-    for text in ("lighthouse", "lighthouses", "Norrvik"):
-        found = await searcher.search(ANA, Query(text, alpha=0))
-
-        assert [hit.document_id for hit in found.hits] == ["tower"]
-        assert found.corrections == {}
-
-
-async def test_a_word_that_came_in_a_moment_ago_is_what_a_typo_is_taken_for(
-    writer: Writer, searcher: Searcher
-) -> None:
-    await put(writer, a_document("leave"))
-    before = await searcher.search(ANA, Query("lihgthouse", alpha=0))
-    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
-
-    after = await searcher.search(ANA, Query("lihgthouse", alpha=0))
-
-    assert (before.hits, before.corrections) == ((), {})
-    assert [hit.document_id for hit in after.hits] == ["tower"]
-    assert after.corrections == {"lihgthouse": ("lighthouse",)}
-
-
-async def test_words_that_only_some_may_read_correct_nobody_until_all_may(
-    writer: Writer, searcher: Searcher
-) -> None:
-    secret = a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",))
-    await put(writer, secret)
-    await put(writer, a_document("open", "The telescope."))
-    typed, ben = Query("lihgthouse telescpoe", alpha=0.5), everything("acme", "ben", [])
-
-    before = [await searcher.search(scope, typed) for scope in (ANA, ben)]
-    await writer.put_access("acme", "secret", lambda _: replace(secret, readers=("tenant",)))
-    after = await searcher.search(ANA, typed)
-
-    assert [found.corrections for found in before] == [{"telescpoe": ("telescope",)}] * 2
-    assert after.corrections == {"lihgthouse": ("lighthouse",), "telescpoe": ("telescope",)}
-
-
-async def test_a_document_that_is_written_for_all_at_last_teaches_what_it_kept(
-    writer: Writer, searcher: Searcher
-) -> None:
-    secret = a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",))
-    await put(writer, secret)
-
-    await put(writer, replace(secret, readers=("tenant",), tags=("told",)))
-
-    found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
-    assert [hit.document_id for hit in found.hits] == ["secret"]
-
-
-async def test_an_answer_says_nothing_of_corrections_that_its_hits_do_not_show(
-    writer: Writer, searcher: Searcher
-) -> None:
-    await put(writer, a_document("all", "The lighthouse.", owner=None))
-    await put(writer, a_document("own", "My telescope.", owner="ana", readers=("tenant",)))
-
-    found = await searcher.search(
-        resolve("acme", "ana", [], ["private"]), Query("lihgthouse telescpoe", alpha=0.5)
-    )
-
-    assert [hit.document_id for hit in found.hits] == ["own"]
-    assert found.corrections == {"telescpoe": ("telescope",)}
-
-
-@pytest.mark.parametrize("reader", ["tenant", "public"])
-async def test_the_words_of_another_tenant_correct_nothing(
-    writer: Writer, searcher: Searcher, reader: str
-) -> None:
-    await put(writer, a_document("tower", "The lighthouse.", readers=(reader,)), "beta")
-    await put(writer, a_document("leave"))
-
-    found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
-
-    assert (found.hits, found.corrections) == ((), {})
-
-
-async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
-    world: World,
-) -> None:
-    query = Query("sensor lighthouse", candidates=5, top_k=2, fusion="relative")
-
-    async def dependence(**fields: Any) -> Dependence:
-        return (await world.searcher.search(ANA, replace(query, **fields))).dependence
-
-    both, words, meaning = [await dependence(alpha=alpha) for alpha in (0.5, 0.0, 1.0)]
-    assert set(both.candidates) == {*words.candidates, *meaning.candidates}
-    assert (len(words.candidates), len(meaning.candidates)) == (5, 5)
-    assert (words.dense_floor, words.lexical_floor) == (math.inf, both.lexical_floor)
-    assert (meaning.dense_floor, meaning.lexical_floor) == (both.dense_floor, math.inf)
-    assert {one.fused_floor for one in (both, words, meaning)} == {math.inf}
-    for fields in ({"explain": True}, {"fusion": "rrf"}):
-        for alpha in (0.0, 1.0):
-            every = await dependence(alpha=alpha, **fields)
-            assert set(every.candidates) == set(both.candidates)
-            assert every.dense_floor == both.dense_floor
-            assert every.lexical_floor == both.lexical_floor
-
-
-async def test_a_leg_that_found_less_than_it_asked_for_has_no_floor(world: World) -> None:
-    query = Query("sensor", alpha=0.5, candidates=1000, fusion="relative")
-
-    few = await world.searcher.search(ANA, query)
-
-    assert few.dependence.dense_floor is few.dependence.lexical_floor is None
-    assert few.dependence.exact
-
-
-async def test_what_is_judged_by_itself_depends_on_the_hits_and_on_the_score_of_the_last(
-    world: World,
-) -> None:
-    query = Query("sensor lighthouse", alpha=0.5, top_k=3)
-
-    async def searched(**fields: Any) -> Found:
-        return await world.searcher.search(ANA, replace(query, **fields))
-
-    three, every = await searched(), await searched(top_k=1000, candidates=1000)
-    assert len(three.hits) == 3
-    assert three.dependence.fused_floor == three.hits[-1].score
-    assert three.dependence.candidates == ()
-    assert three.dependence.dense_floor == three.dependence.lexical_floor == math.inf
-    assert every.dependence.fused_floor == 0.0
-    least = every.hits[5].score
-    some = await searched(top_k=1000, candidates=1000, min_score=least)
-    assert some.dependence.fused_floor == least
-    assert (await searched(min_score=least)).dependence.fused_floor == three.hits[-1].score
-
-
-async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
-    world: World,
-) -> None:
-    query = Query("sensor", alpha=0.5, top_k=40, candidates=20, document_hits_max=1)
-
-    found = await world.searcher.search(ANA, query)
-
-    assert len(found.hits) < len(found.dependence.shown) == 40
-    assert 0 < found.dependence.fused_floor <= found.hits[-1].score
-
-
-async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_none_is_named(
-    world: World,
-) -> None:
-    async def dependence(text: str, language: str | None = None) -> Dependence:
-        return (await world.searcher.search(ANA, Query(text, language=language))).dependence
-
-    (held,) = [
-        row["tenant_words"]
-        for row in await world.database.searching.rows(
-            "search.survey", "acme", *([None] * 11), True, False, 1
-        )
-    ]
-    assert (await dependence("sensor")).words is None
-    assert (await dependence("lighthuose")).words == held
-    assert (await dependence("sensor")).languages == frozenset({"en", "pt", "und"})
-    assert (await dependence("sensor", "en")).languages is None
-
-
-async def test_an_expanded_answer_depends_on_the_documents_that_it_takes_its_texts_from(
-    world: World,
-) -> None:
-    query = Query("sensor lighthouse", alpha=0.5, top_k=3)
-
-    plain = await world.searcher.search(ANA, query)
-    expanded = await world.searcher.search(ANA, replace(query, expand=True))
-
-    assert plain.dependence.documents == ()
-    assert len(expanded.dependence.documents) >= len({hit.document for hit in expanded.hits}) > 0
-
-
-async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: World) -> None:
-    query = Query("sensor", alpha=0.5, top_k=40, document_hits_max=1)
-
-    found = await world.searcher.search(ANA, query)
-
-    assert {hit.chunk_id for hit in found.hits} < set(found.dependence.shown)
-
-
-async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
-    database: Database, documents: Documents, static_embedder: StaticEmbedder
-) -> None:
-    other = IndifferentEmbedder()
-    await generation.claim(database, static_embedder)
-    await database.rows("spaces.enter", "beta", other.space)
-    writer = Writer(documents, static_embedder, RecordingInvalidation(), other)
-    await put(writer, a_document("hers", readers=("public",)), "beta")
-
-    searcher = Searcher(database, static_embedder)
-    judged = await searcher.search(ANA, Query("leave", alpha=1.0))
-    ranked = await searcher.search(ANA, Query("leave", alpha=1.0, fusion="relative"))
-
-    (hit,) = judged.hits
-    assert hit.ranking.lexical is not None
-    assert hit.score == hit.ranking.lexical.score
-    assert ranked.dependence.candidates == (hit.chunk_id,)
-    assert ranked.dependence.dense_floor is ranked.dependence.lexical_floor is None
-
-
-async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(world: World) -> None:
-    query = Query("lighthuose", filter=Filter(tags_any=("red",)), explain=True, expand=True)
-    found = await world.searcher.search(ANA, query)
-
-    recorded = Dependence.decode(found.dependence.encode())
-
-    assert await world.searcher.search(recorded.scope, recorded.query) == found

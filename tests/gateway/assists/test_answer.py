@@ -8,6 +8,8 @@ import httpx2
 import orjson
 import pytest
 
+from gateway.assists import tokens
+from gateway.assists.events import while_read
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
@@ -67,6 +69,7 @@ async def test_it_is_told_bit_by_bit(served: Served, stub: StubOpenAI) -> None:
     assert names == ["delta", "delta", "delta", "citation", "citation", "done"]
     assert "".join(data["text"] for name, data in others if name == "delta").startswith("Everybody")
     assert others[-1][1]["finish"] == "stop"
+    assert others[-1][1]["citations"] == [data for name, data in others if name == "citation"]
     assert [data["mark"] for name, data in others if name == "citation"] == ["[1]", "[2]"]
 
 
@@ -170,6 +173,35 @@ async def test_a_model_is_never_asked_without_a_document_however_little_room_the
     assert 90 < shown.count("leave") < 110
 
 
+async def test_passages_are_shown_whole_but_the_last_until_there_is_no_more_room(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.chat_answer = lambda _: SAID
+    first, second, third = (
+        "Leave, annual leave, leave, and leave.",
+        "Annual leave is for everybody who works here for a year. Ask for it in time.",
+        "Leave the harbour to others: they know of it.",
+    )
+    of_first, of_second = tokens.count(first), tokens.count(second.partition(". ")[0] + ".")
+    roomy, narrow = of_first + of_second, of_first + of_second - 1
+    shown = []
+    async with (
+        served(answer_context_tokens=roomy) as gateway,
+        served(answer_context_tokens=narrow, again=True) as other,
+    ):
+        ana = await gateway.caller("ana")
+        for name, text in (("first", first), ("second", second), ("third", third)):
+            await ana.put(name, text)
+        assert await ana.found("annual leave", alpha=0.0) == ["first", "second", "third"]
+        for worker in (gateway, other):
+            await ask(worker.as_(ana), "annual leave", alpha=0.0)
+            material = stub.chats[-1].body["messages"][1]["content"]
+            shown.append(re.findall(r"^<<<DOCUMENT .*\n(.*)$", material, re.MULTILINE))
+
+    assert tokens.count(third) < of_second
+    assert shown == [[first, second.partition(" Ask")[0]], [first]]
+
+
 async def test_a_closed_gate_writes_nothing(served: Served, stub: StubOpenAI) -> None:
     async with served() as gateway:
         ana = await told(gateway)
@@ -184,6 +216,8 @@ async def test_a_closed_gate_writes_nothing(served: Served, stub: StubOpenAI) ->
         [],
     )
     assert [name for name, _ in events(bit_by_bit)] == ["retrieved", "done"]
+    for each in (answer, bit_by_bit):
+        assert each.headers["nearhit-gate"] == "closed; small-talk"
     assert stub.chats == []
 
 
@@ -230,8 +264,65 @@ async def test_who_leaves_ends_what_is_written_for_it(
             await asyncio.sleep(0.005)
         asking.cancel()
         await asyncio.wait([asking])
+        ended = {"route": "/v1/answer", "status": "200" if stream else "400", "tier": "miss"}
         async with asyncio.timeout(5):
             await stub.left.wait()
+            while not await gateway.counted("nearhit_request_seconds_count", **ended):
+                await asyncio.sleep(0.005)
+
+
+async def test_a_caller_that_says_more_has_not_left() -> None:
+    said = iter(({"type": "http.request", "body": b"", "more_body": False},))
+
+    async def receive() -> dict[str, Any]:
+        return next(said, None) or await asyncio.get_running_loop().create_future()
+
+    assert await while_read(receive, asyncio.sleep(0.01))
+
+
+async def test_proxies_are_told_to_pass_on_what_is_written_as_it_comes(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.chat_answer = lambda _: SAID
+    async with served() as gateway:
+        ana = await told(gateway)
+        answer = await ask(ana, stream=True)
+
+    assert answer.headers["x-accel-buffering"] == "no"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["cache-status"] == "nearhit; fwd=miss; stored"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_until_there_is_something_to_write_from_the_deadline_is_the_server_s(
+    served: Served, stub: StubOpenAI, *, stream: bool
+) -> None:
+    stub.chat_answer = lambda _: Mischief.SILENCE
+    async with served(deadline_s=0.3, rewrite_deadline_s=20.0) as gateway:
+        ana = await told(gateway)
+        history = [{"role": "user", "content": QUERY}]
+        answer = await ask(ana, "And parents?", history=history, stream=stream)
+
+    problem(answer, 504)
+
+
+async def test_how_answers_came_to_be_is_counted(served: Served, stub: StubOpenAI) -> None:
+    stub.chat_answer = lambda _: SAID
+    async with served() as gateway:
+        ana = await told(gateway)
+        await ask(ana)
+        await ask(ana, "zorvexal", alpha=0.0)
+        await ask(ana, "Thank you!", gate="support")
+        counted = [
+            await gateway.counted("nearhit_assists_total", assist=assist, by=by)
+            for assist, by in (
+                ("answer", "model"),
+                ("answer", "fallback"),
+                ("gate", "closed small-talk"),
+            )
+        ]
+
+    assert counted == [1, 1, 1]
 
 
 async def test_it_shows_nobody_what_it_may_not_read(served: Served, stub: StubOpenAI) -> None:

@@ -63,6 +63,15 @@ async def test_a_change_of_it_ends_cached_answers_on_every_worker(
             assert await is_low(caller, "days of leave") is expected
 
 
+async def test_what_is_set_is_shown(ana: Caller, admin: Caller) -> None:
+    wanted = {"min": 0.4, "sources": {"wiki": 0.2}, "fallback": "Ask at the desk."}
+
+    put = await admin.call("PUT", "/v1/confidence", json=wanted)
+    got = await admin.call("GET", "/v1/confidence")
+
+    assert put.json() == got.json() == wanted
+
+
 async def test_each_source_has_its_own(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE, source="wiki")
 
@@ -133,6 +142,50 @@ async def test_an_answer_makes_a_document_that_is_found(ana: Caller, admin: Call
     assert not await is_low(ana, "Who lights the lamps?")
     assert await items(admin) == []
     assert problem(await admin.call("POST", path, json=body), 409)
+
+
+async def test_an_answer_is_filed_as_the_admin_says(
+    ana: Caller, ben: Caller, admin: Caller
+) -> None:
+    await set_to(admin, min=0.3)
+    long = "lamps" * 100
+    for query in (long, "Who lights them?"):
+        await ana.search(query)
+    of_long, other = sorted(await kept(admin, 2), key=lambda item: item["question"] != long)
+    fields = {
+        "source": "harbour",
+        "language": "pt",
+        "tags": ["lamps"],
+        "owner": "ana",
+        "readers": ["group:sales"],
+        "document_id": "faq/lamps",
+    }
+
+    for item, more in ((of_long, fields), (other, {"question": "Who is the keeper?"})):
+        path = f"/v1/curation/{item['item_id']}/resolve"
+        settled = await admin.call("POST", path, json={"answer": "The keeper.", **more})
+        assert settled.status_code == 200, settled.text
+
+    document = (await ana.call("GET", "/v1/documents/faq/lamps")).json()
+    assert {name: document[name] for name in fields} == fields
+    assert document["title"] == long[:300]
+    assert (await ben.call("GET", "/v1/documents/faq/lamps")).status_code == 200
+    usual = (await ben.call("GET", f"/v1/documents/curation/{other['item_id']}")).json()
+    assert (usual["title"], usual["source"]) == ("Who is the keeper?", "curation")
+    assert (usual["language"], usual["readers"]) == ("en", ["tenant"])
+
+
+async def test_of_many_who_settle_it_at_once_one_does(ana: Caller, admin: Caller) -> None:
+    await set_to(admin, min=0.99)
+    await ana.search("Lamps?")
+    (item,) = await kept(admin, 1)
+    path = f"/v1/curation/{item['item_id']}/resolve"
+
+    answers = await asyncio.gather(
+        *(admin.call("POST", path, json={"dismiss": True}) for _ in range(8))
+    )
+
+    assert sorted(each.status_code for each in answers) == [200] + [409] * 7
 
 
 async def test_what_is_dismissed_stays_so_and_what_is_resolved_in_vain_is_open_again(

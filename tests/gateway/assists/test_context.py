@@ -1,5 +1,6 @@
 """One text made of the hits, within a budget."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from index import lexical
 from index.static_embedder import StaticEmbedder
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, problem
-from tests.stub_openai import Mischief, Reply, StubOpenAI, chat
+from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
 
 pytestmark = pytest.mark.anyio
 
@@ -89,6 +90,75 @@ async def test_a_model_shortens_what_does_not_fit_and_is_not_asked_for_what_does
     assert "HACKED" not in asked.body["messages"][0]["content"]
 
 
+async def test_a_model_that_shortens_sees_each_text_as_data_that_ends_where_it_ends(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.chat_answer = lambda _: chat(" Parents: 30 days.\n")
+    async with served() as gateway:
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE, title="Leave")
+        short = await ana.search("parents", context={"token_budget": 20, "compress": "model"})
+        counted = await gateway.counted("nearhit_assists_total", assist="compress", by="model")
+
+    (asked,) = stub.chats
+    instruction, shown = (message["content"] for message in asked.body["messages"])
+    mark = shown.split()[1]
+    assert mark in instruction
+    assert shown == (
+        f"<<<QUESTION {mark}\nparents\nQUESTION {mark}>>>\n\n"
+        f"<<<TEXT {mark}\n{LEAVE}\nTEXT {mark}>>>"
+    )
+    assert asked.body["max_tokens"] == 300
+    assert short.json()["context"]["text"] == "## Leave\n\nParents: 30 days. [1]"
+    assert counted == 1
+
+
+async def test_the_best_eight_hits_that_are_shown_are_shortened_and_no_others(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.chat_answer = lambda _: chat("Short.")
+    wanted = {"token_budget": 40, "compress": "model"}
+    async with served() as gateway:
+        ana = await gateway.caller("ana")
+        for number in range(12):
+            await ana.put(f"leave{number}", f"{LEAVE} Of {number}.")
+        await ana.search("parents", top_k=12, context=wanted)
+        of_twelve = len(stub.chats)
+        await ana.search("parents", top_k=3, rerank=True, candidates=12, context=wanted)
+
+    assert (of_twelve, len(stub.chats)) == (8, 8 + 3)
+
+
+async def test_once_one_text_can_not_be_shortened_the_others_are_left(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.chat_answer = lambda _: (
+        Reply(b"{}", 400) if len(stub.chats) == 3 else Stream([], ends=False, holds=True)
+    )
+    async with served(compress_deadline_s=60.0) as gateway:
+        ana = await gateway.caller("ana")
+        for number in range(3):
+            await ana.put(f"leave{number}", f"{LEAVE} Of {number}.")
+        answer = await ana.search("parents", context={"token_budget": 24, "compress": "model"})
+        async with asyncio.timeout(5):
+            await stub.left.wait()
+
+    assert answer.headers["nearhit-context"] == "extract; error"
+
+
+async def test_once_the_month_is_spent_an_extract_is_made(served: Served, stub: StubOpenAI) -> None:
+    stub.chat_answer = lambda _: chat("Parents: 30 days.")
+    async with served(price_chat_read=1_000_000.0, budget_month=1.0) as gateway:
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE)
+        made = [
+            await ana.search(query, context={"token_budget": 24, "compress": "model"})
+            for query in ("parents", "new parents")
+        ]
+
+    assert [each.headers["nearhit-context"] for each in made] == ["model", "extract; budget"]
+
+
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -138,6 +208,58 @@ async def test_what_is_no_wish_for_a_context_is_refused(
     assert problem(answer, 422)["errors"][0]["field"].startswith("context.")
 
 
+def test_passages_of_one_document_that_follow_each_other_share_its_title() -> None:
+    some = [passage("One.", "a", "A"), passage("Two.", "a", "A")]
+    others = [passage(" ", "c", "C"), passage("Three.", "b"), passage("Four.", "a", "A")]
+
+    made = context.markdown([*some, *others], 1_000)
+
+    assert made.text == ("## A\n\nOne. [1]\n\nTwo. [2]\n\n## b\n\nThree. [4]\n\n## A\n\nFour. [5]")
+
+
+def test_after_a_passage_that_is_cut_there_is_no_other() -> None:
+    long, short = passage(f"{LAMPS} {'Whale ' * 50}"), passage("Oil.")
+    room = tokens.count(f"## a\n\n{LAMPS} [1]") + 10
+
+    cut = context.markdown([long, short], room)
+    none = context.markdown([passage("Whale " * 50), short], room)
+
+    assert cut.text == f"## a\n\n{LAMPS} [1]"
+    assert none == context.Context("", 0, ())
+
+
+def test_what_just_fits_is_left_whole() -> None:
+    text = f"## a\n\n{LAMPS} [1]"
+    budget = tokens.count(text)
+
+    assert context.fits([passage(LAMPS)], budget)
+    assert not context.fits([passage(LAMPS)], budget - 1)
+    assert context.markdown([passage(LAMPS)], budget).text == text
+    assert context.markdown([passage(LAMPS)], budget - 1).text == "## a\n\nLamps burn oil. [1]"
+
+
+@pytest.mark.parametrize(
+    ("budget", "begun"), [(4, "Lamps burn"), (3, "Lamps burn"), (2, "Lamps"), (1, "L"), (0, "")]
+)
+def test_of_a_sentence_that_does_not_fit_its_first_words_are_kept(budget: int, begun: str) -> None:
+    assert tokens.count("Lamps burn") == 3
+    assert context.begun("Lamps burn oil.", budget) == begun
+
+
+def test_an_extract_says_where_sentences_were_left_out_and_keeps_their_order() -> None:
+    text = "Lamps burn oil. Whales do not. Oil of whales burns best. Nobody knows."
+    shown = "Lamps burn oil. … Oil of whales burns best."
+    budget = tokens.count(f"## a [1] {shown} …")
+
+    def extract(budget: int) -> str:
+        (made,) = context.extracted([passage(text)], "what oil of whales burns best", budget)
+        return made.text
+
+    assert extract(budget) == shown
+    assert extract(budget - 1) == "Oil of whales burns best."
+    assert extract(1_000) == text
+
+
 sentences = st.lists(
     st.sampled_from(
         ["One two three.", "Lamps burn oil!", "Ends 2021?", "no end", "Ω?", "  ", "\n"]
@@ -160,6 +282,20 @@ def test_it_never_costs_more_than_the_budget(given_: list[Passage], budget: int)
         for citation in made.citations:
             mark = made.text[citation.start : citation.end]
             assert mark == f"[{citation.passage + 1}]"
+
+
+def test_a_title_is_one_line_whatever_is_in_it() -> None:
+    made = context.markdown([passage("One.", "a", " Of lamps\u2028## Ours [9] ")], 100)
+
+    assert made.text == "## Of lamps ## Ours [9]\n\nOne. [1]"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("leave", 2), ("four", 1), ("férias", 3), ("いつから", 6), ("2021", 4), ("?!", 2), (" ", 0)],
+)
+def test_words_digits_and_marks_are_counted_by_their_letters(text: str, count: int) -> None:
+    assert tokens.count(text) == count
 
 
 @given(st.text(), st.text())

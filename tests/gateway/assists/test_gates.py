@@ -42,6 +42,8 @@ def test_words_of_ones_own_can_close_whatever_does_not_hold_them() -> None:
 
     assert intent.judged("Where is my ORDER", words).is_open
     assert intent.judged("track my thing", words).is_open
+    assert intent.judged("وزن؟", words).is_open
+    assert intent.judged("重さは？", words).is_open  # noqa: RUF001  its own mark
     assert intent.judged("is it there?", words).is_open
     assert not intent.judged("the weather", words).is_open
     assert not intent.judged("ciao ciao", words).is_open
@@ -57,6 +59,7 @@ async def test_what_is_no_question_is_not_searched(gateway: Gateway, ana: Caller
 
     assert closed.json() == {"hits": [], "gate": "closed"}
     assert closed.headers["nearhit-gate"] == "closed; small-talk"
+    assert closed.headers["cache-control"] == "no-store"
     assert fills == 0
     assert open_.headers["nearhit-gate"] == "open; question"
     assert open_.content == plain.content
@@ -85,6 +88,26 @@ async def test_a_tenant_says_its_own_words_from_the_next_message_on(
     shown = (await admin.call("GET", "/v1/gates/support")).json()
     assert shown["own"] is False
     assert "obrigado" in shown["closed"]
+
+
+async def test_of_a_gate_that_is_built_in_each_list_stays_until_it_is_set(admin: Caller) -> None:
+    usual = (await admin.call("GET", "/v1/gates/support")).json()
+    set_, empty = {"open": ["order"]}, {"open": [], "closed": ["ciao"]}
+
+    put = [
+        (await admin.call("PUT", f"/v1/gates/{name}", json=body)).json()
+        for name in ("support", "shop")
+        for body in (set_, {"closed": ["ciao"]}, empty)
+    ]
+
+    assert [(each["open"], each["closed"]) for each in put] == [
+        (["order"], usual["closed"]),
+        (usual["open"], ["ciao"]),
+        ([], ["ciao"]),
+        (["order"], []),
+        ([], ["ciao"]),
+        ([], ["ciao"]),
+    ]
 
 
 async def test_what_is_no_gate_is_refused(ana: Caller, admin: Caller) -> None:

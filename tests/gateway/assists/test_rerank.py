@@ -1,12 +1,18 @@
 """Hits looked at once more: by formula, a service or a model; and what happens when they fail."""
 
+import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import httpx2
 import pytest
+from pydantic import SecretStr
 
+from gateway.assists.passage import Passage
+from gateway.assists.rerank import RankerUnavailable, ServiceRanker
 from gateway.settings import Settings
+from index.breaker import Breaker
 from index.search import Embedder
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem, running
@@ -45,6 +51,28 @@ async def test_by_formula_the_title_and_the_words_count_too(ana: Caller) -> None
     assert "nearhit-rerank" not in plain.headers
     for hit in again.json()["hits"]:
         by_hand = 0.60 * hit["score"] + 0.25 + (0.15 if hit["document_id"] == "title" else 0)
+        assert hit["rerank_score"] == pytest.approx(by_hand)
+
+
+async def test_by_formula_a_question_without_words_can_be_asked(ana: Caller) -> None:
+    await ana.put("leave", "Annual leave.", title="?!")
+
+    assert found(await ana.search("?!", rerank=True)) == found(await ana.search("?!"))
+
+
+@pytest.mark.parametrize("fusion", ["rrf", "relative"])
+async def test_by_formula_scores_that_are_no_shares_are_made_shares_of_the_greatest(
+    ana: Caller, fusion: str
+) -> None:
+    for document_id, text in TEXTS.items():
+        await ana.put(document_id, text)
+
+    hits = (await ana.search(QUERY, fusion=fusion, rerank=True)).json()["hits"]
+
+    most = max(hit["score"] for hit in hits)
+    for hit in hits:
+        words = 1.0 if "nnual" in hit["text"] else 0.5
+        by_hand = 0.60 * hit["score"] / most + 0.25 * words
         assert hit["rerank_score"] == pytest.approx(by_hand)
 
 
@@ -124,7 +152,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
     "a place below zero": (places([(-1, 1.0)]), "garbage"),
     "a place twice": (places([(0, 1.0), (0, 0.5)]), "garbage"),
     "no number": (Reply(b'{"results": [{"index": 0, "relevance_score": NaN}]}'), "garbage"),
-    "megabytes": (Reply(b'{"results": [' + b" " * 2_000_000 + b"]}"), "garbage"),
+    "megabytes": (Reply(reranked([(0, 1.0)]).body + b" " * 2_000_000), "garbage"),
 }
 
 
@@ -161,6 +189,77 @@ async def test_what_a_service_leaves_out_comes_last(served: Served, stub: StubOp
     assert [hit["rerank_score"] for hit in again.json()["hits"]] == [0.5, None, None]
 
 
+async def test_a_service_is_sent_the_key_and_as_much_of_each_hit_as_it_may_see(
+    served: Served, stub: StubOpenAI
+) -> None:
+    texts = {"long": "Annual leave. " * 500, "short": "Annual leave."}
+    secret = SecretStr("sesame")
+    async with served(rerank_url=f"{stub.url}/rerank", rerank_api_key=secret) as gateway:
+        ana = await gateway.caller("ana")
+        for document_id, text in texts.items():
+            await ana.put(document_id, text, title=f"Of {document_id}", cut="whole")
+        order = found(await ana.search(QUERY))
+        await ana.search(QUERY, rerank=True)
+
+    (asked,) = stub.reranks
+    assert asked.authorization == "Bearer sesame"
+    assert asked.body["documents"] == [
+        f"Of {document_id}\n\n{texts[document_id].strip()}"[:4_000] for document_id in order
+    ]
+
+
+async def test_equal_scores_stay_as_they_were_found_in_whatever_order_they_come(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.rerank_answer = lambda _, _texts: reranked([(2, 0.5), (1, 0.9), (0, 0.5)])
+    async with served(rerank_url=f"{stub.url}/rerank") as gateway:
+        ana = await told(gateway)
+        plain = await ana.search(QUERY)
+        again = await ana.search(QUERY, rerank=True)
+
+    assert found(again) == [found(plain)[place] for place in (1, 0, 2)]
+
+
+async def test_a_service_that_keeps_failing_is_left_alone_and_one_that_comes_back_is_not(
+    served: Served, stub: StubOpenAI
+) -> None:
+    replies = [Reply(b"{}", 500)] * 2 + [reranked([(0, 1.0)])] + [Reply(b"{}", 500)] * 5
+    stub.rerank_answer = lambda _, _texts: replies[len(stub.reranks) - 1]
+    async with served(rerank_url=f"{stub.url}/rerank") as gateway:
+        ana = await told(gateway)
+        by = [
+            (await ana.search(f"{QUERY} {number}", rerank=True)).headers["nearhit-rerank"]
+            for number in range(8)
+        ]
+
+    assert by == ["failed; error"] * 2 + ["service"] + ["failed; error"] * 5
+    assert len(stub.reranks) == 6  # three after the good one, and no more
+
+
+async def test_whoever_leaves_while_a_failing_service_is_tried_again_does_not_end_the_trials(
+    stub: StubOpenAI,
+) -> None:
+    now_s = 0.0
+    passages = [Passage(number, "a", "", "Leave.", "en") for number in range(2)]
+    stub.rerank_answer = lambda _, _texts: Reply(b"{}", 500)
+    async with httpx2.AsyncClient(verify=False) as client:
+        service = ServiceRanker(
+            client, Breaker(lambda: now_s), url=f"{stub.url}/rerank", model=None, deadline_s=5.0
+        )
+        for _ in range(3):
+            with pytest.raises(RankerUnavailable):
+                await service.order("acme", QUERY, passages)
+        now_s = 60.0
+        stub.rerank_answer = lambda _, _texts: Mischief.SILENCE
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(service.order("acme", QUERY, passages), 0.1)
+        stub.rerank_answer = lambda _, _texts: reranked([(1, 1.0)])
+
+        order = await service.order("acme", QUERY, passages)
+
+    assert order == [(1, 1.0), (0, None)]
+
+
 async def test_a_model_puts_hits_in_order_and_sees_them_as_data(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -175,24 +274,37 @@ async def test_a_model_puts_hits_in_order_and_sees_them_as_data(
     assert found(again) == [found(plain)[place] for place in (2, 0, 1)]
     instruction, told_ = (each["content"] for each in stub.chats[0].body["messages"])
     assert "HACKED" not in instruction
+    mark = told_.split()[1]
+    assert mark in instruction
+    assert told_.startswith(f"<<<QUESTION {mark}\n{QUERY}\nQUESTION {mark}>>>\n\n<<<RESULT {mark} ")
+    assert re.findall(rf"^<<<RESULT {mark} (.*)\n(.*)$", told_, re.MULTILINE) == [
+        (f'{{"number":{number}}}', document_id)
+        for number, document_id in enumerate(found(plain), start=1)
+    ]
+    assert told_.count(f"\nRESULT {mark}>>>") == 3
     assert "HACKED" in told_
+    assert stub.chats[0].body["max_tokens"] == 60 + 6 * 3
 
 
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ("I can't.", "garbage"),
-        ('{"order": [1, 1]}', "garbage"),
-        ('{"order": [4]}', "garbage"),
-        ('{"order": ["first"]}', "garbage"),
-        (None, "error"),
+        (chat("I can't."), "garbage"),
+        (chat('{"order": [1, 1]}'), "garbage"),
+        (chat('{"order": [4]}'), "garbage"),
+        (chat('{"order": [0]}'), "garbage"),
+        (chat('{"order": ["first"]}'), "garbage"),
+        (chat(None), "error"),
+        (Mischief.SILENCE, "deadline"),
     ],
+    ids=["words", "twice", "too many", "too few", "no number", "nothing", "silence"],
 )
 async def test_a_model_that_says_no_order_leaves_the_first_one(
-    served: Served, stub: StubOpenAI, said: str | None, reason: str
+    served: Served, stub: StubOpenAI, said: Reply | Mischief, reason: str
 ) -> None:
-    stub.chat_answer = lambda _: chat(said)
-    async with served(rerank_by="model") as gateway:
+    stub.chat_answer = lambda _: said
+    deadline_s = 0.3 if said is Mischief.SILENCE else 5.0
+    async with served(rerank_by="model", rerank_deadline_s=deadline_s) as gateway:
         ana = await told(gateway)
         again = await ana.search(QUERY, rerank=True)
 

@@ -1,6 +1,7 @@
 """Questions that lean on what was said before: what is searched, and what the caller is told."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,10 +62,12 @@ async def test_what_was_said_is_data_and_never_in_the_instruction(
     assert "leave" not in instruction
     (mark,) = {line.split()[1] for line in quoted.splitlines() if line.startswith("<<<")}
     first, _, rest = quoted.partition("\n")
+    assert mark in instruction
     assert first == f"<<<CONVERSATION {mark}"
     lines = rest.partition(f"\nCONVERSATION {mark}>>>")[0].splitlines()
     assert len(lines) == 3  # whatever is in them
     assert json.loads(lines[0])["content"] == evil
+    assert [json.loads(line)["role"] for line in lines] == ["assistant", "user", "assistant"]
 
 
 # What the model does, and what the caller is told of it.
@@ -72,6 +75,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
     "nothing": (chat(""), "empty"),
     "blanks": (chat("  \n "), "empty"),
     "several lines": (chat("One?\nTwo?"), "lines"),
+    "lines of another script": (chat("One?\u2028Two?"), "lines"),
     "what is no text": (chat("One?\0 Two?"), "lines"),
     "a novel": (chat("word " * 500), "long"),
     "half an answer": (chat("Since when do", "length"), "error"),
@@ -145,6 +149,50 @@ async def test_another_tenant_is_not_given_what_was_made_of_ones_own(
         await eve.search("And since when?", history=HISTORY)
 
     assert len(stub.chats) == 2
+
+
+async def test_the_same_words_mean_something_else_after_something_else(
+    served: Served, stub: StubOpenAI
+) -> None:
+    stub.chat_first += [lambda _: chat(STANDALONE), lambda _: chat("Since when do lamps burn oil?")]
+    async with served() as gateway:
+        ana = await told(gateway)
+        found = [
+            await ana.found("And since when?", history=history)
+            for history in (HISTORY, [{"role": "user", "content": "Do lamps burn oil?"}])
+        ]
+
+    assert [documents[0] for documents in found] == ["leave", "lamps"]
+
+
+async def test_workers_share_what_was_made_unless_their_models_or_prompts_differ(
+    served: Served, stub: StubOpenAI, tmp_path: Path
+) -> None:
+    stub.chat_answer = lambda _: chat(STANDALONE)
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Make one question of it. The mark is {{MARK}}.")
+    asked = []
+    async with served() as first:
+        ana = await told(first)
+        for update in ({}, {"chat_model": "another"}, {"rewrite_prompt": prompt}):
+            async with served(again=True, **update) as other:
+                for worker in (first, other):
+                    await worker.as_(ana).search("And since when?", history=HISTORY)
+            asked.append(len(stub.chats))
+
+    assert asked == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("more", "expected"), [(0, "model"), (1, "kept; long")])
+async def test_a_question_may_be_as_long_as_a_query(
+    served: Served, stub: StubOpenAI, more: int, expected: str
+) -> None:
+    stub.chat_answer = lambda _: chat("a" * (100 + more))
+    async with served(query_characters_max=100) as gateway:
+        ana = await told(gateway)
+        answer = await ana.search("And since when?", history=HISTORY)
+
+    assert answer.headers["nearhit-rewrite"] == expected
 
 
 async def test_how_long_it_takes_tells_nobody_what_somebody_who_sees_more_has_asked(

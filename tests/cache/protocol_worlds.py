@@ -1,0 +1,107 @@
+"""Worlds of the model of the protocol: what there is at one time of servers, drains and fills.
+
+Named tuples, not dataclasses: a search hashes millions of them.
+"""
+
+from typing import NamedTuple
+
+from cache.protocol import Mark, Progress, Revisions, State
+
+KEY = "key"  # the record of the one entry; a registry also holds its nonce
+PARTITIONS = ("tenant", "public")
+
+
+class Snapshot(NamedTuple):
+    """PostgreSQL at one time: of each partition the revision, and what it gives to the answer."""
+
+    revisions: tuple[int, ...]
+    contents: tuple[int, ...]
+
+
+class Entry(NamedTuple):
+    nonce: str
+    snapshot: Snapshot
+
+    @property
+    def mark(self) -> Mark:
+        return Mark(self.nonce, revisions(self.snapshot))
+
+
+class Server(NamedTuple):
+    """One Redis process; a replica has no name of its own."""
+
+    name: str
+    state: "Frozen | None"
+    entry: Entry | None
+    registry: frozenset[str]
+
+    def renewed(self, state: State) -> "Server":
+        return self._replace(state=frozen(state), registry=frozenset([state.nonce]))
+
+    def dropped(self) -> "Server":
+        return self._replace(entry=None, registry=self.registry - {KEY})
+
+
+class Frozen(NamedTuple):
+    """A state that can be hashed."""
+
+    run: str
+    nonce: str
+    progress: tuple[tuple[str, int, int], ...]
+
+    def thawed(self) -> State:
+        progress = {name: Progress(fence, applied) for name, fence, applied in self.progress}
+        return State(self.run, self.nonce, progress)
+
+
+def frozen(state: State) -> Frozen:
+    progress = ((name, one.fence, one.applied) for name, one in state.progress.items())
+    return Frozen(state.run, state.nonce, tuple(sorted(progress)))
+
+
+def revisions(snapshot: Snapshot) -> Revisions:
+    return dict(zip(PARTITIONS, snapshot.revisions, strict=False))
+
+
+class Node(NamedTuple):
+    """The server that commands reach, and another: its replica, or one that was reached before."""
+
+    reached: Server
+    other: Server | None
+
+
+class Drain(NamedTuple):
+    """Of one partition's changes as of `read`.
+
+    begun: the state as this drain has left it.
+    found: whether the scan met an entry that is doomed; None until it has ended.
+    """
+
+    partition: int
+    read: Snapshot
+    begun: Frozen
+    found: bool | None = None
+    finished: bool = False
+
+    @property
+    def reached(self) -> Revisions:
+        return {PARTITIONS[self.partition]: self.read.revisions[self.partition]}
+
+
+class Fill(NamedTuple):
+    nonce: str
+    snapshot: Snapshot | None = None
+
+
+class World(NamedTuple):
+    """history: PostgreSQL after each commit; nonces, names: how many have been drawn."""
+
+    history: tuple[Snapshot, ...]
+    node: Node
+    nonces: int = 1
+    names: int = 1
+    drains: tuple[Drain, ...] = ()
+    fills: tuple[Fill, ...] = ()
+
+    def reaching(self, server: Server) -> "World":
+        return self._replace(node=self.node._replace(reached=server))

@@ -1,0 +1,73 @@
+"""The `nearhit` command as tests run it: as a process, or in this one, which is quicker."""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Mapping
+
+from typer.testing import CliRunner, Result
+
+from gateway import server
+from gateway.command import app
+from gateway.logs import FLUSH_S
+from gateway.settings import Settings
+
+LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year.\n"
+WAIT_S_MAX = 30.0
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """What a command needs to know of the test's servers."""
+    return server.environment(settings) | {
+        "NEARHIT_CACHE_PREFIX": settings.cache_prefix,
+        "NEARHIT_CACHE_BUDGET_S": str(settings.cache_budget_s),
+        "NEARHIT_LOG_LEVEL": "warning",
+    }
+
+
+async def fails(environment: dict[str, str], *arguments: str) -> str:
+    """What a command says that can't be done: one line, without a stack trace."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", *arguments),
+        env=without_settings() | environment,
+        stdout=PIPE,
+        stderr=PIPE,
+        stdin=DEVNULL,
+    )
+    async with asyncio.timeout(WAIT_S_MAX):
+        out, err = await process.communicate()
+    assert process.returncode == 1, err.decode()
+    assert out == b""
+    (line,) = err.decode().splitlines()
+    assert line.startswith("nearhit: ")
+    return line
+
+
+def without_settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("NEARHIT_")}
+
+
+async def command(environment: Mapping[str, str], *arguments: str) -> Result:
+    """What the command says and does, in a thread of its own, for it starts a loop of its own."""
+    await asyncio.sleep(2 * FLUSH_S)  # or a gateway of this process says its lines in between
+    runner = CliRunner()
+    unset = {name: None for name in os.environ if name.startswith("NEARHIT_")}
+    return await asyncio.to_thread(
+        runner.invoke, app, list(arguments), env={**unset, **environment}
+    )
+
+
+async def succeeds(environment: Mapping[str, str], *arguments: str) -> str:
+    done = await command(environment, *arguments)
+    assert done.exit_code == 0, f"{done.output} {done.exception!r}"
+    assert done.stderr == ""
+    return done.stdout
+
+
+async def refused(environment: Mapping[str, str], *arguments: str) -> str:
+    done = await command(environment, *arguments)
+    assert done.exit_code == 1, f"{done.output} {done.exception!r}"
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    return line

@@ -1,0 +1,219 @@
+"""Batches and lists of documents over HTTP: each line told of, each page full."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gateway import documents_wire
+from gateway.settings import Settings
+from index.search import Embedder
+from tests.conftest import run_sql
+from tests.gateway.documents.handbook import LEAVE, People, batch, listed, read
+from tests.gateway.gateways import Caller, problem, running
+from tests.gateway.moody_embedder import MoodyEmbedder
+
+pytestmark = pytest.mark.anyio
+
+# Batches.
+
+
+async def test_a_batch_tells_each_lines_result_in_order(ana: Caller) -> None:
+    await ana.put("kept", LEAVE, readers=["user:ben"])
+
+    results = await batch(
+        ana,
+        {"document_id": "new", "text": "Something new.", "title": "New"},
+        {"document_id": "kept", "text": LEAVE},
+        {"document_id": "new", "text": "Something newer.", "title": "Newer"},
+    )
+
+    assert [result["document_id"] for result in results] == ["new", "kept", "new"]
+    assert [result["revision"] for result in results] == [2, 1, 3]
+    for result in results:
+        documents_wire.WrittenAnswer.model_validate(result)
+    assert (await read(ana, "new"))["title"] == "Newer"
+    assert (await read(ana, "kept"))["readers"] == ["user:ben"]
+
+
+async def test_a_batch_line_is_permitted_or_not_like_a_write_of_its_own(people: People) -> None:
+    await people.ana.put("readable", LEAVE, readers=["tenant"])
+    await people.ana.put("hidden", LEAVE)
+
+    results = await batch(
+        people.ben,
+        {"document_id": "readable", "text": "Mine now."},
+        {"document_id": "hidden", "text": "Mine now."},
+        {"document_id": "given", "text": "Yours.", "owner": "ana"},
+        {"document_id": "own", "text": "Mine."},
+    )
+
+    assert [(result.get("line"), result.get("status")) for result in results] == [
+        (1, 403),
+        (2, 409),
+        (3, 403),
+        (None, None),
+    ]
+    assert await listed(people.ben) == ["own", "readable"]
+    assert (await read(people.ana, "readable"))["text"] == LEAVE
+
+
+async def test_a_batch_is_found_as_soon_as_it_is_told(ana: Caller) -> None:
+    await ana.search("handbook", top_k=30)
+
+    await batch(ana, *({"document_id": f"d{n}", "text": f"Handbook {n}"} for n in range(20)))
+
+    assert len(await ana.found("handbook", top_k=30)) == 20
+
+
+async def test_a_batch_of_many_lines_is_few_revisions_and_every_line_is_told(ana: Caller) -> None:
+    lines: list[dict[str, Any]] = [
+        {"document_id": f"d{n}", "text": f"Handbook {n}"} for n in range(150)
+    ]
+    lines[70] = {"document_id": "d70"}
+
+    results = await batch(ana, *lines)
+
+    assert [result.get("document_id") for result in results] == [
+        line["document_id"] if "text" in line else None for line in lines
+    ]
+    assert (results[70]["line"], results[70]["status"]) == (71, 422)
+    revisions = [result["revision"] for result in results if "revision" in result]
+    assert revisions == sorted(revisions)
+    assert len(set(revisions)) < 10
+    assert len(await ana.found("handbook", top_k=100)) == 100
+
+
+@dataclass(slots=True)
+class OvertakenEmbedder(MoodyEmbedder):
+    """Whoever embeds the marked text is overtaken before the vectors are there."""
+
+    overtake: Callable[[], Awaitable[object]] | None = None
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.overtake and any("marked" in text for text in texts):
+            await self.overtake()
+        return await self.real.embed_passages(texts)
+
+
+async def test_a_line_whose_document_others_keep_changing_stops_no_other(
+    settings: Settings, embedder: Embedder
+) -> None:
+    overtaken = OvertakenEmbedder(embedder)
+    numbers = count()
+    async with running(settings, overtaken) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        overtaken.overtake = lambda: ana.put("log", f"Change {next(numbers)}.")
+        assert settings.database_url is not None
+        await run_sql(settings.database_url.get_secret_value(), _FORGET_EMBEDDINGS)
+
+        results = await batch(
+            ana,
+            {"document_id": "before", "text": "Before."},
+            {"document_id": "log", "text": "The marked one."},
+            {"document_id": "after", "text": "After."},
+            {"document_id": "log", "text": "Another one."},
+        )
+
+        assert [result.get("document_id") for result in results] == ["before", None, "after", "log"]
+        assert (results[1]["line"], results[1]["status"]) == (2, 503)
+        assert results[1]["type"] == "urn:nearhit:problem:contended"
+        assert (await read(ana, "log"))["text"] == "Another one."
+
+
+# So that each attempt at a document embeds its text anew.
+_FORGET_EMBEDDINGS = """
+    CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+    CREATE TRIGGER forget BEFORE INSERT ON embeddings FOR EACH ROW EXECUTE FUNCTION forget();
+"""
+
+
+async def test_an_empty_batch_is_refused(ana: Caller) -> None:
+    answer = await ana.call("POST", "/v1/documents/batch", content=b"\n \n")
+
+    assert problem(answer, 422)["errors"][0]["field"] == "body"
+
+
+async def test_a_batch_of_too_many_lines_stores_none_of_them(ana: Caller) -> None:
+    content = b'{"document_id": "a", "text": "x"}\n' * 1_001
+
+    answer = await ana.call("POST", "/v1/documents/batch", content=content)
+
+    assert problem(answer, 422)["errors"][0]["field"] == "body"
+    assert await listed(ana) == []
+
+
+# Lists.
+
+
+async def test_a_list_goes_page_by_page_in_the_order_of_identifiers(ana: Caller) -> None:
+    identifiers = sorted([f"d/{n}" for n in range(5)] + ["Zebra", "ärger", "a b", "日本"])
+    for document_id in reversed(identifiers):
+        await ana.put(quote(document_id), f"Text of {document_id}")
+
+    pages: list[list[str]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        parameters = {"limit": 4, "cursor": cursor}
+        answer = (await ana.call("GET", "/v1/documents", params=parameters)).json()
+        pages.append([document["document_id"] for document in answer["documents"]])
+        cursor = answer["cursor"]
+
+    assert pages == [identifiers[:4], identifiers[4:8], identifiers[8:]]
+
+
+async def test_a_full_last_page_has_no_cursor(ana: Caller) -> None:
+    for document_id in ("a", "b"):
+        await ana.put(document_id, LEAVE)
+
+    answer = (await ana.call("GET", "/v1/documents", params={"limit": 2})).json()
+
+    assert len(answer["documents"]) == 2
+    assert answer["cursor"] is None
+
+
+async def test_a_page_is_filled_with_what_the_caller_may_read(people: People) -> None:
+    for number in range(6):
+        readers = ["user:ben"] if number % 2 else []
+        await people.ana.put(f"d{number}", LEAVE, readers=readers)
+
+    answer = (await people.ben.call("GET", "/v1/documents", params={"limit": 2})).json()
+
+    assert [document["document_id"] for document in answer["documents"]] == ["d1", "d3"]
+    assert await listed(people.ben, cursor=answer["cursor"]) == ["d5"]
+
+
+async def test_a_document_that_goes_while_a_list_is_read_disturbs_no_page(ana: Caller) -> None:
+    for document_id in "abcd":
+        await ana.put(document_id, LEAVE)
+    first = (await ana.call("GET", "/v1/documents", params={"limit": 2})).json()
+
+    await ana.call("DELETE", "/v1/documents/b")
+
+    assert await listed(ana, cursor=first["cursor"]) == ["c", "d"]
+
+
+async def test_a_list_can_be_of_one_source(ana: Caller) -> None:
+    await ana.put("a", LEAVE, source="wiki")
+    await ana.put("b", LEAVE, source="mail")
+    await ana.put("c", LEAVE, source="wiki")
+
+    assert await listed(ana, source="wiki") == ["a", "c"]
+    assert await listed(ana, source="wiki", cursor="a") == ["c"]
+    assert await listed(ana, source="WIKI") == []
+    assert await listed(ana) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("parameter", ["cursor", "source"])
+async def test_a_list_is_not_asked_for_what_no_document_can_hold(
+    ana: Caller, parameter: str
+) -> None:
+    answer = await ana.call("GET", "/v1/documents", params={parameter: "nul\0"})
+
+    assert problem(answer, 422)["errors"][0]["field"] == parameter

@@ -1,0 +1,249 @@
+"""Documents over HTTP: how they are written, named and removed."""
+
+import asyncio
+import unicodedata
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.gateway.documents.handbook import LEAVE, People, batch, listed, read
+from tests.gateway.gateways import Caller, problem
+
+pytestmark = pytest.mark.anyio
+
+# What is written is what is read.
+
+
+async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
+    written = {
+        "title": "Annual leave",
+        "text": LEAVE,
+        "source": "wiki",
+        "uri": "https://wiki.example/leave?a=b#c",
+        "language": "pt-BR",
+        "tags": ["people", "ação"],
+        "metadata": {"team": "sales", "level": 3, "draft": False, "of": None, "also": ["a", 1.5]},
+        "owner": "ana",
+        "readers": ["group:sales", "tenant"],
+        "cut": "tokens:64/16",
+        "summaries": "extract",
+    }
+
+    await ana.call("PUT", "/v1/documents/leave", json=written)
+
+    assert await read(ana, "leave") == {"document_id": "leave", **written}
+
+
+async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone(
+    ana: Caller, people: People
+) -> None:
+    await ana.put("leave", LEAVE)
+
+    assert await read(ana, "leave") == {
+        "document_id": "leave",
+        "title": "",
+        "text": LEAVE,
+        "source": "api",
+        "uri": "",
+        "language": "en",
+        "tags": [],
+        "metadata": {},
+        "owner": "ana",
+        "readers": [],
+        "cut": "structure",
+        "summaries": "none",
+    }
+    for other in (people.ben, people.eve, people.admin, people.reader):
+        problem(await other.call("GET", "/v1/documents/leave"), 404)
+        assert await listed(other) == []
+        assert await other.found("annual leave") == []
+
+
+async def test_null_readers_stay_as_they_are(ana: Caller) -> None:
+    await ana.put("leave", LEAVE, readers=["user:ben"])
+
+    await ana.put("leave", "The next version.", readers=None)
+
+    assert (await read(ana, "leave"))["readers"] == ["user:ben"]
+
+
+async def test_a_document_stays_cut_as_it_was_unless_another_cut_is_named(ana: Caller) -> None:
+    text = "\n\n".join(f"Message {number}." for number in range(30))
+    await ana.put("talk", text, cut="messages:10")
+
+    by_the_same = await ana.put("talk", f"{text}\n\nOne more.")
+    refused = await ana.call("PUT", "/v1/documents/talk", json={"text": text, "cut": "tokens:1"})
+    whole = await ana.put("talk", text, cut="whole")
+
+    assert by_the_same["chunks"]["kept"] == 3
+    assert "cut" in problem(refused, 422)["detail"]
+    assert whole["chunks"] == {"added": 1, "kept": 0, "removed": 4, "embedded": 1}
+
+
+# Revisions.
+
+
+async def test_every_acknowledged_write_says_the_revision_that_it_made(
+    ana: Caller, admin: Caller
+) -> None:
+    access = "/v1/documents/a/access"
+    made = [
+        (await ana.put("a", "first"))["revision"],
+        (await ana.put("b", "second", readers=["group:sales"]))["revision"],
+        (await ana.put("a", "third"))["revision"],
+        (await ana.put("a", "third", title="A title"))["revision"],
+        (await ana.call("PATCH", access, json={"readers": ["tenant"]})).json()["revision"],
+        *(line["revision"] for line in await batch(ana, {"document_id": "c", "text": "fourth"})),
+        (await ana.call("DELETE", "/v1/documents/a")).json()["revision"],
+    ]
+
+    assert made == [1, 2, 3, 4, 5, 6, 7]
+    searched = await ana.search("third")
+    assert searched.headers["nearhit-revision"].startswith("7;")
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"readers": ["user:ben"]}, {"owner": "ana"}, {"title": " Leave "}]
+)
+async def test_writing_what_is_already_so_makes_no_revision(
+    ana: Caller, fields: dict[str, Any]
+) -> None:
+    before = {"title": "Leave", "readers": ["user:ben"]}
+    first = await ana.put("leave", LEAVE, **before)
+    await ana.search("annual leave")
+
+    again = await ana.put("leave", LEAVE.replace("\n", "\r\n"), **before | fields)
+    access = await ana.call(
+        "PATCH", "/v1/documents/leave/access", json={"readers": ["user:ben"], "owner": "ana"}
+    )
+
+    assert again["revision"] == access.json()["revision"] == first["revision"]
+    assert again["chunks"] == {"added": 0, "kept": 1, "removed": 0, "embedded": 0}
+    assert "; hit" in (await ana.search("annual leave")).headers["cache-status"]
+
+
+async def test_an_edit_embeds_the_changed_section_alone(ana: Caller) -> None:
+    sections = [f"# Section {number}\n\nWhat section {number} says." for number in range(4)]
+    new = await ana.put("handbook", "\n\n".join(sections))
+    sections[2] = "# Section 2\n\nWhat it says now."
+
+    edited = await ana.put("handbook", "\n\n".join(sections))
+
+    assert new["chunks"] == {"added": 4, "kept": 0, "removed": 0, "embedded": 4}
+    assert edited["chunks"] == {"added": 1, "kept": 3, "removed": 1, "embedded": 1}
+
+
+async def test_deleting_twice_finds_nothing_the_second_time(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    first = await ana.call("DELETE", "/v1/documents/leave")
+    second = await ana.call("DELETE", "/v1/documents/leave")
+
+    assert (first.json()["document_id"], first.json()["revision"]) == ("leave", 2)
+    problem(second, 404)
+    assert (await ana.search("leave")).headers["nearhit-revision"].startswith("2;")
+
+
+async def test_a_deleted_identifier_is_free_for_anybody(people: People) -> None:
+    await people.ana.put("leave", LEAVE, readers=["user:eve"])
+    await people.ana.call("DELETE", "/v1/documents/leave")
+
+    await people.ben.put("leave", "Ben's own.")
+
+    assert (await read(people.ben, "leave"))["owner"] == "ben"
+    problem(await people.eve.call("GET", "/v1/documents/leave"), 404)
+    assert await people.ana.found("leave") == []
+
+
+async def test_writers_at_once_each_get_a_revision_of_their_own(ana: Caller) -> None:
+    answers = await asyncio.gather(*(ana.put(f"d{n % 3}", f"Version {n}.") for n in range(12)))
+
+    assert sorted(answer["revision"] for answer in answers) == list(range(1, 13))
+
+
+# Identifiers.
+
+IDENTIFIERS = [
+    "wiki/people/leave.md",
+    "a b",
+    "ação/日本語/🙂",
+    unicodedata.normalize("NFD", "ação"),
+    "100%",
+    "%41",
+    "a?b=c&d#e",
+    "a+b;c,d@e:f!$'()*",
+    "leave/access",
+    "access",
+    "batch",
+    "/leading",
+    "trailing/",
+    "a//b",
+    "../up",
+    'quote"and\\backslash',
+    "https://wiki.example/leave?a=b",
+    "x" * 512,
+]
+
+
+@pytest.mark.parametrize("document_id", IDENTIFIERS)
+async def test_an_identifier_may_hold_any_character_of_a_line(
+    people: People, document_id: str
+) -> None:
+    path = f"/v1/documents/{quote(document_id, safe='')}"
+
+    written = await people.ana.call("PUT", path, json={"text": LEAVE})
+    access = await people.ana.call("PATCH", f"{path}/access", json={"readers": ["user:ben"]})
+    got = await read(people.ben, document_id)
+    deleted = await people.ana.call("DELETE", path)
+
+    assert written.json()["document_id"] == document_id
+    assert access.json() == {"document_id": document_id, "revision": 2}
+    assert (got["document_id"], got["text"], got["readers"]) == (document_id, LEAVE, ["user:ben"])
+    assert (deleted.json()["document_id"], deleted.json()["revision"]) == (document_id, 3)
+
+
+async def test_identifiers_that_differ_name_different_documents(ana: Caller) -> None:
+    for document_id in IDENTIFIERS:
+        path = f"/v1/documents/{quote(document_id, safe='')}"
+        await ana.call("PUT", path, json={"text": f"Text of {document_id}"})
+
+    assert await listed(ana) == sorted(IDENTIFIERS)
+    for document_id in IDENTIFIERS:
+        assert (await read(ana, document_id))["text"].startswith("Text of")
+
+
+async def test_a_slash_is_the_same_plain_or_encoded(ana: Caller) -> None:
+    await ana.put("wiki/leave", LEAVE)
+
+    assert (await ana.call("GET", "/v1/documents/wiki%2Fleave")).json()["text"] == LEAVE
+
+
+async def test_an_identifier_that_is_no_utf_8_is_refused(ana: Caller) -> None:
+    problem(await ana.call("PUT", "/v1/documents/%FF", json={"text": LEAVE}), 422)
+
+
+async def test_a_line_break_after_an_identifier_does_not_vanish(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    answer = await ana.call("GET", "/v1/documents/leave%0A")
+
+    assert answer.status_code in (404, 422)
+
+
+@pytest.mark.parametrize("document_id", ["", "x" * 513, "nul%00", "tab%09", "%C2%80"])
+async def test_an_identifier_that_is_no_line_is_refused(ana: Caller, document_id: str) -> None:
+    answer = await ana.call("PUT", f"/v1/documents/{document_id}", json={"text": LEAVE})
+
+    assert problem(answer, 422)["errors"][0]["field"] == "document_id"
+
+
+async def test_what_was_read_can_be_written_back(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    document = (await ana.call("GET", "/v1/documents/leave")).json()
+    del document["document_id"]
+
+    written = await ana.call("PUT", "/v1/documents/leave", json=document)
+
+    assert written.status_code == 200
+    assert written.json()["chunks"] == {"added": 0, "kept": 1, "removed": 0, "embedded": 0}

@@ -1,0 +1,88 @@
+"""What tests commit of documents, and what they read of it in the tables."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import asyncpg
+import numpy as np
+from pgvector import HalfVector, SparseVector
+
+from index.chunk_rows import Added, Kept
+from index.document import Document
+from index.documents import Committed, Documents, Stored, Write
+from index.lexical import DIMENSION
+from index.tenants import Tenants
+
+
+async def apply(documents: Documents, tenant: str, write: Write) -> Committed | None:
+    (committed,) = await documents.apply_all(tenant, [write])
+    return committed
+
+
+def a_chunk(text: str, start: int = 0) -> Added:
+    return Added(
+        digest=digest(text),
+        start=start,
+        end=start + len(text),
+        text=text,
+        dense=HalfVector(np.ones(4) / 2),
+        lexical=SparseVector({1: 1.0}, DIMENSION),
+    )
+
+
+def digest(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=16).digest()
+
+
+def a_write(
+    document: Document,
+    *,
+    version: int = 0,
+    added: Sequence[str] = (),
+    kept: Sequence[Kept] = (),
+    removed: Sequence[int] = (),
+    stored: Document | None = None,
+) -> Write:
+    chunks = [a_chunk(text) for text in added]
+    return Write(document, version, chunks, kept, removed, stored=stored)
+
+
+async def written(documents: Documents, document: Document, *texts: str) -> Stored:
+    """The document as it is stored, new, with a chunk for each text."""
+    assert await apply(documents, "acme", a_write(document, added=texts)) is not None
+    stored = await documents.stored("acme", document.document_id)
+    assert stored is not None
+    return stored
+
+
+class Rows:
+    """The tables themselves."""
+
+    def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+        self._connection = connection
+
+    async def changes(self, tenant: str) -> list[tuple[int, list[int], list[int], list[int]]]:
+        """Revision, added, removed and touched of each change."""
+        rows = await self._connection.fetch(
+            "SELECT revision, added, removed, touched FROM changes WHERE tenant = $1 ORDER BY 1",
+            tenant,
+        )
+        return [tuple(row) for row in rows]
+
+    async def places(self, table: str) -> list[tuple[Any, ...]]:
+        """Where each row of a table lies, and which transaction put it there."""
+        rows = await self._connection.fetch(f"SELECT ctid, xmin FROM {table} ORDER BY 1")  # noqa: S608  ours
+        return [tuple(row) for row in rows]
+
+    async def count(self, table: str) -> int:
+        return int(await self._connection.fetchval(f"SELECT count(*) FROM {table}"))  # noqa: S608  ours
+
+
+async def revision(tenants: Tenants, tenant: str) -> int:
+    return (await tenants.revisions([tenant]))[tenant].revision
+
+
+async def write_again(documents: Documents, stored: Stored) -> Committed | None:
+    late = a_write(stored.document, version=stored.version, added=["late"])
+    return await apply(documents, "acme", late)

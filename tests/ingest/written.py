@@ -1,0 +1,72 @@
+"""Documents to write, and what tests look up of what was written."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import asyncpg
+
+from index.database import Database
+from index.document import Document
+from index.documents import Committed, Documents, Write
+from index.heard import By
+from index.tenants import Tenants
+from tests.index.samples import a_document
+
+SECTIONS = [
+    f"## Section {number}\n\nNumber {number} tells of harbours.\n\n" for number in range(20)
+]
+LONG = a_document("long", "".join(SECTIONS))
+
+
+class Change(NamedTuple):
+    """What the outbox says of one revision."""
+
+    revision: int
+    added: set[int]
+    removed: set[int]
+    touched: set[int]
+    moved: set[int]
+
+
+async def changes_of(connection: "asyncpg.Connection[asyncpg.Record]", tenant: str) -> list[Change]:
+    rows = await connection.fetch(
+        "SELECT revision, added, removed, touched, moved FROM changes WHERE tenant = $1 ORDER BY 1",
+        tenant,
+    )
+    return [Change(row[0], *map(set, row[1:])) for row in rows]
+
+
+async def revision(tenants: Tenants, tenant: str = "acme") -> int:
+    return (await tenants.revisions([tenant]))[tenant].revision
+
+
+class Overtaken(Documents):
+    """Documents among which somebody else gets through just before the first commit."""
+
+    def __init__(self, database: Database, overtake: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(database)
+        self._overtake: Callable[[], Awaitable[object]] | None = overtake
+
+    async def apply_all(
+        self, tenant: str, writes: Sequence[Write], by: By | None = None
+    ) -> list[Committed | None]:
+        overtake, self._overtake = self._overtake, None
+        if overtake is not None:
+            await overtake()
+        return await super().apply_all(tenant, writes, by)
+
+
+def with_line(line: str) -> Callable[[Document | None], Document]:
+    """Adds a section of one line to what is stored."""
+
+    def revise(document: Document | None) -> Document:
+        if document is None:
+            return a_document("log", f"# {line}\n\n")
+        return replace(document, text=f"{document.text}# {line}\n\n")
+
+    return revise
+
+
+def lines_of(document: Document) -> list[str]:
+    return document.text.split("\n\n")[:-1]
