@@ -220,17 +220,19 @@ class Passes:
         apart: whether several passes may be tried; one alone always agrees with itself.
         """
         others = turn.question.scope.public
-        if survey is None:
-            return [await self._exact(turn, strategy.small(others=others))]
-        passes = strategy.choose(survey, self._limits, others=others, width=turn.asked.width)
-        if apart and any(one.way == "nearest" for one in passes):
+        passes = (
+            strategy.choose(survey, self._limits, others=others, width=turn.asked.width)
+            if survey is not None and apart
+            else []
+        )
+        if survey is not None and any(one.way == "nearest" for one in passes):
             made = [await self._run(turn, one) for one in passes]
             whole = [one for one in made if one is not None]
             if len(whole) == len(made):  # else an index led to too little
                 counted = slice(len(turn.question.scope.partitions))
                 agreed = {one.revisions[counted] for one in whole} == {survey.revisions[counted]}
                 return whole if agreed else None
-        return [await self._exact(turn, strategy.exact(survey, self._limits, others=others))]
+        return [await self._exact(turn, strategy.exact(others=others))]
 
     async def _run(self, turn: _Turn, one: Pass) -> _Made | None:
         if one.way == "nearest":
@@ -241,10 +243,9 @@ class Passes:
         query = turn.question.query
         arguments = _arguments(turn, one, one.left_out)
         if query.by_legs:
-            name = f"search.{one.way}_legs"
-            rows = await self._database.rows(name, *arguments, query.candidates)
+            rows = await self._database.rows("search.exact_legs", *arguments, query.candidates)
         else:
-            rows = await self._database.rows(f"search.{one.way}", *arguments)
+            rows = await self._database.rows("search.exact", *arguments)
         return _made(rows, exact=True)
 
     async def _nearest(self, turn: _Turn, one: Pass) -> _Made | None:

@@ -1,4 +1,4 @@
-"""The SQL of this package by name: `search.walk` stands in `sql/search.sql`.
+"""The SQL of this package by name: `search.exact` stands in `sql/search.sql`.
 
 A file may name fragments beside its statements; `:name` stands for one wherever a later one or a
 statement needs it, so that two statements that must agree on a condition share its text.

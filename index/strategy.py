@@ -1,9 +1,8 @@
 """How to look through what a scope may see: which passes, each over what.
 
-Exact passes read every visible chunk: `sweep` over all of the tenant's, `walk` from the visible
-documents. `nearest` reads only what the indexes of a large shelf lead to. A narrow scope in a large
-table is where such an index finds too little in too much time, so the choice is made here, from an
-estimate of what is visible, and never left to the planner.
+An exact pass compares every visible chunk; `nearest` reads only what the indexes of a large shelf
+lead to. A narrow scope in a large table is where such an index finds too little in too much time,
+so the choice is made here, from an estimate of what is visible, and never left to the planner.
 
 Pure.
 """
@@ -14,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from index import lexical
 
-Way: TypeAlias = Literal["sweep", "walk", "nearest"]
+Way: TypeAlias = Literal["exact", "nearest"]
 
 _EXPECTED = 4  # times the candidates wanted: a starting value for how many chunks to pre-select
 
@@ -24,17 +23,13 @@ class Limits:
     """Where one way gets quicker than another.
 
     crossover_chunks: visible; with more, the indexes of a shelf are the quicker way.
-    swept_chunks: of a tenant; so many are swept before it is known how many are visible.
-    swept_share: visible; with less, walking reads less than sweeping.
     """
 
     crossover_chunks: int
-    swept_chunks: int
-    swept_share: float
 
 
 # Measured with `make bench-index`; see docs/benchmarks/index.md.
-MEASURED = Limits(crossover_chunks=20_000, swept_chunks=10_000, swept_share=0.3)
+MEASURED = Limits(crossover_chunks=20_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +41,8 @@ class Size:
 
     def is_small(self, limits: Limits, *, others: bool) -> bool:
         """Whether there is too little to choose between ways."""
-        return self.tenant_chunks + (self.public_chunks if others else 0) <= limits.swept_chunks
+        chunks = self.tenant_chunks + (self.public_chunks if others else 0)
+        return chunks <= limits.crossover_chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +92,9 @@ class Pass:
     left_out: tuple[int, ...] = ()
 
 
-def small(*, others: bool) -> Pass:
-    return Pass("sweep", own=True, others=others)
-
-
-def exact(survey: Survey, limits: Limits, *, others: bool) -> Pass:
+def exact(*, others: bool) -> Pass:
     """One pass, in which nothing visible can be missed."""
-    return Pass(_exact_way(survey, limits), own=True, others=others)
+    return Pass("exact", own=True, others=others)
 
 
 def choose(survey: Survey, limits: Limits, *, others: bool, width: int | None) -> list[Pass]:
@@ -133,14 +125,10 @@ def choose(survey: Survey, limits: Limits, *, others: bool, width: int | None) -
             Pass("nearest", own=True, others=False, shelf=survey.shelf, visible=survey.own_visible)
         )
     if not own_nearest or others_left:
-        way = "walk" if own_nearest else _exact_way(survey, limits)
-        passes.append(Pass(way, own=not own_nearest, others=others_left, left_out=others_nearest))
+        passes.append(
+            Pass("exact", own=not own_nearest, others=others_left, left_out=others_nearest)
+        )
     return passes
-
-
-def _exact_way(survey: Survey, limits: Limits) -> Way:
-    few = survey.size.tenant_chunks <= limits.swept_chunks
-    return "sweep" if few or survey.own_share >= limits.swept_share else "walk"
 
 
 def rarest_terms(chances: Mapping[int, float], visible: float, candidates: int) -> list[int]:

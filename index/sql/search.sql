@@ -58,11 +58,6 @@ NOT (
 SELECT audience_key FROM audiences
 WHERE ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::text[] || $3::text[]) AND :is_admitted
 
--- fragment: admitted_of_most
--- This IS TRUE keeps out that index, which finds most audiences in three times the time that it takes to
--- look at all of the tenant's.
-SELECT audience_key FROM audiences WHERE tenant = $1 AND :is_admitted IS TRUE
-
 -- fragment: is_own
 -- In the form that no other index has.
 $13::boolean AND audience_key = ANY (ARRAY(SELECT audience_key FROM admitted))
@@ -274,68 +269,33 @@ SELECT document_key FROM documents WHERE NOT :is_filtered AND :is_own
 UNION ALL
 SELECT document_key FROM documents WHERE :is_filtered AND :is_own AND :is_wanted
 
--- fragment: swept
--- IS TRUE keeps the planner from turning the look-up in a hash table into a join. OFFSET 0: each
--- vector is read and compared once, however often its scores are named; what is visible is kept only
--- where more than one leg asks for it.
-admitted AS MATERIALIZED (:admitted_of_most),
+-- fragment: seen
+-- From the documents that may be seen to their chunks: IS TRUE leaves the planner one index, which it
+-- goes through in the order of the keys, and so of the chunks. OFFSET 0: each vector is read and compared
+-- once, however often its scores are named; what is visible is kept only where more than one leg asks
+-- for it.
+admitted AS MATERIALIZED (:admitted),
 others AS MATERIALIZED (:others),
 visible AS (
     (
         SELECT :compared
         FROM (SELECT *, :asked_of_own AS asked FROM chunks) AS chunks
-        WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
-          AND :is_of_kind AND (document_key IN (:own)) IS TRUE
+        WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
+          AND (tenant = $1) IS TRUE AND :is_of_kind AND document_key = ANY (ARRAY(:own))
         OFFSET 0
     )
     UNION ALL
     (SELECT :compared FROM (:others_chunks) AS chunks OFFSET 0)
 )
 
--- fragment: walked
--- From the documents that may be seen to their chunks. IS TRUE leaves the planner one index.
-admitted AS MATERIALIZED (:admitted),
-own AS MATERIALIZED (:own),
-others AS MATERIALIZED (:others),
-visible AS (
-    (
-        SELECT :compared
-        FROM own
-        CROSS JOIN LATERAL (
-            SELECT chunk_id, dense, lexical, :asked_of_own AS asked FROM chunks
-            WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
-              AND (tenant = $1) IS TRUE AND chunks.document_key = own.document_key
-              AND :is_of_kind
-            OFFSET 0
-        ) AS chunks
-        OFFSET 0
-    )
-    UNION ALL
-    (SELECT :compared FROM (:others_chunks) AS chunks OFFSET 0)
-)
-
--- name: sweep
--- Exact: over all of the tenant's chunks, leaving out those of documents that may not be seen.
-WITH :swept,
+-- name: exact
+WITH :seen,
 chosen AS (:best),
 head AS (:head)
 :answer;
 
--- name: sweep_legs
-WITH :swept,
-:legs,
-head AS (:head_with_legs)
-:answer;
-
--- name: walk
--- Exact: from the documents that may be seen to their chunks.
-WITH :walked,
-chosen AS (:best),
-head AS (:head)
-:answer;
-
--- name: walk_legs
-WITH :walked,
+-- name: exact_legs
+WITH :seen,
 :legs,
 head AS (:head_with_legs)
 :answer;

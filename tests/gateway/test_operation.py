@@ -142,8 +142,8 @@ async def test_statements_embedder_calls_and_cache_events_are_counted(
     async def counts() -> list[float]:
         statement, embedding = "nearhit_statement_seconds", "nearhit_embedding_seconds"
         return [
-            await gateway.counted(f"{statement}_count", statement="search.sweep"),
-            await gateway.counted(f"{statement}_sum", statement="search.sweep"),
+            await gateway.counted(f"{statement}_count", statement="search.exact"),
+            await gateway.counted(f"{statement}_sum", statement="search.exact"),
             await gateway.counted(f"{statement}_count", statement="documents.put"),
             await gateway.counted(f"{embedding}_count", kind="query"),
             await gateway.counted(f"{embedding}_sum", kind="query"),

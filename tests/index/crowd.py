@@ -1,4 +1,4 @@
-"""Thousands of chunks, quickly written, and limits by which they are looked through in each way."""
+"""Thousands of chunks, quickly written, and limits by which they are looked through either way."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
@@ -30,9 +30,8 @@ _LINES = (
 WORDS = _LINES.split()
 QUESTION = "lighthouse telescope harbour"
 
-SWEEP = Limits(crossover_chunks=10**9, swept_chunks=10**9, swept_share=0)
-WALK = Limits(crossover_chunks=10**9, swept_chunks=0, swept_share=2)
-NEAREST = Limits(crossover_chunks=0, swept_chunks=0, swept_share=2)
+EXACT = Limits(crossover_chunks=10**9)
+NEAREST = Limits(crossover_chunks=0)
 
 
 async def settle(

@@ -18,7 +18,7 @@ from tests.index import crowd
 from tests.index.samples import a_document, put
 
 NUMBER = 40  # documents of acme
-OUTGROWN = Limits(crossover_chunks=NUMBER * crowd.CHUNKS, swept_chunks=0, swept_share=0)
+OUTGROWN = Limits(crossover_chunks=NUMBER * crowd.CHUNKS)
 QUERY = Query(crowd.QUESTION, alpha=0.5, top_k=20)
 ANA = everything("acme", "ana", [])
 BEA = everything("beta", "bea", [])
@@ -79,7 +79,7 @@ async def tend(database: Database, limits: Limits = OUTGROWN) -> list[Moved | In
     return [done async for done in Shelves(database, limits=limits).tend()]
 
 
-def searcher(database: Database, limits: Limits = crowd.SWEEP) -> Searcher:
+def searcher(database: Database, limits: Limits = crowd.EXACT) -> Searcher:
     return Searcher(database, crowd.EMBEDDER, limits=limits)
 
 

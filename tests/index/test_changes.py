@@ -147,7 +147,7 @@ async def test_chunks_are_found_on_whatever_shelf_they_stand(
     database: Database, documents: Documents, since: Changes, writer: Writer, tenants: Tenants
 ) -> None:
     await crowd.settle(documents, "beta", number=9, readers=[("public",)], seed=2)
-    async for _ in Shelves(database, limits=Limits(9 * crowd.CHUNKS, 0, 0)).tend():
+    async for _ in Shelves(database, limits=Limits(9 * crowd.CHUNKS)).tend():
         pass
     public = replace(LONG, readers=("public",))
     before = (await tenants.revisions(["public"]))["public"].revision
@@ -182,7 +182,7 @@ async def test_a_graph_that_opens_leaves_no_news(
 ) -> None:
     await crowd.settle(documents, "acme", number=9, readers=[("public",)], seed=1)
     before = await news(since, 0)
-    async for _ in Shelves(database, limits=Limits(9 * crowd.CHUNKS, 0, 0)).tend():
+    async for _ in Shelves(database, limits=Limits(9 * crowd.CHUNKS)).tend():
         pass
 
     assert await since.since("acme", "acme", before.revision) is None

@@ -39,7 +39,7 @@ FEW_DOCUMENTS = 8  # of acme, that group:few alone may read
 PUBLIC_DOCUMENTS = 150 + 20  # of delta and beta
 ACME_READERS = [("tenant",)] * 49 + [("group:few",)]
 QUERY = Query(crowd.QUESTION, alpha=0.5)
-OUTGROWN = Limits(crossover_chunks=1_000, swept_chunks=0, swept_share=0)
+OUTGROWN = Limits(crossover_chunks=1_000)
 
 ALL = resolve("acme", "ana", ["few"], ["private", "shared", "tenant"])
 FEW = resolve("acme", "ana", ["few"], ["private", "shared"])
@@ -97,7 +97,7 @@ class Explained:
         return [
             (name, plan)
             for name, plan in self.plans
-            if name.startswith(("search.sweep", "search.walk", "search.nearest"))
+            if name.startswith(("search.exact", "search.nearest"))
         ]
 
 
@@ -241,69 +241,51 @@ async def only_pass(town: Town, scope: Scope, limits: Limits, query: Query = QUE
     return plan
 
 
+def own(plan: Node) -> Node:
+    """Where an exact pass looks for the tenant's own documents: its two forms, one carried out."""
+    (found,) = (
+        node
+        for node in nodes(plan)
+        if node.get("Parent Relationship") == "InitPlan" and node["Node Type"] == "Append"
+    )
+    return found
+
+
 @pytest.mark.parametrize("fusion", get_args(FusionName))
-async def test_a_sweep_reads_each_vector_of_the_tenant_once_and_touches_no_other_shelf(
+async def test_an_exact_pass_reads_each_visible_vector_once_and_touches_no_other_shelf(
     town: Town, fusion: FusionName
 ) -> None:
-    plan = await only_pass(town, ALL, crowd.SWEEP, replace(QUERY, fusion=fusion))
+    plan = await only_pass(town, ALL, crowd.EXACT, replace(QUERY, fusion=fusion))
 
     shelf = f"chunks_{town.shelves['acme']}"
     assert shelves_read(plan) == {shelf}
     assert rows_read(plan, shelf) == ACME * crowd.CHUNKS
     assert [read["Actual Loops"] for read in reads(plan, shelf)] == [1]
+    assert indexes(plan, shelf) == {f"{shelf}_document_key_shelf_idx"}
 
 
 @pytest.mark.parametrize("filtered", [False, True])
-async def test_a_sweep_looks_documents_up_in_a_hash_table_of_those_of_all_admitted_audiences(
+async def test_an_exact_pass_goes_by_audience_to_the_documents_and_from_them_to_their_chunks_alone(
     town: Town, *, filtered: bool
 ) -> None:
     query = replace(QUERY, filter=Filter(languages=("en",))) if filtered else QUERY
-    plan = await only_pass(town, ALL, crowd.SWEEP, query)
-
-    (read,) = reads(plan, f"chunks_{town.shelves['acme']}")
-    assert "hashed SubPlan" in read["Filter"]
-    (own,) = (node for node in nodes(plan) if _is_hashed(node) and node["Actual Loops"])
-    assert own["Actual Loops"] == 1
-    assert indexes(own, "documents") == {"documents_audience"}
-    assert rows_read(own, "documents") == ACME
-    assert len(reads(own, "documents")) == 1, "by the index alone, or with what the filter wants"
-    assert indexes(part(plan, "admitted"), "audiences").isdisjoint({"audiences_readers", ""})
-    assert rows_read(part(plan, "admitted"), "audiences") == 2
-
-
-def _is_hashed(node: Node) -> bool:
-    return node.get("Parent Relationship") == "SubPlan" and node["Node Type"] == "Append"
-
-
-async def test_a_walk_goes_by_audience_to_the_documents_and_from_them_to_their_chunks_alone(
-    town: Town,
-) -> None:
-    plan = await only_pass(town, FEW, crowd.WALK)
+    plan = await only_pass(town, FEW, crowd.EXACT, query)
 
     shelf = f"chunks_{town.shelves['acme']}"
     assert indexes(part(plan, "admitted"), "audiences") == {"audiences_readers"}
     assert rows_read(part(plan, "admitted"), "audiences") == 1
-    assert indexes(part(plan, "own"), "documents") == {"documents_audience"}
-    assert rows_read(part(plan, "own"), "documents") == FEW_DOCUMENTS
+    assert indexes(own(plan), "documents") == {"documents_audience"}
+    assert rows_read(own(plan), "documents") == FEW_DOCUMENTS
+    assert len(reads(own(plan), "documents")) == 1, "by the index alone, or with what is wanted"
     assert shelves_read(plan) == {shelf}
-    assert indexes(plan, shelf) == {f"{shelf}_document_key_idx"}
+    assert indexes(plan, shelf) == {f"{shelf}_document_key_shelf_idx"}
     assert rows_read(plan, shelf) == FEW_DOCUMENTS * crowd.CHUNKS
 
 
-async def test_a_walk_over_everything_goes_the_same_way(town: Town) -> None:
-    plan = await only_pass(town, ALL, crowd.WALK)
-
-    shelf = f"chunks_{town.shelves['acme']}"
-    assert indexes(part(plan, "own"), "documents") == {"documents_audience"}
-    assert indexes(plan, shelf) == {f"{shelf}_document_key_idx"}
-    assert rows_read(plan, shelf) == ACME * crowd.CHUNKS
-
-
-@pytest.mark.parametrize("limits", [crowd.SWEEP, crowd.WALK], ids=["sweep", "walk"])
 async def test_public_documents_of_others_are_found_as_such_and_their_chunks_from_them(
-    town: Town, limits: Limits
+    town: Town,
 ) -> None:
-    plan = await only_pass(town, FEW_AND_OTHERS, limits)
+    plan = await only_pass(town, FEW_AND_OTHERS, crowd.EXACT)
 
     others = part(plan, "others")
     assert indexes(others, "documents") == {"documents_public"}
@@ -312,8 +294,8 @@ async def test_public_documents_of_others_are_found_as_such_and_their_chunks_fro
     assert rows_read(others, "tenants") == PUBLIC_DOCUMENTS
     beta, delta = f"chunks_{town.shelves['beta']}", f"chunks_{town.shelves['delta']}"
     if beta != delta:
-        assert indexes(plan, beta) == {f"{beta}_document_key_idx"}
-        assert indexes(plan, delta) == {f"{delta}_document_key_idx"}
+        assert indexes(plan, beta) == {f"{beta}_document_key_shelf_idx"}
+        assert indexes(plan, delta) == {f"{delta}_document_key_shelf_idx"}
         assert rows_read(plan, beta) + rows_read(plan, delta) == PUBLIC_DOCUMENTS * crowd.CHUNKS
 
 
@@ -335,18 +317,18 @@ async def test_each_shelf_with_an_index_is_looked_through_by_it_and_the_rest_wal
     passes = await town.searches.search(ALL_AND_OTHERS, crowd.NEAREST)
 
     (first, of_delta), (second, of_acme), (third, of_others) = passes
-    assert (first, second, third) == ("search.nearest", "search.nearest", "search.walk")
+    assert (first, second, third) == ("search.nearest", "search.nearest", "search.exact")
     assert shelves_read(of_delta) == {f"chunks_{town.shelves['delta']}"}
     assert shelves_read(of_acme) == {f"chunks_{town.shelves['acme']}"}
     assert shelves_read(of_others) == {f"chunks_{town.shelves['beta']}"}
-    assert reads(part(of_others, "own"), "documents") == []
+    assert reads(own(of_others), "documents") == []
     for _, plan in passes:
         assert_no_table_is_read_through(plan)
 
 
 @pytest.mark.parametrize("expand", [True, False])
 async def test_a_whole_text_is_read_only_to_expand_a_hit(town: Town, *, expand: bool) -> None:
-    plan = await only_pass(town, FEW, crowd.WALK, replace(QUERY, expand=expand))
+    plan = await only_pass(town, FEW, crowd.EXACT, replace(QUERY, expand=expand))
 
     assert rows_read(plan, "texts") == (QUERY.top_k + 2 if expand else 0)
     if not expand:
@@ -355,7 +337,7 @@ async def test_a_whole_text_is_read_only_to_expand_a_hit(town: Town, *, expand: 
 
 
 async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
-    await town.searches.search(ALL_AND_OTHERS, crowd.WALK)
+    await town.searches.search(ALL_AND_OTHERS, crowd.NEAREST)
 
     ((_, plan),) = [one for one in town.searches.plans if one[0] == "search.survey"]
     assert_no_table_is_read_through(plan)
@@ -394,24 +376,23 @@ async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
     database_url: str, documents: Documents
 ) -> None:
     async with explained_searches(database_url) as explaining:
-        for limits in (crowd.SWEEP, crowd.WALK):
-            await explaining.search(FEW_AND_OTHERS, limits)
+        await explaining.search(FEW_AND_OTHERS, crowd.EXACT)
         await crowd.settle(documents, "acme", number=100, readers=ACME_READERS, seed=1)
         town = Town(explaining, explaining, {})
 
-        swept = await only_pass(town, ALL, crowd.SWEEP)
-        walked = await only_pass(town, FEW, crowd.WALK)
+        of_all = await only_pass(town, ALL, crowd.EXACT)
+        of_few = await only_pass(town, FEW, crowd.EXACT)
 
-    assert rows_read(swept, "chunks_0") == 100 * crowd.CHUNKS
-    assert indexes(walked, "chunks_0") == {"chunks_0_document_key_idx"}
-    assert rows_read(walked, "chunks_0") == 2 * crowd.CHUNKS
-    assert indexes(part(walked, "own"), "documents") == {"documents_audience"}
+    assert rows_read(of_all, "chunks_0") == 100 * crowd.CHUNKS
+    assert indexes(of_few, "chunks_0") == {"chunks_0_document_key_shelf_idx"}
+    assert rows_read(of_few, "chunks_0") == 2 * crowd.CHUNKS
+    assert indexes(own(of_few), "documents") == {"documents_audience"}
 
 
 async def test_a_plan_inside_a_function_is_one_for_all_arguments(town: Town) -> None:
     scopes = [ALL, FEW, ALL_AND_OTHERS, FEW_AND_OTHERS] * 3  # PostgreSQL would decide at the sixth
 
-    plans = [await only_pass(town, scope, crowd.SWEEP) for scope in scopes]
+    plans = [await only_pass(town, scope, crowd.EXACT) for scope in scopes]
 
     assert {json.dumps(_shape(plan)) for plan in plans} == {json.dumps(_shape(plans[0]))}
     assert "$1)" in json.dumps(plans[-1]), "a plan for these arguments alone would name the tenant"

@@ -58,7 +58,7 @@ async def test_a_tenant_that_outgrows_the_shared_shelf_moves_with_all_its_chunks
 async def test_a_tenant_just_below_the_limit_stays(
     database: Database, town: Documents, shelf: Shelf
 ) -> None:
-    limits = Limits(OUTGROWN.crossover_chunks + 1, 0, 0)
+    limits = Limits(OUTGROWN.crossover_chunks + 1)
 
     assert await tend(database, limits) == []
     assert await shelf.shelves("acme") == [0]
@@ -70,8 +70,8 @@ async def test_the_shared_shelf_gets_its_index_when_enough_of_it_is_public(
     await crowd.settle(documents, "acme", number=4, readers=[("public",)], seed=1)
     await crowd.settle(documents, "beta", number=3, readers=[("public",)], seed=2)
 
-    too_few = await tend(database, Limits(7 * crowd.CHUNKS + 1, 0, 0))
-    enough = await tend(database, Limits(7 * crowd.CHUNKS, 0, 0))
+    too_few = await tend(database, Limits(7 * crowd.CHUNKS + 1))
+    enough = await tend(database, Limits(7 * crowd.CHUNKS))
 
     assert too_few == []
     assert enough == [Indexed(0, "everybody")]
@@ -81,7 +81,7 @@ async def test_the_shared_shelf_gets_its_index_when_enough_of_it_is_public(
     assert ids(nearest.hits) == ids(found.hits)
 
 
-@pytest.mark.parametrize("limits", [crowd.SWEEP, crowd.WALK, crowd.NEAREST], ids=str)
+@pytest.mark.parametrize("limits", [crowd.EXACT, crowd.NEAREST], ids=str)
 async def test_searches_find_the_same_while_chunks_move_and_are_indexed(
     database: Database, database_url: str, town: Documents, limits: Limits
 ) -> None:
@@ -90,7 +90,7 @@ async def test_searches_find_the_same_while_chunks_move_and_are_indexed(
     found = []
 
     async with connected(database_url) as apart:
-        tending = asyncio.create_task(tend(apart, Limits(50, 0, 0)))
+        tending = asyncio.create_task(tend(apart, Limits(50)))
         while not tending.done():
             found.append((await own.search(ANA, QUERY), await others.search(BEA, QUERY)))
     found.append((await own.search(ANA, QUERY), await others.search(BEA, QUERY)))
@@ -116,7 +116,7 @@ async def test_documents_on_a_shelf_of_their_own_are_edited_shared_and_removed(
     await remove(writer)
 
     await assert_consistent(shelf, town, "acme")
-    for limits in (crowd.SWEEP, crowd.WALK, crowd.NEAREST):
+    for limits in (crowd.EXACT, crowd.NEAREST):
         query = Query("lighthouse telescope", alpha=0.5, top_k=1000, candidates=100)
         found = await searcher(database, limits).search(ANA, query)
         documents = {hit.document_id for hit in found.hits}

@@ -114,7 +114,7 @@ async def test_a_writer_waits_for_a_move_and_writes_to_the_new_shelf(
         tending = asyncio.create_task(tend(database))
         await until_waiting(connection, sessions=1)  # it has copied them, and can't clear them yet
         writing = asyncio.create_task(change(writer))
-        await searcher(database, crowd.WALK).search(ANA, QUERY)
+        await searcher(database, crowd.EXACT).search(ANA, QUERY)
         assert not writing.done()
     await writing
 
@@ -137,7 +137,7 @@ async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
             documents = [a_document(f"late-{number}", "A late lighthouse.") for number in range(6)]
             writing = [asyncio.create_task(put(writer, document)) for document in documents]
             for _ in range(20):
-                assert (await searcher(small, crowd.WALK).search(ANA, QUERY)).hits
+                assert (await searcher(small, crowd.EXACT).search(ANA, QUERY)).hits
             assert not any(task.done() for task in writing)
         await asyncio.gather(*writing)
 
@@ -237,7 +237,7 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
     *,
     kills: bool,
 ) -> None:
-    limits = Limits(2 * crowd.CHUNKS, 0, 0)
+    limits = Limits(2 * crowd.CHUNKS)
     cut, whole = 0, await statements_of_a_whole_tending(database_url, documents, limits)
     for statements in range(1, whole + 1):
         tenant = f"t{statements}"

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from index import lexical, strategy
-from index.strategy import MEASURED, Limits, Pass, Size, Survey
+from index.strategy import Limits, Pass, Size, Survey
 
-LIMITS = Limits(crossover_chunks=20_000, swept_chunks=5_000, swept_share=0.3)
+LIMITS = Limits(crossover_chunks=20_000)
 WIDTH = 256
 LARGE = Survey(
     size=Size(tenant_chunks=100_000, public_chunks=100_000),
@@ -47,11 +47,11 @@ frequencies = st.floats(0.001, lexical.K1 + 1, exclude_max=True)
 @pytest.mark.parametrize(
     ("tenant_chunks", "public_chunks", "others", "is_small"),
     [
-        (5_000, 0, True, True),
-        (5_001, 0, False, False),
-        (4_000, 1_000, True, True),
-        (4_000, 1_001, True, False),
-        (4_000, 1_001, False, True),
+        (20_000, 0, True, True),
+        (20_001, 0, False, False),
+        (19_000, 1_000, True, True),
+        (19_000, 1_001, True, False),
+        (19_000, 1_001, False, True),
         (0, 0, True, True),
     ],
 )
@@ -59,11 +59,6 @@ def test_what_is_small_is_counted_with_the_public_chunks_only_if_they_are_asked_
     tenant_chunks: int, public_chunks: int, *, others: bool, is_small: bool
 ) -> None:
     assert Size(tenant_chunks, public_chunks).is_small(LIMITS, others=others) == is_small
-
-
-@pytest.mark.parametrize("others", [True, False])
-def test_what_is_small_is_swept_in_one_pass(*, others: bool) -> None:
-    assert strategy.small(others=others) == Pass("sweep", own=True, others=others)
 
 
 @given(survey=surveys, others=st.booleans(), width=widths)
@@ -104,33 +99,16 @@ def test_an_index_is_looked_through_only_for_much_and_only_with_a_vector_of_its_
 
 
 @given(survey=surveys, others=st.booleans())
-def test_one_exact_pass_looks_through_everything(survey: Survey, *, others: bool) -> None:
-    one = strategy.exact(survey, LIMITS, others=others)
+def test_without_a_vector_one_exact_pass_looks_through_everything(
+    survey: Survey, *, others: bool
+) -> None:
+    one = strategy.exact(others=others)
 
-    assert one.way in {"sweep", "walk"}
     assert (one.own, one.others, one.left_out) == (True, others, ())
     assert [one] == strategy.choose(survey, LIMITS, others=others, width=None)
 
 
-@pytest.mark.parametrize(
-    ("tenant_chunks", "own_share", "way"),
-    [
-        (5_000, 0.001, "sweep"),
-        (5_001, 0.299, "walk"),
-        (5_001, 0.3, "sweep"),
-        (100_000, 0.0, "walk"),
-        (100_000, 1.0, "sweep"),
-    ],
-)
-def test_little_or_mostly_visible_is_swept_and_else_walked_to(
-    tenant_chunks: int, own_share: float, way: str
-) -> None:
-    survey = replace(LARGE, size=Size(tenant_chunks, 0), own_share=own_share)
-
-    assert strategy.exact(survey, LIMITS, others=False).way == way
-
-
-def test_much_of_the_tenants_own_is_looked_for_in_its_index_and_the_rest_walked_to() -> None:
+def test_much_of_the_tenants_own_is_looked_for_in_its_index_and_the_rest_exactly() -> None:
     alone = strategy.choose(LARGE, LIMITS, others=False, width=WIDTH)
     with_few_others = strategy.choose(
         replace(LARGE, others_share=0.1), LIMITS, others=True, width=WIDTH
@@ -139,12 +117,12 @@ def test_much_of_the_tenants_own_is_looked_for_in_its_index_and_the_rest_walked_
 
     own = Pass("nearest", own=True, others=False, shelf=3, visible=100_000)
     assert alone == [own]
-    assert with_few_others == [own, Pass("walk", own=False, others=True)]
+    assert with_few_others == [own, Pass("exact", own=False, others=True)]
     assert with_many_others == [
         Pass("nearest", own=False, others=True, shelf=0, visible=100_000),
         Pass("nearest", own=False, others=True, shelf=7, visible=100_000),
         own,
-        Pass("walk", own=False, others=True, left_out=(0, 7)),
+        Pass("exact", own=False, others=True, left_out=(0, 7)),
     ]
 
 
@@ -156,13 +134,8 @@ def test_many_public_chunks_of_others_do_not_change_how_the_tenants_own_are_look
     assert strategy.choose(survey, LIMITS, others=True, width=WIDTH) == [
         Pass("nearest", own=False, others=True, shelf=0, visible=100_000),
         Pass("nearest", own=False, others=True, shelf=7, visible=100_000),
-        Pass("walk", own=True, others=True, left_out=(0, 7)),
+        Pass("exact", own=True, others=True, left_out=(0, 7)),
     ]
-
-
-def test_what_was_measured_sweeps_less_than_it_takes_to_use_an_index() -> None:
-    assert 0 < MEASURED.swept_chunks < MEASURED.crossover_chunks
-    assert 0 < MEASURED.swept_share < 1
 
 
 @given(chances=chances, visible=st.floats(0, 1e6), candidates=st.integers(1, 1000))

@@ -32,7 +32,7 @@ Call: TypeAlias = tuple[tuple[Any, ...], dict[str, int]]
 ANA = everything("acme", "ana", [])
 QUERY = Query(crowd.QUESTION, alpha=0.5)
 NUMBER = 40  # documents of acme
-OUTGROWN = Limits(crossover_chunks=NUMBER * crowd.CHUNKS, swept_chunks=0, swept_share=0)
+OUTGROWN = Limits(crossover_chunks=NUMBER * crowd.CHUNKS)
 WAIT_S_MAX = 10.0
 
 SHOWN = (
@@ -72,7 +72,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     """Of each statement that searches go by, one that brings something."""
     recorder = Recorder(database)
     recorded = cast("Database", recorder)
-    for limits in (crowd.SWEEP, crowd.WALK, crowd.NEAREST):
+    for limits in (crowd.EXACT, crowd.NEAREST):
         searcher = Searcher(recorded, crowd.EMBEDDER, limits=limits)
         for query in (QUERY, replace(QUERY, fusion="rrf"), replace(QUERY, text="lighthuose")):
             await searcher.search(ANA, query)
@@ -179,20 +179,20 @@ async def test_processes_that_search_a_new_database_at_once_make_each_function_o
     assert await asyncio.gather(*(search() for _ in range(4))) == [1] * 4
     names = await connection.fetch("SELECT proname FROM pg_proc WHERE proname ~ '^search_'")
     made = [row["proname"].rpartition("_")[0] for row in names]
-    assert sorted(made) == ["search_survey", "search_sweep"]
+    assert sorted(made) == ["search_exact", "search_survey"]
 
 
 async def test_a_function_that_is_dropped_is_made_again(
     database: Database, calls: dict[str, Call], connection: Connection
 ) -> None:
-    arguments, numbers = calls["search.walk"]
-    before = await database.searching.rows("search.walk", *arguments, **numbers)
+    arguments, numbers = calls["search.exact"]
+    before = await database.searching.rows("search.exact", *arguments, **numbers)
     (row,) = await connection.fetch(
-        "SELECT oid::regprocedure::text AS name FROM pg_proc WHERE proname ~ '^search_walk_[^l]'"
+        "SELECT oid::regprocedure::text AS name FROM pg_proc WHERE proname ~ '^search_exact_[^l]'"
     )
     await connection.execute(f"DROP FUNCTION {row['name']}")
 
-    assert await database.searching.rows("search.walk", *arguments, **numbers) == before
+    assert await database.searching.rows("search.exact", *arguments, **numbers) == before
 
 
 async def test_another_statement_is_another_function(

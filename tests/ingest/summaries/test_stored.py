@@ -246,7 +246,7 @@ class Names:
         self.names.append(name)
 
 
-@pytest.mark.parametrize("way", ["sweep", "walk", "nearest"])
+@pytest.mark.parametrize("way", ["exact", "nearest"])
 @pytest.mark.parametrize("kinds", [("text",), ("summary",), BOTH])
 async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
     writer: Writer,
@@ -260,11 +260,7 @@ async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
     books = {word: TEXT.replace("lamp", word) for word in ("lamp", "torch", "star", "moon")}
     for word, text in books.items():
         await put(writer, replace(BOOK, document_id=word, text=text))
-    limits = Limits(
-        crossover_chunks=20 if way == "nearest" else 1_000,
-        swept_chunks=1_000 if way == "sweep" else 0,
-        swept_share=2.0,
-    )
+    limits = Limits(crossover_chunks=20 if way == "nearest" else 1_000)
     done = [each async for each in Shelves(database, limits=limits).tend()]
     seen = Names()
     expected = await found(searcher, "fire", *kinds, top_k=9, summaries=True)
@@ -276,7 +272,7 @@ async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
         hits = await found(asked, "fire", *kinds, top_k=9, summaries=True)
 
     assert bool(done) == (way == "nearest")
-    used = "walk" if way == "nearest" and kinds == ("summary",) else way  # a graph has too few
+    used = "exact" if way == "nearest" and kinds == ("summary",) else way  # a graph has too few
     assert [name for name in seen.names if used in name]
     assert hits == expected
     assert {hit.kind for hit in hits} <= set(kinds)
