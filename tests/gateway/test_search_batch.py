@@ -140,6 +140,20 @@ async def test_an_old_answer_will_do_only_if_it_will_for_each(ana: Caller) -> No
     assert answer.json()["answers"][1]["hits"][0]["document_id"] == "travel"
 
 
+async def test_old_rights_will_do_for_old_answers_alone(ana: Caller, admin: Caller) -> None:
+    await admin.put("travel", TRAVEL, readers=["group:sales"])
+    await admin.call("PUT", "/v1/groups/sales/members/ana")
+    stale = {"max_staleness_ms": 60_000}
+    before = await ask(ana, {"query": "trains", **stale})
+    await admin.call("DELETE", "/v1/groups/sales/members/ana")
+
+    old = await ask(ana, {"query": "trains", **stale})
+    new = await ask(ana, {"query": "trains", **stale}, {"query": "travel desk", **stale})
+
+    assert old.json()["answers"] == before.json()["answers"]
+    assert [each["hits"] for each in new.json()["answers"]] == [[], []]
+
+
 async def test_what_a_batch_has_shown_is_in_the_audit_log(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE)
     await ana.put("travel", TRAVEL)
@@ -166,6 +180,7 @@ async def test_each_search_counts_against_the_rate(settings: Settings, embedder:
         ana = await gateway.caller("ana")
 
         await ask(ana, *[{"query": "leave"}] * 3)
+        await ask(ana, {"query": "leave"})  # all that is left
         refused = await ana.call(
             "POST", "/v1/search/batch", json={"searches": [{"query": "leave"}] * 3}
         )

@@ -60,7 +60,7 @@ async def found(client: AsyncOpenAI, store: str, query: str = "leave", **options
 
 
 async def test_a_store_is_made_filled_searched_and_deleted(
-    client: AsyncOpenAI, ana: Caller
+    client: AsyncOpenAI, ana: Caller, admin: Caller
 ) -> None:
     store = await client.vector_stores.create(name="Handbook", metadata={"team": "people"})
     file_id = await attached(client, store.id, "leave.md", LEAVE, team="people", year=2026)
@@ -83,6 +83,7 @@ async def test_a_store_is_made_filled_searched_and_deleted(
     assert after == []
     with pytest.raises(openai.NotFoundError):
         await client.vector_stores.retrieve(store.id)
+    assert (await admin.call("GET", "/v1/sources")).json() == {"sources": []}
     assert (await client.files.retrieve(file_id)).filename == "leave.md"
 
 
