@@ -60,7 +60,8 @@ async def test_a_thread_that_computes_gives_way_sooner_than_python_has_it(start:
     usual_s = sys.getswitchinterval()
     sys.setswitchinterval(0.005)
     try:
-        async with start():
+        async with start() as gateway:
+            await gateway.client.get("/healthz")
             assert sys.getswitchinterval() < 0.001
     finally:
         sys.setswitchinterval(usual_s)
