@@ -27,7 +27,7 @@ async def _serve(listen: str, target: str) -> None:
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
+    with suppress(OSError, RuntimeError):  # as uvloop has it, whose other end has gone
         while piece := await reader.read(_PIECE_BYTES):
             writer.write(piece)
             await writer.drain()
