@@ -6,7 +6,7 @@ Read what changed, begin, scan, finish: `cache/protocol.py` says why in this ord
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, Protocol
 
 from cache import protocol
@@ -118,7 +118,12 @@ class Invalidation(Generic[N]):
         return await self._finished(mirror, swap.sight, begun, reached, doomed)
 
     async def _finished(
-        self, mirror: Mirror[N], sight: Sight, begun: State, reached: Revisions, doomed: set[str]
+        self,
+        mirror: Mirror[N],
+        sight: Sight,
+        begun: State,
+        reached: Revisions,
+        doomed: Mapping[str, int],
     ) -> Sight:
         for _ in range(_ATTEMPTS_MAX):
             finished = protocol.finish(sight.state, begun, reached)
@@ -127,7 +132,7 @@ class Invalidation(Generic[N]):
             swap = await self._store.swap(sight, finished, drop=doomed)
             sight = swap.sight
             if swap.done:
-                # Once the writer has its answer, and before any drain, which waits for Redis first.
+                # Once the writer has its answer.
                 asyncio.get_running_loop().call_soon(mirror.discard, doomed)
                 self._count("drained")
                 self._count("dropped", len(doomed))

@@ -6,7 +6,8 @@ know entries that have gone since: to drop them once more does no harm.
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from cachetools import LRUCache
@@ -42,6 +43,14 @@ class Watch(Protocol[N_contra]):
     def doomed(self, news: N_contra, /) -> Collection[str]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """as_of: None of what can't be read."""
+
+    number: int
+    as_of: Revisions | None
+
+
 class Mirror(Generic[N]):
     """Of one tenant, under one nonce at a time.
 
@@ -56,12 +65,12 @@ class Mirror(Generic[N]):
         self._new_watch = new_watch
         self._nonce = ""
         self._after = 0
-        self._as_of: dict[str, Revisions | None] = {}  # None of what can't be read
+        self._known: dict[str, _Known] = {}
         self._watch = new_watch()
         self.families = Families()
 
     def __len__(self) -> int:
-        return len(self._as_of)
+        return len(self._known)
 
     async def refresh(self, sight: Sight, nonce: str) -> bool:
         """Learn what was registered since; False if the registry is lost, or too large to be read.
@@ -86,7 +95,8 @@ class Mirror(Generic[N]):
                     await asyncio.sleep(0)
                 self._after = listed.number
                 head = listed.head
-                self._as_of[listed.key] = None if head is None else head.mark.as_of
+                as_of = None if head is None else head.mark.as_of
+                self._known[listed.key] = _Known(listed.number, as_of)
                 self._watch.add(listed.key, b"" if head is None else head.record)
                 self.families.add(listed.key, b"" if head is None else head.question)
             if page.is_last and len(self) <= 2 * page.count + _GONE_MIN:
@@ -95,25 +105,30 @@ class Mirror(Generic[N]):
             if page.is_last:
                 self._start(nonce)
 
-    def doomed(self, news: Collection[N]) -> set[str]:
-        """The keys of all entries that the news dooms, but for those that were computed with it."""
+    def doomed(self, news: Collection[N]) -> dict[str, int]:
+        """The keys of all entries that the news dooms, but for those that were computed with it,
+        and the number that each is registered by.
+        """
         return {
-            key
+            key: self._known[key].number
             for one in news
             for key in self._watch.doomed(one)
-            if _is_older(self._as_of[key], one)
+            if _is_older(self._known[key].as_of, one)
         }
 
-    def discard(self, keys: Collection[str]) -> None:
-        for key in keys:
-            self._as_of.pop(key, None)
-            self._watch.discard(key)
-            self.families.discard(key)
+    def discard(self, doomed: Mapping[str, int]) -> None:
+        """But for what was registered again since: that is another entry."""
+        for key, number in doomed.items():
+            known = self._known.get(key)
+            if known is not None and known.number == number:
+                del self._known[key]
+                self._watch.discard(key)
+                self.families.discard(key)
 
     def _start(self, nonce: str) -> None:
         self._nonce = nonce
         self._after = 0
-        self._as_of = {}
+        self._known = {}
         self._watch = self._new_watch()
         self.families = Families()
 

@@ -1,5 +1,7 @@
 """What Redis lists of a tenant, page by page, and who goes when it is full."""
 
+import asyncio
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -30,6 +32,12 @@ async def listed(store: Store) -> dict[str, bytes]:
     return {one.key: one.head.record if one.head else b"gone" for one in page.listed}
 
 
+async def refreshed(mirror: Mirror[Changed], store: Store) -> None:
+    sight = await store.look("acme", "")
+    assert sight.state is not None
+    assert await mirror.refresh(sight, sight.state.nonce)
+
+
 def names(count: int) -> list[str]:
     return [f"key{number}" for number in range(count)]
 
@@ -51,8 +59,50 @@ async def test_a_mirror_reads_page_after_page(new_store: Callable[..., Store]) -
         assert await mirror.refresh(sight, sight.state.nonce)
 
         assert len(mirror) == count
-        assert mirror.doomed([Changed("acme", 4, None)]) == set(names(count))
-        assert mirror.doomed([Changed("acme", 3, None)]) == set()  # computed as of it
+        assert mirror.doomed([Changed("acme", 4, None)]).keys() == set(names(count))
+        assert mirror.doomed([Changed("acme", 3, None)]) == {}  # computed as of it
+
+
+async def test_what_is_registered_again_while_it_is_doomed_is_another_entry(store: Store) -> None:
+    mirror: Mirror[Changed] = Mirror(store, Watch)
+    truth = Truth(acme=3)
+    worker = Worker(store, truth)
+    await worker.ask("key", Index(b"old", acme=3), acme=3)
+    await refreshed(mirror, store)
+    doomed = mirror.doomed([Changed("acme", 4, None)])
+    truth.commit("acme")
+    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.ask("key", Index(b"new", acme=4), acme=4)
+    await refreshed(mirror, store)
+
+    mirror.discard(doomed)
+
+    assert mirror.doomed([Changed("acme", 5, None)]).keys() == {"key"}
+
+
+async def test_a_mirror_learns_a_page_in_turns(store: Store) -> None:
+    """However many entries it has, nobody waits for more than some of them."""
+    turn = 0
+    turns: list[int] = []
+
+    class Watching(Watch):
+        def add(self, key: str, record: bytes) -> None:
+            turns.append(turn)
+            super().add(key, record)
+
+    def count_turns() -> None:
+        nonlocal turn
+        turn += 1
+        counting[0] = loop.call_soon(count_turns)
+
+    await fill(store, *names(90))
+    loop = asyncio.get_running_loop()
+    counting = [loop.call_soon(count_turns)]
+    await refreshed(Mirror(store, Watching), store)
+    counting[0].cancel()
+
+    assert len(turns) == 90
+    assert max(Counter(turns).values()) <= 20
 
 
 async def test_a_mirror_forgets_what_has_gone_for_long(
