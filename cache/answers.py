@@ -266,11 +266,12 @@ class Answers:
             for _ in range(_ATTEMPTS_MAX):
                 if not protocol.may_fill(sight.state, mark):
                     break
-                swap = await self._store.fill(sight, asked.key, entry, claim=claim)
-                if swap.done:
+                filled = await self._store.fill(sight, asked.key, entry, claim=claim)
+                if filled.done:
                     self._count("stored")
+                    self._invalidation.stored(asked.home, asked.key, entry, filled)
                     return True
-                sight = swap.sight
+                sight = filled.sight
         except CacheUnavailable:
             self._count("away")
         self._count("refused")

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Generic, Protocol
 
 from cache import protocol
+from cache.codec import Entry, Head
 from cache.errors import CacheError
 from cache.mirror import Mirror, Mirrors, N, N_co
 from cache.protocol import Revisions, State
-from cache.store import Sight, Store
+from cache.store import Filled, Sight, Store
 
 _ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only
 DROPS_MAX = 2_000  # entries dropped one by one, 2 ms of Redis; past it a new nonce drops them all
@@ -83,6 +84,11 @@ class Invalidation(Generic[N]):
         except CacheError:
             return False
         return sight.state is not None and not protocol.behind(sight.state, revisions)
+
+    def stored(self, home: str, key: str, entry: Entry, filled: Filled) -> None:
+        """Told of each entry that this worker has stored, so that no drain has to read it."""
+        head = Head(entry.mark, entry.record, entry.question)
+        self._mirrors.of(home).stored(key, head, filled)
 
     async def _drain(self, home: str, revisions: Revisions) -> None:
         mirror = self._mirrors.of(home)

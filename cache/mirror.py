@@ -1,4 +1,4 @@
-"""What one worker knows of a tenant's registry: only what is new is fetched again.
+"""What one worker knows of a tenant's registry: only what others have stored is fetched.
 
 A registry's numbers only rise, and all that it lists after a number comes in atomic looks, so a
 mirror that is refreshed after a drain's `begin` lacks nothing that the drain has to meet. It may
@@ -12,9 +12,10 @@ from typing import Generic, Protocol, TypeVar
 
 from cachetools import LRUCache
 
+from cache.codec import Head
 from cache.families import Families
 from cache.protocol import Revisions
-from cache.store import Sight, Store
+from cache.store import Filled, Listed, Sight, Store
 
 ENTRIES_MAX = 50_000  # of all mirrors together; up to 500 MB
 _TURN_ENTRIES = 20  # learned in one turn of the loop; about a millisecond
@@ -90,20 +91,38 @@ class Mirror(Generic[N]):
             if page is None or page.count > 2 * self._store.entries_max:
                 self._start("")
                 return False
-            for place, listed in enumerate(page.listed):
+            for place, listed in enumerate(filter(self._is_news, page.listed)):
                 if place % _TURN_ENTRIES == 0:  # whoever asks meanwhile does not wait for the page
                     await asyncio.sleep(0)
-                self._after = listed.number
-                head = listed.head
-                as_of = None if head is None else head.mark.as_of
-                self._known[listed.key] = _Known(listed.number, as_of)
-                self._watch.add(listed.key, b"" if head is None else head.record)
-                self.families.add(listed.key, b"" if head is None else head.question)
-            if page.is_last and len(self) <= 2 * page.count + _GONE_MIN:
+                self._learn(listed.key, listed.number, listed.head)
+            if page.listed:
+                self._after = page.listed[-1].number
+            if page.is_last and not self._has_too_much(page.count):
                 self._after = page.last
                 return True
             if page.is_last:
                 self._start(nonce)
+
+    def stored(self, key: str, head: Head, filled: Filled) -> None:
+        """Learn what this worker has stored, as it does and without reading it again.
+
+        Else what came in a minute would be learned at the next change, by whoever waits for it.
+        """
+        if self._reading.locked():  # by whom it is met now, or the next time
+            return
+        if head.mark.nonce != self._nonce:
+            if filled.number > 1:  # nobody has needed the others so far
+                return
+            self._start(head.mark.nonce)
+        self._learn(key, filled.number, head)
+        if filled.number == self._after + 1:  # none of another worker lies between
+            self._after = filled.number
+        for name in filled.gone:
+            known = self._known.get(name)
+            if known is not None and known.number < filled.number:
+                self._forget(name)
+        if self._has_too_much(filled.count):
+            self._start("")
 
     def doomed(self, news: Collection[N]) -> dict[str, int]:
         """The keys of all entries that the news dooms, but for those that were computed with it,
@@ -121,9 +140,26 @@ class Mirror(Generic[N]):
         for key, number in doomed.items():
             known = self._known.get(key)
             if known is not None and known.number == number:
-                del self._known[key]
-                self._watch.discard(key)
-                self.families.discard(key)
+                self._forget(key)
+
+    def _is_news(self, listed: Listed) -> bool:
+        known = self._known.get(listed.key)
+        return known is None or known.number < listed.number
+
+    def _learn(self, key: str, number: int, head: Head | None) -> None:
+        """head: None of what can't be read."""
+        self._known[key] = _Known(number, None if head is None else head.mark.as_of)
+        self._watch.add(key, b"" if head is None else head.record)
+        self.families.add(key, b"" if head is None else head.question)
+
+    def _forget(self, key: str) -> None:
+        del self._known[key]
+        self._watch.discard(key)
+        self.families.discard(key)
+
+    def _has_too_much(self, count: int) -> bool:
+        """Of what has gone, if the registry holds so many."""
+        return len(self) > 2 * count + _GONE_MIN
 
     def _start(self, nonce: str) -> None:
         self._nonce = nonce

@@ -62,6 +62,17 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
+class Filled(Swap):
+    """Whether an entry was stored; if so, its number in the registry, how many that holds now, and
+    the names that have left it.
+    """
+
+    number: int = 0
+    count: int = 0
+    gone: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """One of the registry: None instead of the head of what has gone, or can't be read."""
 
@@ -126,7 +137,7 @@ class Store:
             stored or b"",
             codec.decode_entry(entry),
             claimant.decode(),
-            None if number is None else int(number),
+            _number(number),
         )
 
     async def swap(self, sight: Sight, state: State, *, drop: Collection[str] = ()) -> Swap:
@@ -135,9 +146,9 @@ class Store:
         A new nonce empties the registry: entries of the old one are no entries.
         """
         renewed = sight.state is None or sight.state.nonce != state.nonce
-        return await self._swapped(
-            sight,
+        done, run, stored, *number = await self._run(
             "swap",
+            sight.home,
             ("state", "entries", *drop),
             sight.run,
             sight.stored,
@@ -146,12 +157,13 @@ class Store:
             self._lifetime_ms(),
             *drop,
         )
+        return Swap(bool(done), Sight(sight.home, run.decode(), stored, number=_number(*number)))
 
-    async def fill(self, sight: Sight, key: str, entry: Entry, *, claim: str) -> Swap:
+    async def fill(self, sight: Sight, key: str, entry: Entry, *, claim: str) -> Filled:
         """Store and register the entry if the state is still the one seen; ends the claim."""
-        return await self._swapped(
-            sight,
+        done, run, stored, *listed = await self._run(
             "fill",
+            sight.home,
             ("state", "entries", key, f"{key}:claim"),
             sight.run,
             sight.stored,
@@ -162,6 +174,11 @@ class Store:
             claim,
             self.entries_max,
         )
+        now = Sight(sight.home, run.decode(), stored)
+        if not done:
+            return Filled(False, now)
+        number, count, gone = listed
+        return Filled(True, now, int(number), count, [name.decode() for name in gone])
 
     async def scan(self, sight: Sight, nonce: str, *, after: int) -> Page | None:
         """What was registered under this nonce after that number; None if the registry is lost.
@@ -233,12 +250,6 @@ class Store:
         """The key in Redis of one thing of a tenant: its state, its registry, or an entry."""
         return f"{self._prefix}{codec.FORMAT}{{{home}}}:{name}"
 
-    async def _swapped(
-        self, sight: Sight, script: str, names: Collection[str], *arguments: str | bytes | int
-    ) -> Swap:
-        done, run, stored = await self._run(script, sight.home, names, *arguments)
-        return Swap(bool(done), Sight(sight.home, run.decode(), stored))
-
     def _lifetime_ms(self) -> int:
         """Up to a tenth shorter than the longest, so that entries don't all end together."""
         return round(self._lifetime_s * 1000 * random.uniform(0.9, 1.0))  # noqa: S311  no secret
@@ -269,6 +280,10 @@ class Store:
             raise CacheUnavailable(f"Redis did not answer: {type(error).__name__}") from error
         self._breaker.succeeded()
         return answer
+
+
+def _number(score: bytes | None = None) -> int | None:
+    return None if score is None else int(score)
 
 
 def _script(name: str) -> str:

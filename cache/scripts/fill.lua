@@ -7,7 +7,8 @@
 -- KEYS: state, registry, entry, claim.
 -- ARGV: expected run, expected state, its nonce, lifetime in ms, the entry's name in the registry,
 --       the entry, the caller's token, how many entries are enough.
--- Returns whether it was done, and the run and the state found.
+-- Returns whether it was done, and the run and the state found; if it was, also the entry's number,
+-- how many are registered, and the names of those that have left the registry.
 local found = redis.call('GET', KEYS[1]) or ''
 if run ~= ARGV[1] or found ~= ARGV[2] then
     return { 0, run, found }
@@ -18,7 +19,8 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[3]) then
 end
 local lifetime = tonumber(ARGV[4])
 redis.call('SET', KEYS[3], ARGV[6], 'PX', lifetime)
-redis.call('ZADD', KEYS[2], redis.call('ZINCRBY', KEYS[2], 1, ARGV[3]), ARGV[5])
+local number = redis.call('ZINCRBY', KEYS[2], 1, ARGV[3])
+redis.call('ZADD', KEYS[2], number, ARGV[5])
 redis.call('PEXPIRE', KEYS[1], 4 * lifetime)
 redis.call('PEXPIRE', KEYS[2], 4 * lifetime)
 if redis.call('GET', KEYS[4]) == ARGV[7] then
@@ -28,11 +30,11 @@ end
 -- Room, as Redis itself makes it: of a few at random, those that have gone leave the registry, and
 -- if it is full the one that was not used for longest goes.
 local base = string.sub(KEYS[3], 1, -1 - #ARGV[5])
-local idlest, idle = nil, -1
+local gone, idlest, idle = {}, nil, -1
 for _, name in ipairs(redis.call('ZRANDMEMBER', KEYS[2], 8)) do
     if name ~= ARGV[3] and name ~= ARGV[5] then
         if redis.call('EXISTS', base .. name) == 0 then
-            redis.call('ZREM', KEYS[2], name)
+            table.insert(gone, name)
         else
             local seconds = redis.pcall('OBJECT', 'IDLETIME', base .. name)
             if type(seconds) ~= 'number' then
@@ -44,8 +46,11 @@ for _, name in ipairs(redis.call('ZRANDMEMBER', KEYS[2], 8)) do
         end
     end
 end
-if idlest and redis.call('ZCARD', KEYS[2]) - 1 > tonumber(ARGV[8]) then
+if idlest and redis.call('ZCARD', KEYS[2]) - 1 - #gone > tonumber(ARGV[8]) then
     redis.call('DEL', base .. idlest)
-    redis.call('ZREM', KEYS[2], idlest)
+    table.insert(gone, idlest)
 end
-return { 1, run, found }
+if #gone > 0 then
+    redis.call('ZREM', KEYS[2], unpack(gone))
+end
+return { 1, run, found, number, redis.call('ZCARD', KEYS[2]) - 1, gone }

@@ -4,7 +4,8 @@
 -- KEYS: state, registry, then the entries to drop.
 -- ARGV: expected run, expected state ('' for none), new state, the registry's new nonce ('' to keep
 --       the registry), lifetime of entries in ms, then the names of the entries in the registry.
--- Returns whether it was done, and the run and the state found.
+-- Returns whether it was done, and the run and the state found; if it was, also the greatest number
+-- that the registry has given.
 local found = redis.call('GET', KEYS[1]) or ''
 if run ~= ARGV[1] or found ~= ARGV[2] then
     return { 0, run, found }
@@ -25,4 +26,5 @@ end
 -- State and registry outlive every entry; if one of them is evicted, the nonce tells.
 redis.call('SET', KEYS[1], ARGV[3], 'PX', 4 * ARGV[5])
 redis.call('PEXPIRE', KEYS[2], 4 * ARGV[5])
-return { 1, run, ARGV[3] }
+local number = redis.call('ZSCORE', KEYS[2], string.match(ARGV[3], '^%d+ %x+ (%x+)') or '')
+return { 1, run, ARGV[3], number }

@@ -37,9 +37,9 @@ _MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels it is no word of any la
 _MARK_LENGTH = 12
 _NOBODY = "nh_a-key-that-nobody-has-made"
 _SEARCH = "/v1/search"
-_ALLOCATIONS = (
-    10_000  # between two collections; with the usual 700 one makes each other answer late
-)
+# Between two collections of what is new: with the usual 700 one makes each other answer late.
+# After so many of them one looks at all that came meanwhile, which is what the run remembers.
+_ALLOCATIONS, _COLLECTIONS = 10_000, 1_000
 _ATTEMPTS, _PAUSE_S = 60, 0.25  # at a write, so that a fault of some seconds is sat out
 
 
@@ -262,7 +262,7 @@ async def _calm() -> AsyncIterator[None]:
     """What lives as long as the run is not looked at again and again for what can be freed."""
     usual = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(_ALLOCATIONS, *usual[1:])
+    gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, usual[2])
     try:
         yield
     finally:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
+from cache.codec import Head
 from cache.mirror import Mirror
-from cache.store import Store
+from cache.protocol import Mark
+from cache.store import Filled, Store
 from tests.cache.index import Index
 from tests.cache.worker import Changed, Truth, Watch, Worker
 
@@ -78,6 +80,128 @@ async def test_what_is_registered_again_while_it_is_doomed_is_another_entry(stor
     mirror.discard(doomed)
 
     assert mirror.doomed([Changed("acme", 5, None)]).keys() == {"key"}
+
+
+async def test_what_a_worker_has_stored_itself_is_not_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scan(*_: object, **__: object) -> None:
+        raise AssertionError("the registry was read")
+
+    monkeypatch.setattr(store, "scan", scan)
+    truth = Truth(acme=3)
+    worker = Worker(store, truth)
+    for key in names(3):
+        await worker.ask(key, Index(b"body", acme=3), acme=3)
+    truth.commit("acme")
+
+    await worker.invalidation.drain("acme", {"acme": 4})
+
+    assert worker.events.count("dropped") == 3
+    monkeypatch.undo()
+    assert await listed(store) == {}
+
+
+async def test_what_another_worker_has_stored_between_is_read(store: Store) -> None:
+    truth = Truth(acme=3)
+    here, there = Worker(store, truth), Worker(store, truth)
+    for place, key in enumerate(names(5)):
+        worker = there if place in (1, 3) else here
+        await worker.ask(key, Index(b"body", acme=3), acme=3)
+    truth.commit("acme")
+
+    await here.invalidation.drain("acme", {"acme": 4})
+
+    assert here.events.count("dropped") == 5
+    assert await listed(store) == {}
+
+
+async def test_what_is_stored_while_the_registry_is_read_is_known_by_the_next_change(
+    store: Store,
+) -> None:
+    truth = Truth(acme=3)
+    await fill(store, *names(90))
+    worker = Worker(store, truth)
+    mirror = worker.mirrors.of("acme")
+    reading = asyncio.create_task(refreshed(mirror, store))
+    while not len(mirror):
+        await asyncio.sleep(0)
+    await worker.ask("another", Index(b"body", acme=3), acme=3)
+    await reading
+    truth.commit("acme")
+
+    await worker.invalidation.drain("acme", {"acme": 4})
+
+    assert worker.events.count("dropped") == 91
+    assert await listed(store) == {}
+
+
+async def test_nothing_that_is_stored_begins_a_mirror_anew_that_is_being_read(store: Store) -> None:
+    await fill(store, *names(90))
+    sight = await store.look("acme", "")
+    mirror: Mirror[Changed] = Mirror(store, Watch)
+    reading = asyncio.create_task(refreshed(mirror, store))
+    while not len(mirror):
+        await asyncio.sleep(0)
+    head = Head(Mark("0123456789abcdef", {"acme": 3}), b"", b"")
+
+    mirror.stored("another", head, Filled(True, sight, number=1, count=1))
+
+    await reading
+    assert mirror.doomed([Changed("acme", 4, None)]).keys() == set(names(90))
+
+
+async def test_a_worker_forgets_what_makes_room_for_what_it_stores(
+    new_store: Callable[..., Store],
+) -> None:
+    store = new_store(entries_max=5)
+    worker = Worker(store, Truth(acme=3))
+    for key in names(30):
+        await worker.ask(key, Index(b"body", key.encode(), acme=3), acme=3)
+
+    doomed = worker.mirrors.of("acme").doomed([Changed("acme", 4, None)])
+
+    assert doomed.keys() == (await listed(store)).keys()
+
+
+async def test_what_made_room_and_was_stored_anew_is_another_entry(store: Store) -> None:
+    await fill(store, *names(3))
+    mirror: Mirror[Changed] = Mirror(store, Watch)
+    await refreshed(mirror, store)
+    sight = await store.look("acme", "")
+    assert sight.state is not None
+    head = Head(Mark(sight.state.nonce, {"acme": 3}), b"", b"")
+
+    # Before key2 was the third, the one that was there under its name had to go.
+    mirror.stored("key1", head, Filled(True, sight, number=2, count=3, gone=["key2"]))
+
+    assert mirror.doomed([Changed("acme", 4, None)]).keys() == set(names(3))
+
+
+async def test_a_mirror_that_nobody_has_needed_learns_nothing(store: Store) -> None:
+    await fill(store, "one")
+    worker = Worker(store, Truth(acme=3))
+
+    await worker.ask("two", Index(b"body", acme=3), acme=3)
+
+    assert len(worker.mirrors.of("acme")) == 0
+
+
+async def test_a_mirror_with_more_that_has_gone_than_is_there_starts_anew(store: Store) -> None:
+    await fill(store, *names(103))
+    mirror: Mirror[Changed] = Mirror(store, Watch)
+    await refreshed(mirror, store)
+    sight = await store.look("acme", "")
+    assert sight.state is not None
+    head = Head(Mark(sight.state.nonce, {"acme": 3}), b"", b"")
+
+    mirror.stored("another", head, Filled(True, sight, number=104, count=2))
+    assert len(mirror) == 104
+    mirror.stored("one more", head, Filled(True, sight, number=105, count=2))
+
+    assert len(mirror) == 0
+    await refreshed(mirror, store)
+    assert len(mirror) == 103
 
 
 async def test_a_mirror_learns_a_page_in_turns(store: Store) -> None:

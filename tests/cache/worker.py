@@ -124,13 +124,13 @@ class Worker:
         chance: Callable[[], float] = lambda: 1.0,
     ) -> None:
         self.events: list[str] = []
-        mirrors: Mirrors[Changed] = Mirrors(store, Watch)
+        self.mirrors: Mirrors[Changed] = Mirrors(store, Watch)
         self.drains_s: list[float] = []
         self.invalidation = Invalidation(
-            store, mirrors, truth, self._count, self.drains_s.append, drops_max=drops_max
+            store, self.mirrors, truth, self._count, self.drains_s.append, drops_max=drops_max
         )
         self.tallies = Tallies(ledger or Ledger(), clock_s)
-        semantic = Semantic(store, mirrors, Judge(), self.tallies, chance)
+        semantic = Semantic(store, self.mirrors, Judge(), self.tallies, chance)
         memory = Memory(1_000_000)
         self.answers = Answers(memory, store, self.invalidation, semantic, self._count)
 
