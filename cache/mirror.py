@@ -17,7 +17,7 @@ from cache.families import Families
 from cache.protocol import Revisions
 from cache.store import Filled, Listed, Sight, Store
 
-ENTRIES_MAX = 50_000  # of all mirrors together; up to 500 MB
+ENTRIES_MAX = 100_000  # of all mirrors together; measured 3 to 5 kB each, so up to 500 MB
 _TURN_ENTRIES = 20  # learned in one turn of the loop; about a millisecond
 _GONE_MIN = 100  # entries that have gone: as many as are left, and this, and the mirror starts anew
 
