@@ -3,7 +3,6 @@
 Read what changed, begin, scan, finish: `cache/protocol.py` says why in this order.
 """
 
-import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -138,8 +137,7 @@ class Invalidation(Generic[N]):
             swap = await self._store.swap(sight, finished, drop=doomed)
             sight = swap.sight
             if swap.done:
-                # Once the writer has its answer.
-                asyncio.get_running_loop().call_soon(mirror.discard, doomed)
+                mirror.discard(doomed)
                 self._count("drained")
                 self._count("dropped", len(doomed))
                 break

@@ -18,7 +18,7 @@ from cache.protocol import Revisions
 from cache.store import Filled, Listed, Sight, Store
 
 ENTRIES_MAX = 100_000  # of all mirrors together; measured 3 to 5 kB each, so up to 500 MB
-_TURN_ENTRIES = 20  # learned in one turn of the loop; about a millisecond
+_TURN_ENTRIES = 20  # learned or forgotten in one turn of the loop; about a millisecond
 _GONE_MIN = 100  # entries that have gone: as many as are left, and this, and the mirror starts anew
 
 
@@ -67,6 +67,7 @@ class Mirror(Generic[N]):
         self._nonce = ""
         self._after = 0
         self._known: dict[str, _Known] = {}
+        self._dropped: dict[str, int] = {}
         self._watch = new_watch()
         self.families = Families()
 
@@ -128,19 +129,31 @@ class Mirror(Generic[N]):
         """The keys of all entries that the news dooms, but for those that were computed with it,
         and the number that each is registered by.
         """
-        return {
-            key: self._known[key].number
-            for one in news
-            for key in self._watch.doomed(one)
-            if _is_older(self._known[key].as_of, one)
-        }
+        doomed = {}
+        for one in news:
+            for key in self._watch.doomed(one):
+                known = self._known[key]
+                if _is_older(known.as_of, one) and self._dropped.get(key) != known.number:
+                    doomed[key] = known.number
+        return doomed
 
     def discard(self, doomed: Mapping[str, int]) -> None:
-        """But for what was registered again since: that is another entry."""
-        for key, number in doomed.items():
+        """Forget what was dropped, some in each turn of the loop.
+
+        What was registered again since is another entry, and stays.
+        """
+        if not self._dropped:
+            asyncio.get_running_loop().call_soon(self._discard_some)
+        self._dropped.update(doomed)
+
+    def _discard_some(self) -> None:
+        for _ in range(min(_TURN_ENTRIES, len(self._dropped))):
+            key, number = self._dropped.popitem()
             known = self._known.get(key)
             if known is not None and known.number == number:
                 self._forget(key)
+        if self._dropped:
+            asyncio.get_running_loop().call_soon(self._discard_some)
 
     def _is_news(self, listed: Listed) -> bool:
         known = self._known.get(listed.key)
@@ -165,6 +178,7 @@ class Mirror(Generic[N]):
         self._nonce = nonce
         self._after = 0
         self._known = {}
+        self._dropped.clear()
         self._watch = self._new_watch()
         self.families = Families()
 

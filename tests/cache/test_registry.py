@@ -78,6 +78,8 @@ async def test_what_is_registered_again_while_it_is_doomed_is_another_entry(stor
     await refreshed(mirror, store)
 
     mirror.discard(doomed)
+    assert mirror.doomed([Changed("acme", 5, None)]).keys() == {"key"}
+    await asyncio.sleep(0)
 
     assert mirror.doomed([Changed("acme", 5, None)]).keys() == {"key"}
 
@@ -227,6 +229,22 @@ async def test_a_mirror_learns_a_page_in_turns(store: Store) -> None:
 
     assert len(turns) == 90
     assert max(Counter(turns).values()) <= 20
+
+
+async def test_a_mirror_forgets_what_was_dropped_in_turns(store: Store) -> None:
+    """However many went, nobody waits for more than some of them; none is dropped once more."""
+    await fill(store, *names(90))
+    mirror: Mirror[Changed] = Mirror(store, Watch)
+    await refreshed(mirror, store)
+    left = []
+
+    mirror.discard(mirror.doomed([Changed("acme", 4, None)]))
+    while len(mirror):
+        left.append(len(mirror))
+        assert mirror.doomed([Changed("acme", 5, None)]) == {}
+        await asyncio.sleep(0)
+
+    assert left == [90, 70, 50, 30, 10]
 
 
 async def test_a_mirror_forgets_what_has_gone_for_long(
