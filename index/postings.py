@@ -6,7 +6,7 @@ swept away by and by: looking for it in every list would take longer than all th
 Pure.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ Turns = NDArray[np.uint32]  # of each row, how often it was emptied
 NOTE = np.dtype([("row", "<u4"), ("turn", "<u4")])
 WEIGHED_NOTE = np.dtype([("row", "<u4"), ("turn", "<u4"), ("weight", "<f4")])
 
-# With so many lists swept whenever a row is emptied, a list holds some 50 notes of what is no more:
-# a hundred numbers a row, divided by this.
+# Lists swept for each row that is emptied: a list then holds some 50 notes of what is no more, a
+# hundred numbers a row divided by this. Many at once take half the time.
 _SWEPT_LISTS = 2
+_SWEPT_AT_ONCE = 64
 
 
 class Postings:
@@ -27,6 +28,7 @@ class Postings:
         self._kind = kind
         self._lists: dict[int, bytes | bytearray] = {}  # of one note there is no copy
         self._unswept: list[int] = []
+        self._emptied = 0  # rows, since lists were last swept
 
     def add(self, numbers: Iterable[int], notes: Iterable[bytes]) -> None:
         """A note for each number."""
@@ -61,17 +63,31 @@ class Postings:
         return sums
 
     def sweep(self, turns: Turns) -> None:
-        """Forget some of what is no more."""
-        for _ in range(min(_SWEPT_LISTS, len(self._lists))):
-            if not self._unswept:
-                self._unswept = list(self._lists)
-            number = self._unswept.pop()
-            held = bytes(self._lists.get(number, b""))
-            live = _live(np.frombuffer(held, self._kind), turns).tobytes()
-            if not live:
-                self._lists.pop(number, None)
-            elif len(live) < len(held):
-                self._lists[number] = live
+        """Forget some of what is no more, once enough rows have been emptied."""
+        self._emptied += 1
+        if self._emptied * _SWEPT_LISTS < _SWEPT_AT_ONCE:
+            return
+        self._emptied = 0
+        if not self._unswept:
+            self._unswept = list(self._lists)
+        numbers = [one for one in self._unswept[-_SWEPT_AT_ONCE:] if one in self._lists]
+        del self._unswept[-_SWEPT_AT_ONCE:]
+        if numbers:
+            self._sweep(numbers, turns)
+
+    def _sweep(self, numbers: Sequence[int], turns: Turns) -> None:
+        held = [self._lists[number] for number in numbers]
+        notes = np.frombuffer(b"".join(held), self._kind)
+        is_live = turns[notes["row"]] == notes["turn"]
+        counts = np.array([len(noted) // self._kind.itemsize for noted in held])
+        starts = np.cumsum(counts) - counts
+        live_counts = np.add.reduceat(is_live, starts, dtype=np.intp)
+        for place in np.flatnonzero(live_counts < counts).tolist():
+            noted = slice(starts[place], starts[place] + counts[place])
+            if live_counts[place]:
+                self._lists[numbers[place]] = notes[noted][is_live[noted]].tobytes()
+            else:
+                del self._lists[numbers[place]]
 
     @property
     def size_bytes(self) -> int:
