@@ -95,8 +95,8 @@ bench-load: setup
 bench-faults: setup
 	$(BIN)/python -m loadtests.bench_faults $(DATA) $(if $(ONLY),--only $(ONLY))
 
-# make bench-scale [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/scale.md; ten minutes.
-# Needs HAProxy.
+# make bench-scale [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/scale.md; a quarter of an hour.
+# Needs HAProxy and PgBouncer.
 bench-scale: setup
 	$(BIN)/python -m loadtests.bench_scale $(DATA) $(if $(ONLY),--only $(ONLY))
 

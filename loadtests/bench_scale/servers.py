@@ -14,7 +14,7 @@ from loadtests.service import Service, free_port
 from loadtests.soak import servers as soaked
 from loadtests.soak.servers import Redis
 
-_SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
+SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def running(count: int) -> Iterator[Servers]:
         stack.callback(redis.kill)
         admin_key = f"nh_{secrets.token_urlsafe(32)}"
         shared = Service("", admin_key, database_url, redis.url, 0)
-        gateways = [Gateway(shared, _SETTINGS) for _ in range(count)]
+        gateways = [Gateway(shared, SETTINGS) for _ in range(count)]
         for gateway in gateways:
             gateway.start()
             stack.callback(gateway.stop)

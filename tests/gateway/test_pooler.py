@@ -26,10 +26,10 @@ from index.query import Query
 from index.scope import everything
 from index.search import Embedder, Searcher
 from index.tenants import Tenants
-from tests import own_pgbouncer
+from loadtests import own_pgbouncer
+from loadtests.own_pgbouncer import OwnPgBouncer
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
 from tests.gateway.gateways import running
-from tests.own_pgbouncer import OwnPgBouncer
 
 pytestmark = [
     pytest.mark.slow,

@@ -1,4 +1,4 @@
-"""A PgBouncer of the tests' own, from Debian's package, in transaction mode on one Unix socket.
+"""A PgBouncer of one's own, from Debian's package, in transaction mode on one Unix socket.
 
 As root's it runs as nobody, as it insists.
 """

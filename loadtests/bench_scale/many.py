@@ -1,0 +1,171 @@
+"""Fifty gateways at their defaults on one small PostgreSQL, through PgBouncer."""
+
+import asyncio
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import asyncpg
+import uvloop
+from rich.console import Console
+
+from loadtests import balancer, memory, own_pgbouncer
+from loadtests.bench_faults.servers import Gateway
+from loadtests.bench_load import bench
+from loadtests.bench_scale import servers
+from loadtests.open_loop.driver import Load
+from loadtests.open_loop.figures import Figures
+from loadtests.open_loop.scene import Scene, Target, scene
+from loadtests.own_pgbouncer import OwnPgBouncer
+from loadtests.section import Bar, Section, table
+from loadtests.service import Service, free_port
+from loadtests.soak import servers as soaked
+from loadtests.soak.servers import Redis
+
+_GATEWAYS = 50
+_STARTED_AT_ONCE = 4
+_POOL_SIZE = 20  # of each of the two logins, as docs/behind-a-balancer.md says
+_SEARCHES = "nearhit_search"
+_LOAD = Load(rate=50.0, writes=1.0, seconds=30.0, warm_up_s=30.0, connections=256)
+_LOOK_S = 0.2
+_CONNECTIONS = """
+SELECT count(*) FROM pg_stat_activity
+WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
+
+
+def measure(data: Path | None, console: Console) -> Section:
+    if own_pgbouncer.PROGRAM is None:
+        raise SystemExit(own_pgbouncer.MISSING)
+    with tempfile.TemporaryDirectory(prefix="nearhit-scale-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        redis = Redis(folder)
+        with soaked.database(folder / "data") as database_url:
+            redis.start()
+            try:
+                return uvloop.run(_measured(database_url, redis.url, data, console))
+            finally:
+                redis.kill()
+
+
+async def _measured(
+    database_url: str, redis_url: str, data: Path | None, console: Console
+) -> Section:
+    shared = Service("", f"nh_{secrets.token_urlsafe(32)}", database_url, redis_url, 0)
+    async with _pooled(shared) as settings:
+        gateways = [Gateway(shared, settings) for _ in range(_GATEWAYS)]
+        async with _started(gateways[:1]), _staged(gateways[0], data) as staged:
+            begun_s = time.monotonic()
+            async with _started(gateways[1:]):  # they find languages to load before they serve
+                took_s = time.monotonic() - begun_s
+                console.print(f"{_GATEWAYS - 1} more gateways started in {took_s:.0f} s")
+                with balancer.before([gateway.port for gateway in gateways], free_port()) as before:
+                    balanced = replace(staged, target=replace(staged.target, url=before.url))
+                    async with _looking(database_url) as connections:
+                        load = _LOAD
+                        figures = await bench.drive(balanced, load, staged.agents(load), console)
+                megabytes = memory.megabytes(gateway.pid for gateway in gateways)
+        faults = bench.correct(staged)
+    return _section(figures, faults, max(connections), took_s, megabytes)
+
+
+def _section(
+    figures: Figures, faults: Sequence[Bar], connections: int, took_s: float, megabytes: float
+) -> Section:
+    head = ("", "answers", *bench.HEAD)
+    text = (
+        f"{_GATEWAYS} gateways of one worker at their defaults, which may open 17 connections "
+        "each, behind HAProxy, and a PgBouncer in transaction mode "
+        f"(`default_pool_size = {_POOL_SIZE}`) before a PostgreSQL with `max_connections = 100`. "
+        f"{_LOAD.rate:g} searches and {_LOAD.writes:g} write a second, on {os.cpu_count()} cores "
+        "that all of it shares, counted after half a minute: the first searches of so many "
+        "processes wait for each other.\n\n"
+        f"{table(head, [bench.row('all', figures, 'all'), bench.row('writes', figures, 'write')])}"
+        f"\n\nPostgreSQL had at most {connections} connections. All but one of the gateways took "
+        f"{took_s:.0f} s to start, {_STARTED_AT_ONCE} at a time; each takes "
+        f"{megabytes / _GATEWAYS:.0f} MB."
+    )
+    bars = [
+        Bar("failed, of 50 gateways' requests", figures.errors.total(), at_most=0),
+        Bar("connections of PostgreSQL", connections, at_most=2 * _POOL_SIZE + 5),
+        *(Bar(f"50 gateways: {bar.what}", bar.figure, at_most=0) for bar in faults),
+    ]
+    told = {"connections": connections, "started_s": took_s, "megabytes": megabytes}
+    return Section(
+        "Fifty gateways", text, {**told, "load": asdict(_LOAD), **figures.as_json()}, bars
+    )
+
+
+@asynccontextmanager
+async def _pooled(shared: Service) -> AsyncIterator[dict[str, str]]:
+    """PgBouncer before the server, and the settings of gateways that go by it."""
+    first = Gateway(shared, {})  # makes the schema and the role
+    await asyncio.to_thread(first.start)
+    await asyncio.to_thread(first.stop)
+    password = secrets.token_hex(16)
+    connection = await asyncpg.connect(shared.database_url)
+    await connection.execute(f"ALTER ROLE {_SEARCHES} LOGIN PASSWORD '{password}'")
+    await connection.close()
+    owner = urlsplit(shared.database_url)
+    name, its_password = owner.username or "", unquote(owner.password or "")
+    logins = {name: its_password, _SEARCHES: password}
+    async with own_pgbouncer.own_pgbouncer(
+        shared.database_url, logins, default_pool_size=_POOL_SIZE
+    ) as bouncer:
+        yield _settings(bouncer, shared.database_url, name, logins)
+
+
+def _settings(
+    bouncer: OwnPgBouncer, url: str, owner: str, logins: dict[str, str]
+) -> dict[str, str]:
+    return servers.SETTINGS | {
+        "NEARHIT_POOLER_URL": bouncer.url(url, owner, logins[owner]),
+        "NEARHIT_POOLER_SEARCH_URL": bouncer.url(url, _SEARCHES, logins[_SEARCHES]),
+        "NEARHIT_CACHE_BUDGET_S": "1",  # so many processes keep two cores' Redis waiting
+    }
+
+
+@asynccontextmanager
+async def _started(gateways: Sequence[Gateway]) -> AsyncIterator[None]:
+    turns = asyncio.Semaphore(_STARTED_AT_ONCE)
+
+    async def start(gateway: Gateway) -> None:
+        async with turns:
+            await asyncio.to_thread(gateway.start)
+
+    async with AsyncExitStack() as stack:
+        for gateway in gateways:
+            stack.callback(gateway.stop)
+        await asyncio.gather(*map(start, gateways))
+        yield
+
+
+def _staged(gateway: Gateway, data: Path | None) -> AbstractAsyncContextManager[Scene]:
+    target = Target(gateway.url, admin_key=gateway.shared.admin_key, data=data, public=True)
+    return scene(target, seed=1, writes=True)
+
+
+@asynccontextmanager
+async def _looking(database_url: str) -> AsyncIterator[list[int]]:
+    """How many connections the server has, again and again."""
+    counts: list[int] = []
+
+    async def look() -> None:
+        while True:
+            counts.append(await connection.fetchval(_CONNECTIONS))
+            await asyncio.sleep(_LOOK_S)
+
+    connection = await asyncpg.connect(database_url)
+    looking = asyncio.create_task(look())
+    try:
+        yield counts
+    finally:
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+        await connection.close()
