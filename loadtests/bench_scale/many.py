@@ -6,7 +6,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -15,8 +15,7 @@ import asyncpg
 import uvloop
 from rich.console import Console
 
-from loadtests import balancer, memory, own_pgbouncer
-from loadtests.bench_faults.servers import Gateway
+from loadtests import balancer, memory, own_pgbouncer, service
 from loadtests.bench_load import bench
 from loadtests.bench_scale import servers
 from loadtests.open_loop.driver import Load
@@ -59,13 +58,15 @@ async def _measured(
 ) -> Section:
     shared = Service("", f"nh_{secrets.token_urlsafe(32)}", database_url, redis_url, 0)
     async with _pooled(shared) as settings:
-        gateways = [Gateway(shared, settings) for _ in range(_GATEWAYS)]
-        async with _started(gateways[:1]), _staged(gateways[0], data) as staged:
+        async with _started(shared, settings, 1) as (first,), _staged(first, data) as staged:
             begun_s = time.monotonic()
-            async with _started(gateways[1:]):  # they find languages to load before they serve
+            # They find languages to load before they serve.
+            async with _started(shared, settings, _GATEWAYS - 1) as more:
                 took_s = time.monotonic() - begun_s
-                console.print(f"{_GATEWAYS - 1} more gateways started in {took_s:.0f} s")
-                with balancer.before([gateway.port for gateway in gateways], free_port()) as before:
+                console.print(f"{len(more)} more gateways started in {took_s:.0f} s")
+                gateways = [first, *more]
+                ports = [urlsplit(gateway.url).port or 0 for gateway in gateways]
+                with balancer.before(ports, free_port()) as before:
                     balanced = replace(staged, target=replace(staged.target, url=before.url))
                     async with _looking(database_url) as connections:
                         load = _LOAD
@@ -105,9 +106,8 @@ def _section(
 @asynccontextmanager
 async def _pooled(shared: Service) -> AsyncIterator[dict[str, str]]:
     """PgBouncer before the server, and the settings of gateways that go by it."""
-    first = Gateway(shared, {})  # makes the schema and the role
-    await asyncio.to_thread(first.start)
-    await asyncio.to_thread(first.stop)
+    async with _started(shared, {}, 1):
+        pass  # it has made the schema and the role
     password = secrets.token_hex(16)
     connection = await asyncpg.connect(shared.database_url)
     await connection.execute(f"ALTER ROLE {_SEARCHES} LOGIN PASSWORD '{password}'")
@@ -132,22 +132,22 @@ def _settings(
 
 
 @asynccontextmanager
-async def _started(gateways: Sequence[Gateway]) -> AsyncIterator[None]:
+async def _started(
+    shared: Service, settings: dict[str, str], count: int
+) -> AsyncIterator[Sequence[Service]]:
     turns = asyncio.Semaphore(_STARTED_AT_ONCE)
+    with ExitStack() as stack:
 
-    async def start(gateway: Gateway) -> None:
-        async with turns:
-            await asyncio.to_thread(gateway.start)
+        async def start() -> Service:
+            async with turns:
+                beside = service.beside(shared, settings)
+                return await asyncio.to_thread(stack.enter_context, beside)
 
-    async with AsyncExitStack() as stack:
-        for gateway in gateways:
-            stack.callback(gateway.stop)
-        await asyncio.gather(*map(start, gateways))
-        yield
+        yield await asyncio.gather(*(start() for _ in range(count)))
 
 
-def _staged(gateway: Gateway, data: Path | None) -> AbstractAsyncContextManager[Scene]:
-    target = Target(gateway.url, admin_key=gateway.shared.admin_key, data=data, public=True)
+def _staged(gateway: Service, data: Path | None) -> AbstractAsyncContextManager[Scene]:
+    target = Target(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
     return scene(target, seed=1, writes=True)
 
 
