@@ -1,6 +1,8 @@
 """A wire between two Unix sockets, to be cut by killing it and hung by stopping it.
 
-python -m loadtests.bench_faults.wire LISTEN TARGET
+python -m loadtests.bench_faults.wire LISTEN TARGET [MS]
+
+With MS every byte is so long under way.
 """
 
 import asyncio
@@ -12,13 +14,15 @@ import uvloop
 _PIECE_BYTES = 65_536
 
 
-async def _serve(listen: str, target: str) -> None:
+async def _serve(listen: str, target: str, way_ms: str = "0") -> None:
+    way_s = int(way_ms) / 1000
+
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with closing(writer), suppress(OSError):
             far_reader, far_writer = await asyncio.open_unix_connection(target)
             with closing(far_writer):
-                forth = asyncio.create_task(_pass_on(reader, far_writer))
-                await _pass_on(far_reader, writer)
+                forth = asyncio.create_task(_pass_on(reader, far_writer, way_s))
+                await _pass_on(far_reader, writer, way_s)
                 forth.cancel()
 
     server = await asyncio.start_unix_server(connected, listen)
@@ -26,11 +30,18 @@ async def _serve(listen: str, target: str) -> None:
         await server.serve_forever()
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pass_on(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way_s: float
+) -> None:
+    loop = asyncio.get_running_loop()
     with suppress(OSError, RuntimeError):  # as uvloop has it, whose other end has gone
         while piece := await reader.read(_PIECE_BYTES):
-            writer.write(piece)
-            await writer.drain()
+            if way_s:  # nothing overtakes what was sent before it
+                loop.call_later(way_s, writer.write, piece)
+            else:
+                writer.write(piece)
+                await writer.drain()
+    await asyncio.sleep(way_s)
     writer.close()
 
 

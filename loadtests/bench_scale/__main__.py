@@ -5,6 +5,7 @@
     throughput  one, two and three gateways: what they bear, and nothing stale or leaked
     restart     each restarted under load without a failed request; and one killed
     many        fifty of them, through PgBouncer on a PostgreSQL of 100 connections
+    apart       a gateway some milliseconds from its PostgreSQL and its Redis
 
 Needs HAProxy and PgBouncer (apt-get install haproxy pgbouncer). DATA holds real histories; without
 it they are made up. Exits with 1 if a bar is missed.
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench_scale import many, restart, throughput
+from loadtests.bench_scale import apart, many, restart, throughput
 from loadtests.report import Report
 from loadtests.section import Section
 
@@ -34,6 +35,7 @@ _SECTIONS: Mapping[str, Callable[[Path | None, Console], Section]] = {
     "throughput": throughput.measure,
     "restart": restart.measure,
     "many": many.measure,
+    "apart": apart.measure,
 }
 
 

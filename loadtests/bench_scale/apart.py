@@ -1,0 +1,132 @@
+"""A gateway that is some way from its PostgreSQL and its Redis: what a request's way costs."""
+
+import secrets
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
+
+import asyncpg
+import uvloop
+from rich.console import Console
+
+from loadtests import service
+from loadtests.bench_load import bench
+from loadtests.bench_scale import servers
+from loadtests.open_loop.driver import Load
+from loadtests.open_loop.figures import Figures
+from loadtests.open_loop.scene import Target, scene
+from loadtests.section import Bar, Section, table
+from loadtests.service import Service
+from loadtests.soak import servers as soaked
+from loadtests.soak.servers import Redis
+
+_ONE_WAY_MS = 2
+_LOAD = Load(rate=50.0, writes=1.0, seconds=30.0)
+_TIMED = 50  # looks at the server, to know what a way there and back takes
+_START_S_MAX = 10.0
+_POSTGRES_SOCKET = ".s.PGSQL.5432"
+_ROWS: Mapping[str, str] = {
+    "tier.memory": "from memory",
+    "tier.redis": "from Redis",
+    "tier.miss": "computed",
+    "write": "writes",
+}
+
+
+def measure(data: Path | None, console: Console) -> Section:
+    near, _, near_bars = _driven(data, console, one_way_ms=0)
+    apart, way_ms, apart_bars = _driven(data, console, one_way_ms=_ONE_WAY_MS)
+    rows = []
+    for group, name in _ROWS.items():
+        p50s = [bench.percentile(figures, "p50_ms", group) for figures in (near, apart)]
+        rows.append((name, *(f"{ms:.2f}" for ms in p50s), f"{(p50s[1] - p50s[0]) / way_ms:.1f}"))
+    text = (
+        "One gateway, and between it and its PostgreSQL, and it and its Redis, a wire that keeps "
+        f"every byte for {_ONE_WAY_MS} ms: there and back takes {way_ms:.1f} ms. (Processes pass "
+        "it on: the kernel that this was measured on has no `netem`.) "
+        f"{_LOAD.rate:g} searches and {_LOAD.writes:g} write a second; the last column is how many "
+        "times there and back the difference is. Of these the first is the look at the revision; "
+        "another is for who asks, where somebody's groups have changed in the tenant since; one "
+        "is for Redis, one for the statement, and one for keeping the answer.\n\n"
+        f"{table(('', 'P50 ms', 'apart', 'ways there and back'), rows)}"
+    )
+    told = {"one_way_ms": _ONE_WAY_MS, "way_ms": way_ms, "load": asdict(_LOAD)}
+    figures = {**told, "near": near.as_json(), "apart": apart.as_json()}
+    bars = [Bar("failed, near or apart", near.errors.total() + apart.errors.total(), at_most=0)]
+    for where, found in (("near", near_bars), ("apart", apart_bars)):
+        bars += [Bar(f"{where}: {bar.what}", bar.figure, at_most=0) for bar in found]
+    return Section("Apart from its servers", text, figures, bars)
+
+
+def _driven(
+    data: Path | None, console: Console, *, one_way_ms: int
+) -> tuple[Figures, float, list[Bar]]:
+    """What the load came to, what a way there and back took in ms, and what must not have been."""
+    with ExitStack() as stack:
+        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-scale-"))
+        folder = Path(name)
+        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        database_url = stack.enter_context(soaked.database(folder / "data"))
+        redis = Redis(folder)
+        redis.start()
+        stack.callback(redis.kill)
+        shared = Service("", f"nh_{secrets.token_urlsafe(32)}", database_url, redis.url, 0)
+        if one_way_ms:
+            shared = stack.enter_context(_wired(shared, redis, folder / "wires", one_way_ms))
+        gateway = stack.enter_context(service.beside(shared, servers.SETTINGS))
+        return uvloop.run(_measured(gateway, data, console))
+
+
+async def _measured(
+    gateway: Service, data: Path | None, console: Console
+) -> tuple[Figures, float, list[Bar]]:
+    target = Target(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
+    async with scene(target, seed=1, writes=True) as staged:
+        figures = await bench.drive(staged, _LOAD, staged.agents(_LOAD), console)
+        return figures, await _way_ms(gateway.database_url), list(bench.correct(staged))
+
+
+async def _way_ms(database_url: str) -> float:
+    connection = await asyncpg.connect(database_url)
+    took = []
+    for _ in range(_TIMED):
+        begun_s = time.perf_counter()
+        await connection.fetchval("SELECT 1")
+        took.append(time.perf_counter() - begun_s)
+    await connection.close()
+    return statistics.median(took) * 1000
+
+
+@contextmanager
+def _wired(shared: Service, redis: Redis, folder: Path, one_way_ms: int) -> Iterator[Service]:
+    """The same servers, reached by wires."""
+    folder.mkdir()
+    (host,) = parse_qs(urlsplit(shared.database_url).query)["host"]
+    query = f"host={quote(str(folder))}&port=5432"
+    database_url = urlunsplit(urlsplit(shared.database_url)._replace(query=query))
+    with (
+        _wire(folder / _POSTGRES_SOCKET, Path(host) / _POSTGRES_SOCKET, one_way_ms),
+        _wire(folder / "redis.sock", redis.socket, one_way_ms),
+    ):
+        redis_url = f"unix://{folder / 'redis.sock'}?db=0"
+        yield Service("", shared.admin_key, database_url, redis_url, 0)
+
+
+@contextmanager
+def _wire(listen: Path, target: Path, one_way_ms: int) -> Iterator[None]:
+    command = [sys.executable, "-m", "loadtests.bench_faults.wire", str(listen), str(target)]
+    with subprocess.Popen([*command, str(one_way_ms)]) as process:  # noqa: S603  ours
+        try:
+            deadline_s = time.monotonic() + _START_S_MAX
+            while not listen.exists() and time.monotonic() < deadline_s:
+                time.sleep(0.01)
+            yield
+        finally:
+            process.kill()
