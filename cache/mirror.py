@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from cache.codec import Head
 from cache.families import Families
 from cache.protocol import Revisions
-from cache.store import Filled, Listed, Sight, Store
+from cache.store import Filled, Sight, Store
 
 ENTRIES_MAX = 100_000  # of all mirrors together; measured 3 to 5 kB each, so up to 500 MB
 _TURN_ENTRIES = 20  # learned or forgotten in one turn of the loop; about a millisecond
@@ -92,7 +92,8 @@ class Mirror(Generic[N]):
             if page is None or page.count > 2 * self._store.entries_max:
                 self._start("")
                 return False
-            for place, listed in enumerate(filter(self._is_news, page.listed)):
+            new = (one for one in page.listed if self._is_news(one.key, one.number))
+            for place, listed in enumerate(new):
                 if place % _TURN_ENTRIES == 0:  # whoever asks meanwhile does not wait for the page
                     await asyncio.sleep(0)
                 self._learn(listed.key, listed.number, listed.head)
@@ -115,7 +116,8 @@ class Mirror(Generic[N]):
             if filled.number > 1:  # nobody has needed the others so far
                 return
             self._start(head.mark.nonce)
-        self._learn(key, filled.number, head)
+        if self._is_news(key, filled.number):
+            self._learn(key, filled.number, head)
         if filled.number == self._after + 1:  # none of another worker lies between
             self._after = filled.number
         for name in filled.gone:
@@ -155,9 +157,10 @@ class Mirror(Generic[N]):
         if self._dropped:
             asyncio.get_running_loop().call_soon(self._discard_some)
 
-    def _is_news(self, listed: Listed) -> bool:
-        known = self._known.get(listed.key)
-        return known is None or known.number < listed.number
+    def _is_news(self, key: str, number: int) -> bool:
+        """Whether nothing newer is known of the key, which another worker may have stored anew."""
+        known = self._known.get(key)
+        return known is None or known.number < number
 
     def _learn(self, key: str, number: int, head: Head | None) -> None:
         """head: None of what can't be read."""

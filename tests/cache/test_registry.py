@@ -180,6 +180,25 @@ async def test_what_made_room_and_was_stored_anew_is_another_entry(store: Store)
     assert mirror.doomed([Changed("acme", 4, None)]).keys() == set(names(3))
 
 
+async def test_what_was_stored_anew_before_one_hears_that_it_was_stored_is_not_forgotten(
+    store: Store,
+) -> None:
+    truth = Truth(acme=3)
+    worker = Worker(store, truth)
+    await worker.ask("key", Index(b"old", b"old", acme=3), acme=3)
+    sight = await store.look("acme", "")
+    assert sight.state is not None
+    head = Head(Mark(sight.state.nonce, {"acme": 3}), b"old", b"")
+    truth.commit("acme")
+    await worker.ask("key", Index(b"new", b"new", acme=4), acme=4)
+    mirror: Mirror[Changed] = Mirror(store, Watch)
+    await refreshed(mirror, store)
+
+    mirror.stored("key", head, Filled(True, sight, number=1, count=1))
+
+    assert mirror.doomed([Changed("acme", 5, frozenset({b"new"}))]).keys() == {"key"}
+
+
 async def test_a_mirror_that_nobody_has_needed_learns_nothing(store: Store) -> None:
     await fill(store, "one")
     worker = Worker(store, Truth(acme=3))
