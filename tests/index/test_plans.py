@@ -127,6 +127,21 @@ async def explained(way: Rows, connection: Connection) -> AsyncIterator[Explaine
         connection.remove_log_listener(explaining.listen)
 
 
+# Else a plan that PostgreSQL keeps may be made anew between two searches, of better statistics.
+LEAVE_STATISTICS = """
+DO $$
+DECLARE
+    relation regclass;
+BEGIN
+    FOR relation IN
+        SELECT oid FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+    LOOP
+        EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', relation);
+    END LOOP;
+END $$"""
+
+
 @dataclass(frozen=True, slots=True)
 class Town:
     """searches, statements: as they are explained, those of searches and those of the owner."""
@@ -158,6 +173,7 @@ async def settled(
                 async for done in Shelves(database, limits=OUTGROWN).tend():
                     if isinstance(done, Moved):
                         shelves[done.tenant] = done.shelf
+            await run_sql(url, LEAVE_STATISTICS)
             for table in analysed or ():
                 await run_sql(url, f"ANALYZE {table}")
         async with (
