@@ -69,6 +69,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         access_log=False,
         proxy_headers=False,  # nothing here asks for the peer's address
         server_header=False,
+        timeout_keep_alive=settings.keep_alive_s,
         timeout_graceful_shutdown=settings.shutdown_s,
     )
     if settings.workers > 1:

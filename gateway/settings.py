@@ -257,6 +257,11 @@ class Settings(BaseSettings):
         description="how far `max_staleness_ms` counts while the database answers; beyond it, it "
         "counts only when the database is away",
     )
+    keep_alive_s: PositiveInt = Field(
+        75,
+        description="how long a connection without a request stays open; more than a balancer "
+        "before it keeps one that it means to use again, mostly 60",
+    )
     shutdown_s: PositiveInt = Field(30, description="longest wait for requests in flight at stop")
     database_connections: PositiveInt = Field(
         8, description="most connections of a worker for searches, and as many for all else"

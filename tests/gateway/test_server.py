@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -60,6 +61,7 @@ HEAVY = {
     "wordfreq",
     "wordllama",
 }
+HEALTHY = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(autouse=True)
@@ -216,6 +218,40 @@ async def test_several_workers_serve_and_count_together_and_end_with_their_paren
     assert len(workers) >= 2
     assert healthy == len(seen)
     assert sum(answers.values()) == 20
+
+
+async def test_a_connection_with_nothing_to_do_is_closed_when_that_is_set(
+    environment: dict[str, str],
+) -> None:
+    brief = environment | {"NEARHIT_KEEP_ALIVE_S": "1"}
+    async with serving(brief) as served, used_connection(served) as (reader, _):
+        assert await asyncio.wait_for(reader.read(), WAIT_S_MAX) == b""
+
+
+async def test_a_connection_with_nothing_to_do_is_left_to_whoever_means_to_use_it_again(
+    environment: dict[str, str],
+) -> None:
+    async with serving(environment) as served, used_connection(served) as (reader, writer):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(1), 6.0)  # uvicorn itself closes it after 5
+
+        writer.write(HEALTHY)
+        assert b" 200 " in await reader.readuntil(b"\r\n")
+
+
+@asynccontextmanager
+async def used_connection(
+    served: Served,
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection(*served.address)
+    writer.write(HEALTHY)
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(re.search(rb"content-length: ([0-9]+)", head)[1])  # type: ignore[index]  # it is told
+    await reader.readexactly(length)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
 
 
 async def test_a_taken_port_is_named(environment: dict[str, str]) -> None:
