@@ -17,6 +17,7 @@ from gateway.settings import Settings
 from index.search import Embedder
 from index.sources import Plan
 from ingest.archive import Archive
+from ingest.batch import DOCUMENTS_MAX
 from ingest.errors import NotImportable
 from ingest.run import Report
 from ingest.write import Put
@@ -172,22 +173,23 @@ async def test_bad_lines_are_told_and_the_rest_goes_on(
 async def test_an_import_that_was_broken_off_goes_on(
     settings: Settings, ana: Caller, tmp_path: Path
 ) -> None:
-    for number in range(150):  # more than a batch
+    count = 2 * DOCUMENTS_MAX + 1  # two batches are written at a time
+    for number in range(count):
         await ana.put(f"doc-{number:03}", f"Text {number}.")
     lines = await exported(settings, "acme")
     file = as_file(lines, tmp_path)
     archive = Archive(file)
 
     def break_off(report: Report) -> None:
-        if report.items == 70:
+        if report.items == 1:  # of the first batch; the third has not begun
             raise Stopped
 
     with pytest.raises(Stopped):
         await as_command(moving.import_(settings, archive, "copy", break_off))
     report = await imported(settings, file, "copy")
 
-    assert report.documents == 150
-    assert 0 < report.unchanged < 150
+    assert report.documents == count
+    assert DOCUMENTS_MAX <= report.unchanged < count
     assert (await exported(settings, "copy"))[1:] == lines[1:]
 
 
