@@ -1,7 +1,7 @@
 """How much each may ask for: token buckets, shared by all workers while Redis is there.
 
-A worker takes some tokens from a bucket before it needs them, about twice as many as it has lately
-spent, so a request waits for Redis only where few come. Nothing is spent twice; what lies unspent
+A worker takes some tokens from a bucket before it needs them, as many as it lately spent in half a
+second, so a request waits for Redis only where few come. Nothing is spent twice; what lies unspent
 for a second is given up.
 
 While Redis is away each worker fills a bucket of its own: what all allow together is then more, by
@@ -17,7 +17,9 @@ from typing import Protocol
 from cache.errors import CacheUnavailable
 
 HANDFUL_S = 0.1  # how long a handful lasts at the full rate: a starting value, not measured
+_AHEAD_S = 0.5  # for which a worker takes what it spends
 _UNSPENT_S = 1.0
+_GROWTH_MAX = 2.0  # of what is taken, to what was spent: two who come at once make no flood
 _NEARLY = 1e-6  # parts of a token add up to not quite one
 
 
@@ -95,10 +97,13 @@ class Hand:
         return self._asking
 
     async def _fetch(self) -> None:
-        """As many as were lately spent, twice: whoever asks seldom leaves none lying about."""
-        if self._bucket.clock_s() - self._taken_at_s > _UNSPENT_S:
-            self.tokens = self._spent = 0
-        wanted = max(1, self._waiting, min(self._bucket.rate.handful, 2 * self._spent))
+        """As many as will be spent soon: whoever asks seldom leaves none lying about."""
+        passed_s = self._bucket.clock_s() - self._taken_at_s
+        if passed_s > _UNSPENT_S:
+            self.tokens = 0
+        growth = min(_GROWTH_MAX, _AHEAD_S / max(passed_s, _NEARLY))
+        soon = math.ceil(self._spent * growth)
+        wanted = max(1, self._waiting, min(self._bucket.rate.handful, soon))
         try:
             taken = await self._bucket.take(wanted)
         finally:

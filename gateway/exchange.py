@@ -1,5 +1,6 @@
 """One call of the API and one exchange of it: what it needs, who came, what they sent."""
 
+import asyncio
 import hmac
 import re
 from collections.abc import Awaitable, Callable
@@ -12,6 +13,7 @@ from starlette.responses import Response
 
 from gateway import problems, wire
 from gateway.jobs_wire import QueuedAnswer
+from gateway.load import Counters
 from gateway.principal import SUFFICIENT, Admitted, Role, bearer, digest_of
 from gateway.services import Services
 from gateway.telemetry import Trace
@@ -118,12 +120,18 @@ class Exchange:
         gate, load, trace = self.services.gate, self.services.load, self.trace
         if principal is None:
             principal = await self.identify()
+        lacking: Counters = ()
         if not trace.tenant:  # a request is counted once, however often it is admitted
             load.begin_of(principal.tenant)
             trace.tenant = principal.tenant
             trace.counters = load.counters(principal)
-            await load.spend(trace.counters)
-        admitted = await gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
+            lacking = load.spend_at_hand(trace.counters)
+        admitting = gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
+        if lacking:  # Redis and PostgreSQL are asked at once
+            fetching = asyncio.gather(*map(load.fetch, lacking))
+            admitted, _ = await asyncio.gather(admitting, fetching)
+        else:
+            admitted = await admitting
         if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
         act_as(admitted.principal)

@@ -1,14 +1,19 @@
 """Exact hits alone, at a rate that a busy tenant has."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import uvloop
+from rich.console import Console
 
 from loadtests import service
 from loadtests.bench_load import bench
 from loadtests.bench_load.bench import Bench
+from loadtests.open_loop.agents import Agents
+from loadtests.open_loop.connections import Connections
 from loadtests.open_loop.driver import Load
-from loadtests.open_loop.scene import Target, scene
+from loadtests.open_loop.figures import Figures
+from loadtests.open_loop.judge import Judge
+from loadtests.open_loop.scene import Scene, Target, scene
 from loadtests.section import Bar, Section, table
 from loadtests.service import Service
 
@@ -28,23 +33,43 @@ async def _measured(given: Bench, made: Service) -> Section:
         rate=_RATE, writes=0, repeats=1, strangers=0, connections=256, seconds=given.seconds
     )
     async with scene(target, seed=1, writes=False) as staged:
-        figures = await bench.drive(staged, load, staged.agents(load), given.console)
+        agents = staged.agents(load)
+        figures = await bench.drive(staged, load, agents, given.console)
+        bare = await _of_bare(staged, load, agents, given.console)
     rows = [bench.row("from when it was due", figures, "all")]
     rows.append(bench.row("from when it was sent", figures, "sent"))
+    rows.append(bench.row("a bare app, from when it was due", bare, "all"))
+    rows.append(bench.row("a bare app, from when it was sent", bare, "sent"))
     text = (
         f"{_RATE:g} requests a second for {load.seconds:g} s, arrivals by Poisson, nothing "
         f"written: each of {len(staged.world.subjects)} agents asks its one question again.\n\n"
         f"{table(('', 'answers', *bench.HEAD), rows)}\n\n"
+        "The bare app is a Starlette one that parses the body and returns the bytes of such an "
+        "answer: what it takes is the machine's and the driver's part of it all.\n"
         f"The driver itself was late by {figures.late.percentile_ms(99):.1f} ms at P99, on cores "
         "that it shares with all that it drives."
     )
     return Section(
         "Exact hits",
         text,
-        {"load": asdict(load), "hits": figures.as_json()},
+        {"load": asdict(load), "hits": figures.as_json(), "bare": bare.as_json()},
         [
             Bar("P99 ms", bench.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
             Bar("share of hits", 1 - figures.share("tier.miss"), at_least=_HITS_MIN),
             Bar("errors", figures.errors.total(), at_most=0),
         ],
     )
+
+
+async def _of_bare(staged: Scene, load: Load, agents: Agents, console: Console) -> Figures:
+    """The same load on an app that gives everybody the same answer."""
+    asked = agents.ask()
+    connections = Connections(staged.target.url, most=1, timeout_s=load.timeout_s)
+    key = staged.keys.readers[asked.who]
+    answer = await connections.ask("POST", "/v1/search", key, asked.question.body)
+    await connections.close()
+    with service.bare(answer.body) as (url, _):
+        elsewhere = replace(
+            staged, target=replace(staged.target, url=url), judge=Judge("of nobody here")
+        )
+        return await bench.drive(elsewhere, load, agents, console)

@@ -1,7 +1,9 @@
 """Token buckets: nobody gets more than the rate, nor less by much, with Redis and without."""
 
 import asyncio
+import math
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
@@ -27,7 +29,7 @@ class Simulated:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._tokens, self._at_s = float(RATE.size), clock()
+        self._tokens, self._at_s = math.inf, clock()  # a bucket begins full, whatever its size
         self.asked = 0
         self.is_away = False
 
@@ -119,6 +121,26 @@ async def test_a_busy_worker_seldom_waits_for_redis(clock: Clock) -> None:
 
     assert waited < 10
     assert buckets.asked < 100
+
+
+@pytest.mark.parametrize(("asked_per_s", "waiting_max"), [(5, 0.15), (20, 0.02), (50, 0.005)])
+async def test_the_faster_they_come_the_fewer_wait_for_redis(
+    clock: Clock, asked_per_s: int, waiting_max: float
+) -> None:
+    buckets, random = Simulated(clock), Random(1)  # noqa: S311  the same arrivals every time
+    one = Allowances(buckets, Rate(per_s=500.0, size=1_000), clock).hand("acme", "rate")
+    waited = 0
+
+    for _ in range(60 * asked_per_s):
+        clock.now_s += random.expovariate(asked_per_s)
+        if not one.spend():
+            waited += 1
+            assert await one.wait()
+        for _ in range(3):  # as long as Redis takes
+            await asyncio.sleep(0)
+
+    assert waited <= waiting_max * 60 * asked_per_s
+    assert buckets.asked <= 2.5 * 60
 
 
 async def test_those_who_come_together_share_one_question(buckets: Simulated, clock: Clock) -> None:

@@ -83,7 +83,7 @@ async def database_proxy(url: str) -> AsyncIterator[DatabaseProxy]:
     host, port = server.sockets[0].getsockname()
     netloc = f"{user}@{host}:{port}"
     if parts.scheme == "unix":
-        proxy.url = f"redis://{host}:{port}/0"
+        proxy.url = f"redis://{netloc}/0"
     else:  # TLS would be between the two ends; the test has none to offer.
         proxy.url = urlunsplit(parts._replace(netloc=netloc, query="sslmode=disable"))
     try:

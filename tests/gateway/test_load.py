@@ -13,6 +13,8 @@ from pydantic import SecretStr
 
 from gateway.settings import Settings
 from index.search import Embedder
+from tests.gateway.commands import WAIT_S_MAX
+from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
@@ -54,6 +56,35 @@ async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
         assert (await ask(ben)).status_code == 200
         await asyncio.sleep(int(refused.headers["retry-after"]))
         assert (await ask(ana)).status_code == 200
+
+
+async def test_whoever_has_no_token_at_hand_waits_for_both_servers_at_once(
+    settings: Settings, start: Start
+) -> None:
+    """Most agents do: they come once in a second or two."""
+    assert settings.redis_url is not None
+    async with (
+        database_proxy(settings.redis_url.get_secret_value()) as wire,
+        start(redis_url=SecretStr(wire.url), cache_budget_s=WAIT_S_MAX, rate_key=5.0) as gateway,
+    ):
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ask(ana)
+        before = await revisions_read(gateway)
+
+        wire.hold()
+        waiting = asyncio.create_task(ask(ana))
+        async with asyncio.timeout(WAIT_S_MAX):
+            while not (wire.held and await revisions_read(gateway) > before):
+                await asyncio.sleep(0.01)
+
+        assert not waiting.done()
+        wire.mend()
+        assert (await waiting).status_code == 200
+
+
+async def revisions_read(gateway: Gateway) -> float:
+    return await gateway.counted("nearhit_statement_seconds_count", statement="tenants.revisions")
 
 
 async def test_a_thread_that_computes_gives_way_sooner_than_python_has_it(start: Start) -> None:
