@@ -15,9 +15,16 @@ class OneWriteProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
         super().connection_made(cast("asyncio.Transport", Held(transport)))
 
+    def on_response_complete(self) -> None:
+        """Whoever waits for the answer need not wait for what is still to be noted of it."""
+        cast("Held", self.transport).flush()
+        super().on_response_complete()
+
 
 class Held:
-    """A transport that sends together what is written to it before the loop's next turn."""
+    """A transport that sends together what is written to it until it is told to, or the loop's next
+    turn.
+    """
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
@@ -30,17 +37,17 @@ class Held:
 
     def write(self, data: bytes) -> None:
         if not self._pieces:
-            self._loop.call_soon(self._send)
+            self._loop.call_soon(self.flush)
         self._pieces.append(data)
         self._size_bytes += len(data)
         if self._size_bytes > HELD_BYTES_MAX:
-            self._send()
+            self.flush()
 
     def close(self) -> None:
-        self._send()
+        self.flush()
         self._transport.close()
 
-    def _send(self) -> None:
+    def flush(self) -> None:
         if self._pieces and not self._transport.is_closing():
             self._transport.write(b"".join(self._pieces))
         self._pieces.clear()

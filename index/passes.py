@@ -155,8 +155,8 @@ class Passes:
                 survey, known = await self._surveyed(question)
             turn = await self._turn(question, known)
             # Summaries alone are too few for a graph of all chunks to lead to.
-            apart = attempt < _ATTEMPTS_MAX and "text" in question.query.filter.kinds
-            made = await self._made(turn, survey, apart=apart)
+            may_part = attempt < _ATTEMPTS_MAX and "text" in question.query.filter.kinds
+            made = await self._made(turn, survey if may_part else None)
             if made is None:
                 continue
             known = self._known[scope.partitions] = _known(scope, made[0].head)
@@ -212,27 +212,27 @@ class Passes:
         )
         return survey, known
 
-    async def _made(
-        self, turn: _Turn, survey: Survey | None, *, apart: bool
-    ) -> Sequence[_Made] | None:
+    async def _made(self, turn: _Turn, survey: Survey | None) -> Sequence[_Made] | None:
         """What the passes brought, all as of the same revisions; None if these have moved on.
 
-        apart: whether several passes may be tried; one alone always agrees with itself.
+        survey: if several passes may be tried; one alone always agrees with itself.
         """
         others = turn.question.scope.public
+        alone = strategy.exact(others=others)
         passes = (
-            strategy.choose(survey, self._limits, others=others, width=turn.asked.width)
-            if survey is not None and apart
-            else []
+            [alone]
+            if survey is None
+            else strategy.choose(survey, self._limits, others=others, width=turn.asked.width)
         )
-        if survey is not None and any(one.way == "nearest" for one in passes):
-            made = [await self._run(turn, one) for one in passes]
-            whole = [one for one in made if one is not None]
-            if len(whole) == len(made):  # else an index led to too little
-                counted = slice(len(turn.question.scope.partitions))
-                agreed = {one.revisions[counted] for one in whole} == {survey.revisions[counted]}
-                return whole if agreed else None
-        return [await self._exact(turn, strategy.exact(others=others))]
+        made = [await self._run(turn, one) for one in passes]
+        whole = [one for one in made if one is not None]
+        if len(whole) < len(made):  # an index led to too little
+            return [await self._exact(turn, alone)]
+        if survey is None or all(one.exact for one in whole):
+            return whole
+        counted = slice(len(turn.question.scope.partitions))
+        agreed = {one.revisions[counted] for one in whole} == {survey.revisions[counted]}
+        return whole if agreed else None
 
     async def _run(self, turn: _Turn, one: Pass) -> _Made | None:
         if one.way == "nearest":

@@ -3,8 +3,11 @@
 import asyncio
 
 import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
 
-from gateway.one_write import HELD_BYTES_MAX, Held
+from gateway.one_write import HELD_BYTES_MAX, Held, OneWriteProtocol
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +41,29 @@ async def test_head_and_body_are_sent_together_before_the_next_turn() -> None:
     await asyncio.sleep(0)
 
     assert transport.written == [b"head body"]
+
+
+async def test_an_answer_is_sent_in_one_write_while_its_app_still_works() -> None:
+    transport, sent = Recorded(), list[bytes]()
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        headers = [(b"content-length", b"4")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"body"})
+        sent.extend(transport.written)
+
+    config = uvicorn.Config(app, log_config=None)
+    config.load()
+    protocol = OneWriteProtocol(config, ServerState(), {})
+    protocol.connection_made(transport)
+    protocol.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    await asyncio.sleep(0)
+    protocol.connection_lost(None)
+
+    (whole,) = sent
+    assert whole.startswith(b"HTTP/1.1 200 ")
+    assert whole.endswith(b"\r\n\r\nbody")
+    assert transport.written == sent
 
 
 async def test_what_comes_in_another_turn_is_sent_again() -> None:
