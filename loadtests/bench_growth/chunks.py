@@ -75,7 +75,7 @@ def _text(
             "ms": {
                 "P50": [cost.p50_ms for cost in grown.values()],
                 "P99": [cost.p99_ms for cost in grown.values()],
-                "P50, 1,000 chunks beside": [cost.p50_ms for cost in beside.values()],
+                "P50, 1,000 beside": [cost.p50_ms for cost in beside.values()],
             },
             "processor µs a request": {
                 "gateway": [cost.gateway_us for cost in grown.values()],

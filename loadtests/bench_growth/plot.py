@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 _COLOURS = ("#0f766e", "#d97706", "#2563eb", "#9333ea")  # that colour-blind people can tell apart
 _STYLE: Any = {
@@ -38,6 +40,8 @@ def lines(
             if log:
                 axes.set_xscale("log")
                 axes.set_yscale("log")
+                _tick(axes.xaxis, 1)
+                _tick(axes.yaxis, 1, 3)
             else:
                 axes.set_ylim(bottom=0)
             axes.set_xlabel(xlabel)
@@ -46,3 +50,10 @@ def lines(
         file.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(file, metadata={"Date": None})
     return f"![{', '.join(panels)} by {xlabel}]({file.name})"
+
+
+def _tick(axis: Axis, *digits: int) -> None:
+    """Label the numbers that are one of these digits and noughts, as one writes them."""
+    axis.set_major_locator(LogLocator(subs=digits))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.{value < 1:d}f}"))
+    axis.set_minor_formatter(NullFormatter())
