@@ -7,6 +7,7 @@ that is still what is stored, the others are planned again.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -24,10 +25,11 @@ from ingest.draft import Draft, Planned, draft_aside, is_common, write_of
 from ingest.embed import Embedder, embed_missing
 from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.payer import paid_by
-from ingest.turns import Turns
+from ingest.turns import Precedence, Turns
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
-_PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many writers take turns
+_PATIENCE = 3  # lost attempts; then the other writers of this process give way
+_PAUSE_S = 0.01  # after a lost attempt, at most, so that many writers take turns
 _NO_ASSISTANT = Assistant()
 
 
@@ -99,6 +101,7 @@ class Writer:
         self._invalidation = invalidation
         self._assistant = assistant
         self._tally = tally
+        self._precedence = Precedence()
 
     async def put(
         self, tenant: str, document_id: str, revise: Revise, by: By | None = None
@@ -129,6 +132,7 @@ class Writer:
         turns = turns or Turns()
         outcomes: list[Outcome] = []
         for revises in _distinct(puts):
+            await self._precedence.give_way(tenant, revises)
             settled = await self._settled(
                 tenant, list(revises), partial(self._put, tenant, revises, by, turns)
             )
@@ -234,16 +238,21 @@ class Writer:
         """What became of each; whom an attempt leaves out somebody overtook, so once more."""
         outcomes: dict[str, Outcome] = {}
         waiting = document_ids
-        for lost in range(_ATTEMPTS_MAX):
-            try:
-                stored = await self._documents.stored_all(tenant, waiting)
-                outcomes |= await attempt({each: stored.get(each) for each in waiting})
-            except Exception as error:
-                return outcomes | await self._failed(tenant, waiting, attempt, error)
-            waiting = [each for each in waiting if each not in outcomes]
-            if not waiting:
-                return outcomes
-            await asyncio.sleep(random.uniform(0, lost * _PAUSE_S))  # noqa: S311  no secret
+        async with AsyncExitStack() as going_first:
+            for lost in range(_ATTEMPTS_MAX):
+                if lost == _PATIENCE:
+                    first = self._precedence.first(tenant, waiting)
+                    await going_first.enter_async_context(first)
+                try:
+                    stored = await self._documents.stored_all(tenant, waiting)
+                    outcomes |= await attempt({each: stored.get(each) for each in waiting})
+                except Exception as error:
+                    await going_first.aclose()
+                    return outcomes | await self._failed(tenant, waiting, attempt, error)
+                waiting = [each for each in waiting if each not in outcomes]
+                if not waiting:
+                    return outcomes
+                await asyncio.sleep(random.uniform(0, _PAUSE_S))  # noqa: S311  no secret
         return outcomes | {each: DocumentContended(each) for each in waiting}
 
     async def _failed(

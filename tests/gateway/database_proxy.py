@@ -82,7 +82,7 @@ async def database_proxy(url: str) -> AsyncIterator[DatabaseProxy]:
     user = parts.netloc.rpartition("@")[0]
     host, port = server.sockets[0].getsockname()
     netloc = f"{user}@{host}:{port}"
-    if parts.scheme == "unix":
+    if parts.scheme in ("unix", "redis"):
         proxy.url = f"redis://{netloc}/0"
     else:  # TLS would be between the two ends; the test has none to offer.
         proxy.url = urlunsplit(parts._replace(netloc=netloc, query="sslmode=disable"))

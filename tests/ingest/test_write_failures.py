@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from index.database import Database
 from index.document import Document
-from index.documents import Documents
+from index.documents import Committed, Documents, Write
 from index.errors import EmbeddingUnavailable
+from index.heard import By
 from index.search import Embedder
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants
@@ -199,11 +200,51 @@ async def test_ten_writers_of_one_document_are_all_acknowledged_and_none_is_lost
     assert alive == set(stored.chunk_ids)
 
 
-async def test_of_too_many_writers_of_one_document_the_refused_ones_stored_nothing(
-    writer: Writer, documents: Documents, tenants: Tenants
+class Slow(Documents):
+    """Is in no hurry to commit a text that has the word slow in it."""
+
+    async def apply_all(
+        self, tenant: str, writes: Sequence[Write], by: By | None = None
+    ) -> list[Committed | None]:
+        if any("slow" in write.document.text for write in writes):
+            await asyncio.sleep(0.1)
+        return await super().apply_all(tenant, writes, by)
+
+
+async def test_whoever_is_overtaken_again_and_again_goes_first_at_last(
+    database: Database, tenants: Tenants, embedder: RecordingEmbedder
 ) -> None:
+    writer = Writer(Slow(database), embedder, RecordingInvalidation())
+    over = asyncio.Event()
+
+    async def hurry(name: str) -> None:
+        number = 0
+        while not over.is_set():
+            number += 1
+            quick = a_document("log", f"# {name} {number}")
+            await put(writer, quick)
+
+    await put(writer, a_document("log", "# first"))  # what is slow once has been so by now
+    hurrying = [asyncio.create_task(hurry(name)) for name in ("one", "two")]
+    try:
+        written = await put(writer, a_document("log", "# slow"))
+    finally:
+        over.set()
+        await asyncio.gather(*hurrying)
+
+    assert written.changed
+
+
+async def test_of_too_many_writers_of_one_document_the_refused_ones_stored_nothing(
+    documents: Documents, embedder: RecordingEmbedder, tenants: Tenants
+) -> None:
+    """Each in a process of its own: none knows of the others."""
+    writers = [Writer(documents, embedder, RecordingInvalidation()) for _ in range(25)]
     outcomes = await asyncio.gather(
-        *(writer.put("acme", "log", with_line(f"line {number}")) for number in range(25)),
+        *(
+            writer.put("acme", "log", with_line(f"line {number}"))
+            for number, writer in enumerate(writers)
+        ),
         return_exceptions=True,
     )
 

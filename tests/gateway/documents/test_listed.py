@@ -106,10 +106,11 @@ async def test_a_line_whose_document_others_keep_changing_stops_no_other(
 ) -> None:
     overtaken = OvertakenEmbedder(embedder)
     numbers = count()
-    async with running(settings, overtaken) as gateway:
+    async with running(settings, overtaken) as gateway, running(settings, embedder) as another:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
-        overtaken.overtake = lambda: ana.put("log", f"Change {next(numbers)}.")
+        elsewhere = another.as_(ana)
+        overtaken.overtake = lambda: elsewhere.put("log", f"Change {next(numbers)}.")
         assert settings.database_url is not None
         await run_sql(settings.database_url.get_secret_value(), _FORGET_EMBEDDINGS)
 
