@@ -128,8 +128,7 @@ class Exchange:
             lacking = load.spend_at_hand(trace.counters)
         admitting = gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
         if lacking:  # Redis and PostgreSQL are asked at once
-            fetching = asyncio.gather(*map(load.fetch, lacking))
-            admitted, _ = await asyncio.gather(admitting, fetching)
+            admitted, _ = await asyncio.gather(admitting, load.spend(lacking))
         else:
             admitted = await admitting
         if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):

@@ -73,21 +73,23 @@ class Load:
         """What the principal's requests are counted by."""
         return self._counters.get(principal.digest) or self._new_counters(principal)
 
-    async def spend(self, counters: Counters, times: int) -> None:
-        """A token of each bucket, so many times; a 429 `Problem` if one is empty."""
-        for _ in range(times):
-            for lacking in self.spend_at_hand(counters):
-                await self.fetch(lacking)
-
     def spend_at_hand(self, counters: Counters) -> Counters:
-        """A token of each bucket that this worker has any of; returns the others, to be fetched."""
-        return [counter for counter in counters if not counter.hand.spend()]
+        """A token of each bucket in turn, as far as this worker has them; returns the others."""
+        for place, counter in enumerate(counters):
+            if not counter.hand.spend():
+                return counters[place:]
+        return ()
 
-    async def fetch(self, lacking: Counter) -> None:
-        """A token of a bucket that has none at hand; a 429 `Problem` if it is empty."""
-        if not await lacking.hand.wait():
-            wait_s = math.ceil(lacking.hand.wait_s)
-            raise problems.too_many(f"requests of this {lacking.name}", wait_s)
+    async def spend(self, counters: Counters, times: int = 1) -> None:
+        """A token of each bucket, so many times; a 429 `Problem` if one is empty.
+
+        Of those after it none is spent: who asks too often takes nothing from others of its tenant.
+        """
+        for counter in counters:
+            for _ in range(times):
+                if not (counter.hand.spend() or await counter.hand.wait()):
+                    wait_s = math.ceil(counter.hand.wait_s)
+                    raise problems.too_many(f"requests of this {counter.name}", wait_s)
 
     def standing(self, counters: Counters) -> bytes:
         """RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of whichever bucket is emptier."""

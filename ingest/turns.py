@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
-_WAY_S_MAX = 1.0  # who goes first may wait for an embedder; others do not wait as long
+_WAY_S_MAX = 1.0  # who goes first may wait for an embedder; a revocation must not wait for that
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +29,21 @@ class Precedence:
 
     async def give_way(self, tenant: str, document_ids: Iterable[str]) -> None:
         """Wait for whoever goes first at one of these, though not for long."""
-        for document_id in document_ids:
-            lock = self._locks.get((tenant, document_id))
-            if lock is not None and lock.locked():
-                try:
-                    async with asyncio.timeout(_WAY_S_MAX), lock:
-                        pass
-                except TimeoutError:
-                    return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_WAY_S_MAX):
+                for document_id in document_ids:
+                    lock = self._locks.get((tenant, document_id))
+                    if lock is not None:
+                        async with lock:
+                            pass
 
     @asynccontextmanager
     async def first(self, tenant: str, document_ids: Iterable[str]) -> AsyncIterator[None]:
-        """Meanwhile others give way; of several who go first, one after the other."""
+        """Meanwhile others give way; of several who go first, one after the other if they can."""
         async with AsyncExitStack() as held:
-            for document_id in sorted(document_ids):  # all take them in this order
-                lock = self._locks.setdefault((tenant, document_id), asyncio.Lock())
-                await held.enter_async_context(lock)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_WAY_S_MAX):
+                    for document_id in sorted(document_ids):  # all take them in this order
+                        lock = self._locks.setdefault((tenant, document_id), asyncio.Lock())
+                        await held.enter_async_context(lock)
             yield

@@ -29,7 +29,7 @@ from ingest.turns import Precedence, Turns
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
 _PATIENCE = 3  # lost attempts; then the other writers of this process give way
-_PAUSE_S = 0.01  # after a lost attempt, at most, so that many writers take turns
+_PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many processes take turns
 _NO_ASSISTANT = Assistant()
 
 
@@ -252,7 +252,7 @@ class Writer:
                 waiting = [each for each in waiting if each not in outcomes]
                 if not waiting:
                     return outcomes
-                await asyncio.sleep(random.uniform(0, _PAUSE_S))  # noqa: S311  no secret
+                await asyncio.sleep(random.uniform(0, lost * _PAUSE_S))  # noqa: S311  no secret
         return outcomes | {each: DocumentContended(each) for each in waiting}
 
     async def _failed(

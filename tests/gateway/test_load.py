@@ -58,6 +58,17 @@ async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
         assert (await ask(ana)).status_code == 200
 
 
+async def test_who_asks_too_often_takes_nothing_from_others_of_its_tenant(start: Start) -> None:
+    async with start(rate_key=2.0, rate_tenant=20.0) as gateway:
+        await gateway.tenant("acme")
+        ana, ben = await gateway.caller("ana"), await gateway.caller("ben")
+
+        refused = (await statuses(ana, times=120)).count(429)
+
+        assert refused > 60
+        assert await statuses(ben, times=3) == [200] * 3
+
+
 async def test_whoever_has_no_token_at_hand_waits_for_both_servers_at_once(
     settings: Settings, start: Start
 ) -> None:
