@@ -1,14 +1,12 @@
 """A gateway that is some way from its PostgreSQL and its Redis: what a request's way costs."""
 
-import secrets
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
@@ -19,13 +17,12 @@ from rich.console import Console
 from loadtests import service
 from loadtests.bench_load import bench
 from loadtests.bench_scale import servers
+from loadtests.bench_scale.servers import Shared
 from loadtests.open_loop.driver import Load
 from loadtests.open_loop.figures import Figures
 from loadtests.open_loop.scene import Target, scene
 from loadtests.section import Bar, Section, table
 from loadtests.service import Service
-from loadtests.soak import servers as soaked
-from loadtests.soak.servers import Redis
 
 _ONE_WAY_MS = 2
 _LOAD = Load(rate=50.0, writes=1.0, seconds=30.0)
@@ -70,17 +67,11 @@ def _driven(
 ) -> tuple[Figures, float, list[Bar]]:
     """What the load came to, what a way there and back took in ms, and what must not have been."""
     with ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-scale-"))
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
-        database_url = stack.enter_context(soaked.database(folder / "data"))
-        redis = Redis(folder)
-        redis.start()
-        stack.callback(redis.kill)
-        shared = Service("", f"nh_{secrets.token_urlsafe(32)}", database_url, redis.url, 0)
+        both = stack.enter_context(servers.shared())
+        reached = both.service
         if one_way_ms:
-            shared = stack.enter_context(_wired(shared, redis, folder / "wires", one_way_ms))
-        gateway = stack.enter_context(service.beside(shared, servers.SETTINGS))
+            reached = stack.enter_context(_wired(both, one_way_ms))
+        gateway = stack.enter_context(service.beside(reached, servers.SETTINGS))
         return uvloop.run(_measured(gateway, data, console))
 
 
@@ -105,18 +96,20 @@ async def _way_ms(database_url: str) -> float:
 
 
 @contextmanager
-def _wired(shared: Service, redis: Redis, folder: Path, one_way_ms: int) -> Iterator[Service]:
+def _wired(both: Shared, one_way_ms: int) -> Iterator[Service]:
     """The same servers, reached by wires."""
+    folder = both.folder / "wires"
     folder.mkdir()
-    (host,) = parse_qs(urlsplit(shared.database_url).query)["host"]
+    straight = urlsplit(both.service.database_url)
+    (host,) = parse_qs(straight.query)["host"]
     query = f"host={quote(str(folder))}&port=5432"
-    database_url = urlunsplit(urlsplit(shared.database_url)._replace(query=query))
+    database_url = urlunsplit(straight._replace(query=query))
     with (
         _wire(folder / _POSTGRES_SOCKET, Path(host) / _POSTGRES_SOCKET, one_way_ms),
-        _wire(folder / "redis.sock", redis.socket, one_way_ms),
+        _wire(folder / "redis.sock", both.redis.socket, one_way_ms),
     ):
         redis_url = f"unix://{folder / 'redis.sock'}?db=0"
-        yield Service("", shared.admin_key, database_url, redis_url, 0)
+        yield replace(both.service, database_url=database_url, redis_url=redis_url)
 
 
 @contextmanager

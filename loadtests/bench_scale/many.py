@@ -1,9 +1,8 @@
-"""Fifty gateways at their defaults on one small PostgreSQL, through PgBouncer."""
+"""Fifty gateways on one small PostgreSQL, through PgBouncer."""
 
 import asyncio
 import os
 import secrets
-import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
@@ -24,8 +23,6 @@ from loadtests.open_loop.scene import Scene, Target, scene
 from loadtests.own_pgbouncer import OwnPgBouncer
 from loadtests.section import Bar, Section, table
 from loadtests.service import Service, free_port
-from loadtests.soak import servers as soaked
-from loadtests.soak.servers import Redis
 
 _GATEWAYS = 50
 _STARTED_AT_ONCE = 4
@@ -41,22 +38,11 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 def measure(data: Path | None, console: Console) -> Section:
     if own_pgbouncer.PROGRAM is None:
         raise SystemExit(own_pgbouncer.MISSING)
-    with tempfile.TemporaryDirectory(prefix="nearhit-scale-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
-        redis = Redis(folder)
-        with soaked.database(folder / "data") as database_url:
-            redis.start()
-            try:
-                return uvloop.run(_measured(database_url, redis.url, data, console))
-            finally:
-                redis.kill()
+    with servers.shared() as both:
+        return uvloop.run(_measured(both.service, data, console))
 
 
-async def _measured(
-    database_url: str, redis_url: str, data: Path | None, console: Console
-) -> Section:
-    shared = Service("", f"nh_{secrets.token_urlsafe(32)}", database_url, redis_url, 0)
+async def _measured(shared: Service, data: Path | None, console: Console) -> Section:
     async with _pooled(shared) as settings:
         async with _started(shared, settings, 1) as (first,), _staged(first, data) as staged:
             begun_s = time.monotonic()
@@ -68,9 +54,9 @@ async def _measured(
                 ports = [urlsplit(gateway.url).port or 0 for gateway in gateways]
                 with balancer.before(ports, free_port()) as before:
                     balanced = replace(staged, target=replace(staged.target, url=before.url))
-                    async with _looking(database_url) as connections:
-                        load = _LOAD
-                        figures = await bench.drive(balanced, load, staged.agents(load), console)
+                    async with _looking(shared.database_url) as connections:
+                        agents = staged.agents(_LOAD)
+                        figures = await bench.drive(balanced, _LOAD, agents, console)
                 megabytes = memory.megabytes(gateway.pid for gateway in gateways)
         faults = bench.correct(staged)
     return _section(figures, faults, max(connections), took_s, megabytes)
@@ -81,8 +67,8 @@ def _section(
 ) -> Section:
     head = ("", "answers", *bench.HEAD)
     text = (
-        f"{_GATEWAYS} gateways of one worker at their defaults, which may open 17 connections "
-        "each, behind HAProxy, and a PgBouncer in transaction mode "
+        f"{_GATEWAYS} gateways of one worker, which may open 17 connections each by default "
+        "and wait a second for Redis, behind HAProxy, and a PgBouncer in transaction mode "
         f"(`default_pool_size = {_POOL_SIZE}`) before a PostgreSQL with `max_connections = 100`. "
         f"{_LOAD.rate:g} searches and {_LOAD.writes:g} write a second, on {os.cpu_count()} cores "
         "that all of it shares, counted after half a minute: the first searches of so many "

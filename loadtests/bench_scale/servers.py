@@ -27,8 +27,18 @@ class Servers:
         return self.gateways[0].shared.admin_key
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What gateways have in common: `service` is no gateway yet, `folder` for whatever is made."""
+
+    service: Service
+    redis: Redis
+    folder: Path
+
+
 @contextmanager
-def running(count: int) -> Iterator[Servers]:
+def shared() -> Iterator[Shared]:
+    """A PostgreSQL and a Redis, empty."""
     with ExitStack() as stack:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-scale-"))
         folder = Path(name)
@@ -38,8 +48,14 @@ def running(count: int) -> Iterator[Servers]:
         redis.start()
         stack.callback(redis.kill)
         admin_key = f"nh_{secrets.token_urlsafe(32)}"
-        shared = Service("", admin_key, database_url, redis.url, 0)
-        gateways = [Gateway(shared, SETTINGS) for _ in range(count)]
+        yield Shared(Service("", admin_key, database_url, redis.url, 0), redis, folder)
+
+
+@contextmanager
+def running(count: int) -> Iterator[Servers]:
+    with ExitStack() as stack:
+        both = stack.enter_context(shared())
+        gateways = [Gateway(both.service, SETTINGS) for _ in range(count)]
         for gateway in gateways:
             gateway.start()
             stack.callback(gateway.stop)
