@@ -10,7 +10,10 @@ from index.document import MetadataKey, MetadataValue
 
 DEPTH_MAX = 8  # of conditions within conditions; starting values, not measured
 CONDITIONS_MAX = 64
-VALUES_MAX = 256
+VALUES_MAX = 256  # of one condition
+# Of all conditions together: they decide what a filter costs for each document. The most that 60
+# conditions may hold take about 40 microseconds.
+FILTER_VALUES_MAX = 1_024
 
 _ORDERED = ("gt", "gte", "lt", "lte")
 _MANY = ("in", "nin")
@@ -74,19 +77,30 @@ Compound.model_rebuild()
 def _within_limits(asked: Comparison | Compound) -> Comparison | Compound:
     """Level by level: what is nested too deep is not gone into."""
     level: list[Comparison | Compound] = [asked]
-    conditions = 0
+    conditions = values = 0
     for _ in range(DEPTH_MAX):
         conditions += len(level)
+        values += sum(len(each.values) for each in level if isinstance(each, Comparison))
         level = [part for each in level if isinstance(each, Compound) for part in each.filters]
         if conditions + len(level) > CONDITIONS_MAX:
             break
         if not level:
-            return asked
+            return _within_cost(asked, values)
     raise PydanticCustomError(
         "limits",
         "must have at most {most} conditions, nested at most {deep} deep",
         {"most": CONDITIONS_MAX, "deep": DEPTH_MAX},
     )
+
+
+def _within_cost(asked: Comparison | Compound, values: int) -> Comparison | Compound:
+    if values > FILTER_VALUES_MAX:
+        raise PydanticCustomError(
+            "limits",
+            "must compare with at most {most} values in all conditions together; it has {values}",
+            {"most": FILTER_VALUES_MAX, "values": values},
+        )
+    return asked
 
 
 Filters: TypeAlias = Annotated[AttributeFilter, AfterValidator(_within_limits)]

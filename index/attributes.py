@@ -4,13 +4,16 @@ An attribute that is a list is compared item by item, and one that is not there 
 comes before or after nothing. Only values of one kind are compared: text by code points, numbers,
 and true with false. `ne` and `nin` are what `eq` and `in` are not.
 
-PostgreSQL decides it by a path over JSON of which the structure alone is text of ours: keys and
-values are variables of the path. `meets` decides the same here.
+PostgreSQL decides it by a path over JSON. Values are variables of the path. Keys stand in its text,
+where each character that is no ASCII letter or digit is escaped: a path that takes keys from
+variables has to list all keys of a document for each comparison, which took 40 times as long for 60
+comparisons of 60 keys. `meets` decides the same here.
 
 Pure.
 """
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -18,6 +21,8 @@ from typing import Any, Literal, TypeAlias
 Scalar: TypeAlias = str | int | float | bool
 Comparing: TypeAlias = Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
 Joining: TypeAlias = Literal["and", "or"]
+
+_NO_LETTER_OR_DIGIT = re.compile("[^A-Za-z0-9]")
 
 NEGATED = {"ne": "eq", "nin": "in"}
 _OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
@@ -94,12 +99,22 @@ def _path(condition: Condition, variables: dict[str, Any]) -> str:
     if condition.type in ("and", "or"):
         joint = " && " if condition.type == "and" else " || "
         return f"({joint.join(_parts(condition, variables))})"
-    key, values = f"k{len(variables)}", f"v{len(variables)}"
-    variables |= {key: condition.key, values: list(condition.values)}
+    values = f"v{len(variables)}"
+    variables[values] = list(condition.values)
     compared = _OPERATORS[NEGATED.get(condition.type, condition.type)][0]
     # Lax: lists are compared item by item, on both sides.
-    found = f"exists($.keyvalue() ? (@.key == ${key} && @.value {compared} ${values}))"
+    found = f'exists($."{_escaped(condition.key)}" ? (@ {compared} ${values}))'
     return f"!({found})" if condition.type in NEGATED else found
+
+
+def _escaped(key: str) -> str:
+    """The key within quotes in a path; no character that is left as it is ends or escapes it."""
+    return _NO_LETTER_OR_DIGIT.sub(_escape, key)
+
+
+def _escape(character: re.Match[str]) -> str:
+    units = character[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _parts(condition: Condition, variables: dict[str, Any]) -> Iterator[str]:

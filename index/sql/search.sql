@@ -36,7 +36,7 @@ AND (
     $12::jsonb IS NULL
     OR (
         metadata @> ($12::jsonb -> 'held')
-        -- The path's text has no word of a caller's in it; read once, not for each document.
+        -- Parsed once, not for each document.
         AND coalesce(
             jsonb_path_match(
                 metadata, (SELECT ($12::jsonb ->> 'path')::jsonpath), $12::jsonb -> 'variables', true

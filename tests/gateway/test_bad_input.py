@@ -27,6 +27,13 @@ def nested(depth: int) -> dict[str, Any]:
     return condition
 
 
+def compared(conditions: int, *, values: int) -> dict[str, Any]:
+    """Conditions that compare with so many values each."""
+    names = [f"v{number}" for number in range(values)]
+    one = {"type": "in", "key": "team", "value": names}
+    return {"type": "or", "filters": [one] * conditions}
+
+
 def crowd(number: int) -> dict[str, Any]:
     return {"type": "or", "filters": [ONE] * (number - 1)}
 
@@ -98,6 +105,8 @@ def assert_problem(answer: httpx2.Response, status: int, field: str | None = Non
         ({"query": "x", "filter": {"attributes": nested(60)}}, "filter.attributes"),
         ({"query": "x", "filter": {"attributes": nested(9)}}, "filter.attributes"),
         ({"query": "x", "filter": {"attributes": crowd(65)}}, "filter.attributes"),
+        ({"query": "x", "filter": {"attributes": compared(60, values=110)}}, "filter.attributes"),
+        ({"query": "x", "filter": {"attributes": compared(5, values=205)}}, "filter.attributes"),
         ({"query": "x", "filter": {"attributes": {"type": "like"}}}, "filter.attributes"),
         (
             {"query": "x", "filter": {"attributes": {"type": "eq", "key": "a", "value": None}}},
@@ -335,3 +344,16 @@ async def test_conditions_as_deep_as_they_may_be_are_taken_and_a_bottomless_body
         deep = b'{"type":"and","filters":[' * depth
         body = b'{"query":"x","filter":{"attributes":%b' % deep
         assert_problem(await ana.call("POST", "/v1/search", content=body), 400)
+
+
+async def test_a_filter_that_costs_too_much_is_told_what_the_limit_is(ana: Caller) -> None:
+    asked = {"query": "x", "filter": {"attributes": compared(4, values=256)}}
+    more = {"query": "x", "filter": {"attributes": compared(5, values=205)}}
+
+    taken = await ana.call("POST", "/v1/search", json=asked)
+    refused = await ana.call("POST", "/v1/search", json=more)
+
+    assert taken.status_code == 200
+    (error,) = refused.json()["errors"]
+    assert error["field"] == "filter.attributes"
+    assert "at most 1024 values" in error["detail"]
