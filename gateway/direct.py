@@ -54,6 +54,7 @@ async def connected(settings: Settings) -> AsyncIterator[Database]:
         url,
         connections_max=1,
         statement_timeout_s=30.0,
+        search_timeout_s=settings.deadline_s,
         observe=lambda _name, _seconds: None,
         logged=settings.audit_log != "off",
         pooler=pooler(settings),

@@ -2,7 +2,7 @@
 
 Problem                 an answer that is not the one asked for, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, PayloadTooLarge, QueueFull,
-                        TenantFull, TenantMissing
+                        Saturated, TenantFull, TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the request's deadline
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -26,6 +26,7 @@ from index.errors import (
     EmbeddingUnavailable,
     PayloadTooLarge,
     QueueFull,
+    Saturated,
     TenantFull,
     TenantMissing,
 )
@@ -178,10 +179,8 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return error
         case DatabaseUnavailable() | EmbeddingUnavailable() | DocumentContended() | QueueFull():
             return _unavailable(error)
-        case PayloadTooLarge():
-            return too_large(error.bytes_max)
-        case TenantFull():
-            return Problem(409, "full", "There are too many", str(error))
+        case PayloadTooLarge() | Saturated() | TenantFull():
+            return _beyond_limit(error)
         case TenantMissing():
             return not_found("tenant", "There is no such tenant any more.")
         case DocumentTooLong():
@@ -197,6 +196,20 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             log.error("failed", request_id=request_id, exc_info=error)
             detail = "This is a mistake of ours. The request id is in the header X-Request-Id."
             return Problem(500, "internal", "Something broke", detail)
+
+
+def _beyond_limit(error: PayloadTooLarge | Saturated | TenantFull) -> Problem:
+    match error:
+        case PayloadTooLarge():
+            return too_large(error.bytes_max)
+        case Saturated():
+            return (
+                too_many("of the tenant's requests at once", 1) if error.by_itself else overloaded()
+            )
+        case TenantFull():
+            return Problem(409, "full", "There are too many", str(error))
+        case _:
+            assert_never(error)
 
 
 def _unavailable(

@@ -101,7 +101,7 @@ async def at_one_revision(
 async def _at_one_instant(services: Services, wanted: Sequence[Wanted]) -> list[Served]:
     """One after the other, on one connection; nothing of it is cached."""
     found: dict[str, Found] = {}
-    async with services.database.searching.snapshot():
+    async with services.database.searching.snapshot(wanted[0].scope.tenant):
         for each in wanted:
             if each.key not in found:
                 found[each.key] = await find(services.searcher, each.scope, each.query)

@@ -72,7 +72,8 @@ _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 _UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
 _QUICK = {"static", "hashing"}  # embedders that are quicker than a look at Redis
 _UNLEARN_PAUSES = 12  # of a job: about a minute, whose deletions are then one reading
-_STATEMENT_TIMEOUT_S = 30.0  # past any deadline: it ends what a lost connection left running
+# Of writes, which have no deadline of ours; it ends what a lost connection left running.
+_STATEMENT_TIMEOUT_S = 30.0
 
 log = structlog.get_logger()
 
@@ -144,6 +145,7 @@ async def open_services(
             url,
             connections_max=settings.database_connections,
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
+            search_timeout_s=settings.deadline_s,
             observe=metrics.statement,
             logged=settings.audit_log != "off",
             pooler=pooler(settings),

@@ -240,7 +240,9 @@ class Settings(BaseSettings):
     batch_documents_max: PositiveInt = Field(1_000, description="most documents in a batch")
     deadline_s: PositiveFloat = Field(
         10.0,
-        description="longest time for a call that reads; `Request-Timeout` can ask for less",
+        description="longest time for a call that reads; `Request-Timeout` can ask for less. "
+        "PostgreSQL ends statements of searches after it too, so all processes on one database need "
+        "the same",
     )
     rate_key: NonNegativeFloat = Field(
         500.0, description="requests a second of one key, twice as many at a time; 0: no limit"
@@ -264,7 +266,9 @@ class Settings(BaseSettings):
     )
     shutdown_s: PositiveInt = Field(30, description="longest wait for requests in flight at stop")
     database_connections: PositiveInt = Field(
-        8, description="most connections of a worker for searches, and as many for all else"
+        8,
+        description="most connections of a worker for searches, half of which one tenant uses at "
+        "most, and as many for all else",
     )
 
     serve_jobs: bool = Field(

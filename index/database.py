@@ -18,13 +18,15 @@ from asyncpg.pool import PoolConnectionProxy
 from index import connections, role, statements, wall
 from index.connections import Pool, unavailable
 from index.errors import DatabaseUnavailable
-from index.pooler import Pooler
+from index.fair_share import FairShare
+from index.pooler import Pooler, Timeouts
 from index.role import Connection
 
 Row: TypeAlias = Mapping[str, Any]
 Observe: TypeAlias = Callable[[str, float], None]
 
 ACQUIRE_TIMEOUT_S = 5.0  # a starting value, not measured; past it a 503 serves a caller better
+SEARCHES_WAITING_MAX = 512  # of one tenant: more than a worker does at once for it
 STANDING_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
 _STATEMENTS = {
     name: text for name, text in statements.load().items() if name not in wall.STATEMENTS
@@ -73,17 +75,21 @@ _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
 
 
 class Searching:
-    """Calls functions, by the names of their statements, on connections of their role."""
+    """Calls functions, by the names of their statements, on connections of their role.
 
-    def __init__(self, pool: Pool, owner: Pool, observe: Observe) -> None:
+    Each statement's first argument is the tenant, which counts as the user of the connection.
+    """
+
+    def __init__(self, pool: Pool, owner: Pool, shares: FairShare, observe: Observe) -> None:
         self._pool = pool
         self._owner = owner
+        self._shares = shares
         self._observe = observe
         self._functions = wall.Functions()
         self._making = asyncio.Lock()
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
-        """Of a statement in `wall.STATEMENTS`. Raises `DatabaseUnavailable`."""
+        """Of a statement in `wall.STATEMENTS`. Raises `DatabaseUnavailable` and `Saturated`."""
         with unavailable():
             call = self._functions.known(name, numbers) or await self._made(name, numbers)
             try:
@@ -99,10 +105,11 @@ class Searching:
         return rows[0] if rows else None
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[None]:
+    async def snapshot(self, tenant: str) -> AsyncIterator[None]:
         """What this task asks for within is all as of one instant; one statement at a time."""
         with unavailable():
             async with (
+                self._shares.slot(tenant),
                 self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
                 connection.transaction(isolation="repeatable_read", readonly=True),
             ):
@@ -124,8 +131,13 @@ class Searching:
         pinned = _PINNED.get()
         if pinned is not None:
             return await self._fetched(pinned, name, call, arguments)
-        async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-            return await self._fetched(connection, name, call, arguments)
+        tenant = arguments[0]
+        await self._shares.acquire(tenant)
+        try:
+            async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                return await self._fetched(connection, name, call, arguments)
+        finally:  # the connection is back, and the statement of a task that was cancelled has ended
+            self._shares.release(tenant)
 
     async def _fetched(
         self, connection: Connection, name: str, call: str, arguments: Sequence[Any]
@@ -235,20 +247,30 @@ async def connect(
     connections_max: int,
     statement_timeout_s: float,
     observe: Observe,
+    search_timeout_s: float | None = None,
     logged: bool = True,
     pooler: Pooler | None = None,
 ) -> AsyncIterator[Database]:
     """A database whose schema and role are in place; see `index.migrate`.
 
     url: of the server itself; what can only be done there goes there, `pooler` or not.
-    connections_max: for searches, and as many for everything else.
+    connections_max: for searches, and as many for everything else; of those for searches one tenant
+        uses half at most.
+    search_timeout_s: for statements of searches, if it is less than for others. The server keeps to
+        it by itself, also if this process is gone. Behind a pooler it is a property of the role, so
+        all processes on one database need the same.
     logged: whether the audit log is told what is changed.
 
     Raises `RoleRefused` if the role may do more than searches need, and `PoolerRefused`.
     """
-    async with _pools(url, connections_max, statement_timeout_s, pooler) as (owner, searching):
+    search_timeout_s = min(search_timeout_s or statement_timeout_s, statement_timeout_s)
+    timeouts_s = Timeouts(statement_timeout_s, search_timeout_s)
+    async with _pools(url, connections_max, timeouts_s, pooler) as (owner, searching):
         await _check(owner, searching)
-        searches = Searching(searching, owner, observe)
+        shares = FairShare(
+            connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
+        )
+        searches = Searching(searching, owner, shares, observe)
         database = Database(url, owner, searches, observe, logged=logged)
         try:
             yield database
@@ -258,22 +280,22 @@ async def connect(
 
 @asynccontextmanager
 async def _pools(
-    url: str, connections_max: int, statement_timeout_s: float, pooler: Pooler | None
+    url: str, connections_max: int, timeouts_s: Timeouts, pooler: Pooler | None
 ) -> AsyncIterator[tuple[Pool, Pool]]:
     """The owner's, with one more connection for what stands, and that of searches."""
     owner: AbstractAsyncContextManager[Pool]
     searching: AbstractAsyncContextManager[Pool]
     if pooler is None:
         searches = {"role": role.NAME}  # so that RESET ROLE leads back to it
-        owner = connections.pool(url, connections_max + 1, statement_timeout_s)
-        searching = connections.pool(url, connections_max, statement_timeout_s, searches)
+        owner = connections.pool(url, connections_max + 1, timeouts_s.owner)
+        searching = connections.pool(url, connections_max, timeouts_s.searches, searches)
     else:
-        keeps = await pooler.fit(url, statement_timeout_s)
+        keeps = await pooler.fit(url, timeouts_s)
         owner = connections.pooled(
-            pooler.url, connections_max + 1, statement_timeout_s, keeps_statements=keeps
+            pooler.url, connections_max + 1, timeouts_s.owner, keeps_statements=keeps
         )
         searching = connections.pooled(
-            pooler.searches_url, connections_max, statement_timeout_s, keeps_statements=keeps
+            pooler.searches_url, connections_max, timeouts_s.searches, keeps_statements=keeps
         )
     async with owner as owners, searching as of_searches:
         yield owners, of_searches

@@ -13,6 +13,7 @@ IndexFailure
 ├── PoolerRefused          the pooler before PostgreSQL is not as it must be; says what to do
 ├── QueueFull              too many jobs of the tenant wait already
 ├── RoleRefused            the database role that serves searches is not as it must be
+├── Saturated              what is shared is in use, and the request has waited long enough
 ├── TenantFull             the tenant has as many things of a kind as it may have
 ├── TenantMissing          there is no such tenant
 └── Unreadable             a record of what an answer depends on says nothing
@@ -85,6 +86,18 @@ class QueueFull(IndexFailure):
 
 class RoleRefused(IndexFailure):
     """The database role that serves searches is missing, or may do too much; says what to do."""
+
+
+class Saturated(IndexFailure):
+    """What tenants share is in use, and the request has waited as long as it may.
+
+    by_itself: whether the tenant's own requests use it up.
+    """
+
+    def __init__(self, tenant: str, *, by_itself: bool) -> None:
+        users = f"requests of {tenant}" if by_itself else "other tenants"
+        super().__init__(f"all that {tenant} may use is in use by {users}")
+        self.by_itself = by_itself
 
 
 class TenantFull(IndexFailure):

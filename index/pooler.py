@@ -39,35 +39,46 @@ WHERE current_setting(name, true) IS DISTINCT FROM set_config(name, value, true)
 
 
 @dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Of statements of the owner of the tables, and of those of searches; in seconds."""
+
+    owner: float
+    searches: float
+
+
+@dataclass(frozen=True, slots=True)
 class Pooler:
     """url: as the owner of the tables; searches_url: as the role that serves searches."""
 
     url: str
     searches_url: str
 
-    async def fit(self, straight_url: str, statement_timeout_s: float) -> bool:
+    async def fit(self, straight_url: str, timeouts_s: Timeouts) -> bool:
         """See to it that both logins are as they must be; whether prepared statements are kept.
 
         Raises `PoolerRefused` and `DatabaseUnavailable`.
         """
-        settings = connections.session(statement_timeout_s)
+        owners = connections.session(timeouts_s.owner)
+        searches = connections.session(timeouts_s.searches)
         with unavailable():
             async with connections.straight(straight_url) as connection:
-                await _furnish(connection, settings)
+                await _furnish(connection, owners, searches)
                 where = await connection.fetchrow(_WHERE)
                 owner = await connection.fetchval("SELECT current_user")
-            keeps = await _seen(self.url, owner, where, settings)
-            return await _seen(self.searches_url, role.NAME, where, settings) and keeps
+            keeps = await _seen(self.url, owner, where, owners)
+            return await _seen(self.searches_url, role.NAME, where, searches) and keeps
 
 
-async def _furnish(connection: Connection, settings: Mapping[str, str]) -> None:
+async def _furnish(
+    connection: Connection, owners: Mapping[str, str], searches: Mapping[str, str]
+) -> None:
     """Many processes may call this at once."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
         await connection.execute(_LOADED)
-        await _set(connection, settings)
+        await _set(connection, owners)
         await connection.execute(f"SET LOCAL ROLE {role.NAME}")  # who may set what is its own
-        await _set(connection, settings)
+        await _set(connection, searches)
 
 
 async def _set(connection: Connection, settings: Mapping[str, str]) -> None:

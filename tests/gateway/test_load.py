@@ -202,6 +202,63 @@ async def test_a_caller_that_waits_no_longer_gets_a_504_and_its_statement_ends(
     assert waiting == 0
 
 
+async def test_the_server_ends_a_search_at_the_deadline_if_the_gateway_is_gone(
+    start: Start, database_url: str
+) -> None:
+    """Not even a request to cancel the statement gets through."""
+    async with (
+        database_proxy(database_url) as wire,
+        start(database_url=SecretStr(wire.url), deadline_s=2.0) as gateway,
+    ):
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ask(ana)
+        connection = await asyncpg.connect(database_url)
+        await connection.execute("BEGIN; LOCK TABLE documents IN ACCESS EXCLUSIVE MODE")
+        asking = asyncio.create_task(ana.call("POST", "/v1/search", json={"query": "new"}))
+        await until_waiting(database_url, 1)
+
+        wire.hold()
+
+        await until_waiting(database_url, 0)
+        await connection.close()
+        wire.mend()
+        await asking
+
+
+async def until_waiting(url: str, number: int) -> None:
+    """So many statements wait for a lock; a test fails if that takes long, and 30 s is too long."""
+    watcher = await asyncpg.connect(url)
+    async with asyncio.timeout(20):
+        while number != await watcher.fetchval(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        ):
+            await asyncio.sleep(0.02)
+    await watcher.close()
+
+
+async def test_a_tenant_that_has_all_its_connections_in_use_is_told_so(
+    start: Start, database_url: str
+) -> None:
+    async with start(database_connections=2, deadline_s=20.0) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ask(ana)
+        connection = await asyncpg.connect(database_url)
+        await connection.execute("BEGIN; LOCK TABLE documents IN ACCESS EXCLUSIVE MODE")
+        waiting = [
+            asyncio.create_task(ana.call("POST", "/v1/search", json={"query": f"new {number}"}))
+            for number in range(2)
+        ]
+
+        (refused,), _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+
+        assert "of the tenant's requests" in problem(refused.result(), 429)["detail"]
+        await connection.close()
+        assert sorted([(await task).status_code for task in waiting]) == [200, 429]
+
+
 @pytest.mark.usefixtures("blocked")
 async def test_the_callers_deadline_holds_for_writes_too(ana: Caller) -> None:
     answer = await ana.call(

@@ -21,7 +21,7 @@ from gateway.settings import Settings
 from index import database, migrate, role
 from index.database import Database
 from index.errors import DatabaseUnavailable, PoolerRefused
-from index.pooler import Pooler
+from index.pooler import Pooler, Timeouts
 from index.query import Query
 from index.scope import everything
 from index.search import Embedder, Searcher
@@ -46,6 +46,7 @@ SALES = "group:sales"
 POOL_SIZE = 3
 GATEWAYS = 50
 CONNECTIONS_MAX = 8  # the default
+TIMEOUTS_S = Timeouts(owner=10, searches=7)
 EXTENSIONS = "CREATE EXTENSION vector; CREATE EXTENSION pg_trgm"
 MIGRATIONS = migrate.shipped()
 SERVER_CONNECTIONS = """
@@ -167,7 +168,8 @@ async def test_what_plans_hang_on_holds_on_every_connection(
         names = ("enable_seqscan", "plan_cache_mode", "statement_timeout", "hnsw.ef_search")
         told = [await connection.fetchval("SELECT current_setting($1)", name) for name in names]
         await connection.close()
-        assert told == ["off", "force_generic_plan", "10s", "800"]
+        timeout = "7s" if login == role.NAME else "10s"
+        assert told == ["off", "force_generic_plan", timeout, "800"]
 
 
 async def test_whoever_gives_up_leaves_a_connection_that_others_can_use(
@@ -214,7 +216,9 @@ async def test_prepared_statements_are_used_where_the_pooler_keeps_them(
     keeps = own_pgbouncer.version() >= (1, 21)
     options: dict[str, Any] = {"max_prepared_statements": statements_max} if keeps else {}
     async with _bouncer(place, **options) as bouncer:
-        assert await place.pooler(bouncer).fit(place.url, 10) is (keeps and statements_max > 0)
+        assert await place.pooler(bouncer).fit(place.url, TIMEOUTS_S) is (
+            keeps and statements_max > 0
+        )
 
 
 class TestRefusedAtTheStart:
@@ -231,14 +235,14 @@ class TestRefusedAtTheStart:
     async def test_is_a_pooler_that_makes_everybody_the_owner(self, place: Place) -> None:
         async with _bouncer(place, as_user=OWNER) as bouncer:
             with pytest.raises(PoolerRefused, match=f"log in as {role.NAME}, and does as {OWNER}"):
-                await place.pooler(bouncer).fit(place.url, 10)
+                await place.pooler(bouncer).fit(place.url, TIMEOUTS_S)
 
     async def test_is_a_role_that_was_taken_on(self, place: Place, bouncer: OwnPgBouncer) -> None:
         """What a session has taken on, it can put off."""
         pooler = place.pooler(bouncer, searches=TAKER)
 
         with pytest.raises(PoolerRefused, match=f"does as {TAKER}, acting as {role.NAME}"):
-            await pooler.fit(place.url, 10)
+            await pooler.fit(place.url, TIMEOUTS_S)
 
     async def test_is_a_connection_older_than_what_its_role_is_set_to(
         self, place: Place, bouncer: OwnPgBouncer
@@ -249,13 +253,13 @@ class TestRefusedAtTheStart:
         await early.close()
 
         with pytest.raises(PoolerRefused, match=r"lack .*enable_seqscan.*RECONNECT"):
-            await pooler.fit(place.url, 10)
+            await pooler.fit(place.url, TIMEOUTS_S)
 
     async def test_is_another_database(self, place: Place, bouncer: OwnPgBouncer) -> None:
         theirs = named(place.pooler(bouncer).url, "postgres")
 
         with pytest.raises(PoolerRefused, match="another database"):
-            await Pooler(theirs, theirs).fit(place.url, 10)
+            await Pooler(theirs, theirs).fit(place.url, TIMEOUTS_S)
 
     @pytest.mark.parametrize(
         "ignored", ["", "nearhit.straight, statement_timeout, enable_seqscan, enable_sort"]
@@ -269,7 +273,7 @@ class TestRefusedAtTheStart:
             with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL has to lead to the"):
                 await migrate.migrate(pooler.url, MIGRATIONS)
             with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL has to lead to the"):
-                await pooler.fit(pooler.url, 10)
+                await pooler.fit(pooler.url, TIMEOUTS_S)
 
     async def test_is_a_login_that_the_pooler_does_not_know(
         self, place: Place, bouncer: OwnPgBouncer
@@ -277,7 +281,7 @@ class TestRefusedAtTheStart:
         unknown = bouncer.url(place.url, "nobody", "knows")
 
         with pytest.raises(DatabaseUnavailable, match=f"the pooler lets no {role.NAME} in: "):
-            await Pooler(place.pooler(bouncer).url, unknown).fit(place.url, 10)
+            await Pooler(place.pooler(bouncer).url, unknown).fit(place.url, TIMEOUTS_S)
 
     @pytest.mark.parametrize(
         "urls",
@@ -338,7 +342,8 @@ def _connected(place: Place, pooler: Pooler) -> AbstractAsyncContextManager[Data
     return database.connect(
         place.url,
         connections_max=CONNECTIONS_MAX,
-        statement_timeout_s=10,
+        statement_timeout_s=TIMEOUTS_S.owner,
+        search_timeout_s=TIMEOUTS_S.searches,
         observe=lambda _name, _seconds: None,
         pooler=pooler,
     )

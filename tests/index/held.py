@@ -7,6 +7,7 @@ from typing import Any, cast
 from index import role
 from index.connections import Pool, pool
 from index.database import Searching
+from index.fair_share import FairShare
 from index.role import Connection
 
 
@@ -29,7 +30,10 @@ async def held(url: str) -> AsyncIterator[tuple[Searching, Connection]]:
         opened.acquire() as connection,
     ):
         one = cast("Pool", _OneConnection(connection))
-        yield Searching(one, owner, unobserved), connection
+        yield (
+            Searching(one, owner, FairShare(1, waiting_max=100, wait_s_max=5.0), unobserved),
+            connection,
+        )
 
 
 def unobserved(_name: str, _seconds: float) -> None:
