@@ -66,6 +66,7 @@ from index.sources import Sources
 from index.tenants import Revisions, Tenants
 from index.usage import Usage
 from ingest.assistant import Assistant
+from ingest.extractors import Extractors
 from ingest.write import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
@@ -121,6 +122,7 @@ class Services:
     ledger: Ledger
     auditor: Auditor
     searcher: Searcher
+    extractors: Extractors
     writer: Writer
 
 
@@ -167,6 +169,7 @@ async def open_services(
             services.gate.kept(),
             services.seen.kept(),
             services.assisting.kept(),
+            services.extractors,
         ):
             yield services
         await services.answers.settled()
@@ -272,6 +275,7 @@ def _wire(
         judge=judge,
         ledger=ledger,
         searcher=searcher,
+        extractors=Extractors(settings.extract_processes),
         writer=Writer(
             documents,
             embedders[0],

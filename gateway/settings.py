@@ -232,6 +232,11 @@ class Settings(BaseSettings):
     files_max: PositiveInt = Field(
         10_000, description="most files of a tenant, and most of its vector stores"
     )
+    extract_processes: PositiveInt = Field(
+        2,
+        description="most processes of a worker that read the text of uploaded files; one tenant "
+        "uses half of them at most",
+    )
     document_bytes_max: PositiveInt = Field(4_194_304, description="longest body of a document")
     document_inline_bytes_max: PositiveInt = Field(
         262_144, description="longest body of a document that is written at once; others are queued"
@@ -241,7 +246,7 @@ class Settings(BaseSettings):
     deadline_s: PositiveFloat = Field(
         10.0,
         description="longest time for a call that reads; `Request-Timeout` can ask for less. "
-        "PostgreSQL ends statements of searches after it too, so all processes on one database need "
+        "PostgreSQL ends statements of searches after it too; behind a pooler all processes need "
         "the same",
     )
     rate_key: NonNegativeFloat = Field(

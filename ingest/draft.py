@@ -1,6 +1,5 @@
 """A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
 
-import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +17,7 @@ from ingest.errors import DocumentTooLong
 from ingest.plan import Plan, plan
 from ingest.plan import Stored as StoredChunk
 from ingest.summaries.summary import summaries
+from ingest.threads import Threads
 
 _COMMON = {"tenant", PUBLIC}
 INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
@@ -122,12 +122,22 @@ def write_of(draft: Draft, space: str | None, dense: Mapping[bytes, HalfVector])
 
 
 async def draft_aside(
+    threads: Threads,
+    tenant: str,
+    changed: Sequence[tuple[Stored | None, Document]],
+    assisted: Mapping[str, Assistance],
+) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    """As `draft_all`; what takes long, in a thread. Raises `Saturated`."""
+    if sum(len(document.text) for _, document in changed) > INLINE_CHARACTERS_MAX:
+        return await threads.run(tenant, _prepare_and_draft, changed, assisted)
+    await threads.run(tenant, prepare, [document for _, document in changed])
+    return draft_all(changed, assisted)
+
+
+def _prepare_and_draft(
     changed: Sequence[tuple[Stored | None, Document]], assisted: Mapping[str, Assistance]
 ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
-    """As `draft_all`; what takes long, in a thread."""
-    await asyncio.to_thread(prepare, [document for _, document in changed])
-    if sum(len(document.text) for _, document in changed) > INLINE_CHARACTERS_MAX:
-        return await asyncio.to_thread(draft_all, changed, assisted)
+    prepare([document for _, document in changed])
     return draft_all(changed, assisted)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -135,14 +136,20 @@ async def read_items(
 
 
 async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], None]:
-    """The batches, of which the next one is read in a thread while one is written."""
-    coming = asyncio.ensure_future(asyncio.to_thread(next, reading, None))
+    """The batches, of which the next one is read in a thread while one is written.
+
+    In a thread of its own: files that take long to read hold up nothing but this reading.
+    """
+    thread = ThreadPoolExecutor(1, thread_name_prefix="read")
+    loop = asyncio.get_running_loop()
+    coming = loop.run_in_executor(thread, next, reading, None)
     try:
         while batch := await coming:
-            coming = asyncio.ensure_future(asyncio.to_thread(next, reading, None))
+            coming = loop.run_in_executor(thread, next, reading, None)
             yield batch
     finally:
         coming.cancel()
+        thread.shutdown(wait=False)
 
 
 async def _written(

@@ -25,11 +25,16 @@ from ingest.draft import Draft, Planned, draft_aside, is_common, write_of
 from ingest.embed import Embedder, embed_missing
 from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.payer import paid_by
+from ingest.threads import Threads
 from ingest.turns import Precedence, Turns
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
 _PATIENCE = 3  # lost attempts; then the other writers of this process give way
 _PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many processes take turns
+# Starting values, not measured. More threads compute no faster; one tenant uses half of these.
+_THREADS = 4
+_WAITING_MAX = 1_000  # writes of one tenant whose documents have yet to be cut
+_WAIT_S_MAX = 300.0
 _NO_ASSISTANT = Assistant()
 
 
@@ -82,7 +87,8 @@ _Attempt = Callable[[Mapping[str, Stored | None]], Awaitable[Mapping[str, Outcom
 class Writer:
     """Writes to each tenant in the space that its vectors are in.
 
-    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, and what `ingest.errors` lists.
+    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `Saturated`, and what `ingest.errors`
+    lists.
     """
 
     def __init__(
@@ -102,6 +108,9 @@ class Writer:
         self._assistant = assistant
         self._tally = tally
         self._precedence = Precedence()
+        self._threads = Threads(
+            _THREADS, name="write", waiting_max=_WAITING_MAX, wait_s_max=_WAIT_S_MAX
+        )
 
     async def put(
         self, tenant: str, document_id: str, revise: Revise, by: By | None = None
@@ -153,7 +162,7 @@ class Writer:
             if is_common(document) and not is_common(stored.document):
                 told = (summary.text for summary in stored.summaries)
                 texts = [document.title, document.text, *told]
-                words = await asyncio.to_thread(spelling.words_of, texts)
+                words = await self._threads.run(tenant, spelling.words_of, texts)
             owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
                 tenant, stored, owner=owner, readers=readers, words=words, by=by
@@ -300,7 +309,7 @@ class Writer:
         """The drafts, and those documents that are too long for one."""
         with paid_by(tenant):
             assisted = await self._assistant.assisted(changed)
-        return await draft_aside(changed, assisted)
+        return await draft_aside(self._threads, tenant, changed, assisted)
 
     async def _planned(self, tenant: str, drafts: Sequence[Draft]) -> Planned:
         texts = {chunk.digest: chunk.embedded_text for draft in drafts for chunk in draft.added}

@@ -1,6 +1,5 @@
 """Files of vector stores: each a document of the source, written as if its text had been sent."""
 
-import asyncio
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +32,7 @@ from index.errors import EmbeddingUnavailable
 from index.files import File, Files
 from index.vector_stores import Attached, FileStatus, VectorStore, VectorStores, Which
 from ingest.errors import DocumentTooLong
-from ingest.extract import SUFFIXES, Extractor, Unreadable
+from ingest.extract import SUFFIXES, Unreadable
 
 _STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
 
@@ -207,7 +206,12 @@ async def _text(exchange: Exchange, admitted: Admitted, file: File) -> str:
     if content is None:
         raise no_such_file()
     suffix = PurePath(file.filename).suffix.lower()
-    text = await asyncio.to_thread(_extracted, suffix, content)
+    if suffix in SUFFIXES:
+        extractors = exchange.services.extractors
+        tenant = admitted.principal.tenant
+        text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
+    else:
+        text = _plain(content)
     if not text.strip():
         raise Unreadable("has no text")
     if len(text) > TEXT_CHARACTERS_MAX:
@@ -215,10 +219,7 @@ async def _text(exchange: Exchange, admitted: Admitted, file: File) -> str:
     return text
 
 
-def _extracted(suffix: str, content: bytes) -> str:
-    if suffix in SUFFIXES:
-        with Extractor() as extractor:
-            return extractor.extract(suffix, content).text
+def _plain(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,11 +1,13 @@
 """Text out of HTML, PDF and DOCX: what is in them, and a reason where it can't be read."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from ingest import html_markdown
 from ingest.extract import UNPACKED_BYTES_MAX, Extractor, Unreadable
-from tests.ingest.sources.files import docx, pdf, pdf_bomb, zipped
+from tests.ingest.sources.files import docx, docx_of, pdf, pdf_bomb, slow_pdf, zipped
 
 HTML = """<!doctype html><html lang="pt-BR"><head><title>Férias  e feriados</title>
 <style>p {}</style><script>let x = "script"</script></head>
@@ -106,12 +108,149 @@ def test_a_bomb_in_a_pdf_is_refused(extractor: Extractor) -> None:
     assert extractor.extract(".html", b"<p>Still here.").text == "Still here.\n"
 
 
-def test_what_takes_too_long_is_ended_and_the_next_one_read() -> None:
-    slow = b"<p>" + b"<b>x</b>" * 400_000
+def test_what_takes_too_long_for_its_size_is_ended_and_the_next_one_read() -> None:
+    slow = slow_pdf()
+    assert len(slow) < 100_000
 
-    with Extractor(seconds_max=3) as extractor:
-        reason = refusal(extractor, ".html", slow)
+    with Extractor(seconds_min=1) as extractor:
+        started_s = time.monotonic()
+        reason = refusal(extractor, ".pdf", slow)
+        taken_s = time.monotonic() - started_s
         found = extractor.extract(".html", b"<p>Still here.")
 
-    assert reason == "takes longer than 3 s to read"
+    assert reason == "takes longer to read than the 1 s that it may"
+    assert taken_s < 30
     assert found.text == "Still here.\n"
+
+
+def page(body: bytes) -> bytes:
+    return b"<p>Before.</p>" + body
+
+
+def each(count: int, tag: bytes) -> bytes:
+    return b"".join(tag % at for at in range(count))
+
+
+HOSTILE: dict[str, Callable[[int], bytes]] = {
+    "comments left open": lambda size: b"<!--" * size,
+    "comments that end otherwise": lambda size: b"<!--x--!" * size,
+    "declarations": lambda size: b"<!a " * size,
+    "instructions": lambda size: b"<?a " * size,
+    "sections": lambda size: b"<![CDATA[" * size,
+    "tags left open": lambda size: b"<a " * size,
+    "values left open": lambda size: b"<a b='" * size,
+    "attributes": lambda size: b"<a " + each(size, b"b%d=1 ") + b">",
+    "ends of nothing": lambda size: b"<div>" * 500 + b"</i>" * size,
+    "spaces": lambda size: b"a" + b" \t" * size + b"b",
+    "lines": lambda size: b"<p>a" + b"\n " * size + b"b",
+    "paragraphs left open": lambda size: b"<p>a" * size,
+    "marks": lambda size: b"<b>a</b>" * size,
+    "marks left open": lambda size: b"<b>" * 500 + b"<i>a</i>" * size,
+    "items": lambda size: b"<ol>" + b"<li>a</li>" * size,
+    "cells": lambda size: b"<table><tr>" + b"<td>a" * size,
+    "rows": lambda size: b"<table>" + b"<tr><td>a" * size,
+    "breaks": lambda size: b"a<br>" * size,
+    "references": lambda size: b"&amp;&#x" * size,
+}
+
+
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_html_of_twice_the_size_takes_no_more_than_about_twice_the_time(shape: str) -> None:
+    def seconds(size: int) -> float:
+        content = page(HOSTILE[shape](size))
+        taken = []
+        for _ in range(3):
+            started_s = time.process_time()
+            html_markdown.convert(content)
+            taken.append(time.process_time() - started_s)
+        return min(taken)
+
+    # What is too short to be measured is made longer.
+    size = 20_000
+    while seconds(size) < 0.02 and size < 640_000:
+        size *= 2
+
+    assert seconds(2 * size) < 2.5 * seconds(size) + 0.02
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<table><tr><td colspan=1000>x" + b"<tr><td colspan=1000>x" * 100_000,
+        b"<blockquote>" * 200 + b"<p>x" * 400_000,
+        b"<ul><li>x" * 400 + b"<li>x" * 400_000,
+    ],
+)
+def test_html_does_not_grow_as_it_is_read(extractor: Extractor, content: bytes) -> None:
+    assert "characters of text" in refusal(extractor, ".html", content)
+
+
+def test_a_docx_that_is_much_smaller_than_its_xml_is_refused(extractor: Extractor) -> None:
+    bomb = docx(["Leave"] + [""] * 1_000_000)
+    assert len(bomb) < 200_000
+
+    assert "bytes of XML; for its size" in refusal(extractor, ".docx", bomb)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<w:sdt><w:sdtContent>" * 5_000,
+        '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r></w:p>' * 5_000,
+    ],
+)
+def test_a_docx_that_is_nested_too_deep_is_refused(extractor: Extractor, body: str) -> None:
+    assert refusal(extractor, ".docx", docx_of(body)) == "is nested too deep"
+
+
+def test_a_docx_that_defines_entities_is_refused(extractor: Extractor) -> None:
+    bomb = zipped({"word/document.xml": b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'})
+
+    assert "document type" in refusal(extractor, ".docx", bomb)
+
+
+def test_html_keeps_what_markdown_can_say(extractor: Extractor) -> None:
+    found = extractor.extract(".html", MIXED.encode())
+
+    assert found.text == MIXED_TEXT
+
+
+MIXED = """<h2>Leave <em>and</em> work</h2><p>Ask <b> Ana</b>, or _nobody_.<br>Twice.</p>
+<ol start=3><li>One<ul><li>inner</li></ul></li><li><p>Two</p><p>More.</p></li></ol>
+<blockquote><p>Said.</p><p>Again.</p></blockquote><pre><code>a  =  b
+  c</code></pre><p><code>x_y</code></p><hr>
+<table><tr><td>a</td><td colspan=2><p>b</p><p>c</p></td></tr><tr><td>d</td></tr></table>
+<dl><dt>Term</dt><dd>Meaning</dd></dl>"""
+MIXED_TEXT = """## Leave *and* work
+
+Ask **Ana**, or \\_nobody\\_.
+Twice.
+
+3. One
+   - inner
+4. Two
+
+   More.
+
+> Said.
+>
+> Again.
+
+```
+a  =  b
+  c
+```
+
+`x_y`
+
+---
+
+|  |  |  |
+| --- | --- | --- |
+| a | b c |  |
+| d |
+
+Term
+
+:   Meaning
+"""

@@ -48,15 +48,27 @@ def pdf(pages: Sequence[str], title: str = "") -> bytes:
 
 def pdf_bomb(size_bytes: int) -> bytes:
     """A page whose content is packed so well that it takes so many bytes when unpacked."""
-    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 6 0 R >>"
+    return _packed(b" " * size_bytes)
+
+
+def slow_pdf() -> bytes:
+    """A small file with a page of so many texts that reading them takes about a minute."""
+    return _packed(b"BT /F1 12 Tf " + b"(x) Tj 1 0 Td " * 1_000_000 + b"ET")
+
+
+def _packed(content: bytes) -> bytes:
+    page = (
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 6 0 R "
+        b"/Resources << /Font << /F1 3 0 R >> >> >>"
+    )
     return _numbered(
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
             b"<< /Type /Pages /Kids [5 0 R] /Count 1 >>",
-            b"null",
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
             b"<< >>",
             page,
-            stream(zlib.compress(b" " * size_bytes), b"/Filter /FlateDecode "),
+            stream(zlib.compress(content), b"/Filter /FlateDecode "),
         ]
     )
 
@@ -89,6 +101,11 @@ def docx(paragraphs: Sequence[str]) -> bytes:
         f"<w:p>{'' if at else _HEADING}<w:r><w:t>{text}</w:t></w:r></w:p>"
         for at, text in enumerate(paragraphs)
     )
+    return docx_of(body)
+
+
+def docx_of(body: str) -> bytes:
+    """body: XML, which need not be well-formed."""
     document = f'<w:document xmlns:w="{_WORDS}"><w:body>{body}</w:body></w:document>'
     return zipped({"word/document.xml": document.encode()})
 

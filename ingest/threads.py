@@ -1,0 +1,43 @@
+"""Threads that compute for tenants: a tenant that has much to compute leaves some to the others."""
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import ParamSpec, TypeVar
+
+from index.fair_share import FairShare
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Threads:
+    """number: of threads; one tenant uses half of them at most."""
+
+    def __init__(self, number: int, *, name: str, waiting_max: int, wait_s_max: float) -> None:
+        self._shares = FairShare(number, waiting_max=waiting_max, wait_s_max=wait_s_max)
+        self._executor = ThreadPoolExecutor(number, thread_name_prefix=name)
+
+    async def run(
+        self, tenant: str, function: Callable[P, T], *arguments: P.args, **named: P.kwargs
+    ) -> T:
+        """What the function returns. Raises `Saturated`.
+
+        A caller that gives up does not end the function, which keeps its thread until then.
+        """
+        await self._shares.acquire(tenant)
+        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+
+        def release(_: Future[T]) -> None:
+            with suppress(RuntimeError):  # the loop has ended, and nobody waits any more
+                loop.call_soon_threadsafe(self._shares.release, tenant)
+
+        running = self._executor.submit(lambda: context.run(function, *arguments, **named))
+        running.add_done_callback(release)
+        return await asyncio.wrap_future(running)
+
+    def close(self) -> None:
+        """What has not begun is not done."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
