@@ -23,6 +23,7 @@ from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.telemetry import Telemetry, Trace
+from index.document import UNSTORABLE
 from index.search import Embedder
 
 # Between two collections of what is new: with Python's 700 there is one in each request or two.
@@ -145,7 +146,7 @@ class _Endpoint:
 
     async def _response(self, request: Request, services: Services) -> Response:
         try:
-            _refuse_mangled(request.scope)
+            _refuse_unstorable(request.scope)
             exchange = Exchange(self._call, request, services)
             seconds = exchange.timeout_s
             if seconds is None:
@@ -156,12 +157,33 @@ class _Endpoint:
             return await self._call.render(request, error)
 
 
-def _refuse_mangled(scope: Scope) -> None:
-    """A path that is no UTF-8, or ends in a line break, would name something else than was sent."""
+def _refuse_unstorable(scope: Scope) -> None:
+    """A 422 `Problem` for a path or a query with text that PostgreSQL can't hold.
+
+    A path that is no UTF-8, or ends in a line break, would name something else than was sent.
+    Headers come without U+0000: the server's parser refuses it.
+    """
     if b"%" in scope["raw_path"]:
-        try:
-            path = unquote_to_bytes(scope["raw_path"]).decode()
-        except UnicodeDecodeError:
-            raise problems.invalid_field("path", "must be UTF-8") from None
+        path = _unquoted("path", scope["raw_path"])
         if path.endswith("\n"):
             raise problems.invalid_field("path", "must not end in a line break")
+        for name, value in scope.get("path_params", {}).items():
+            _check_storable(name, value)
+    if b"%" in scope["query_string"]:
+        for part in scope["query_string"].split(b"&"):
+            name, _, value = part.partition(b"=")
+            field = _unquoted("query", name)
+            _check_storable("query", field)
+            _check_storable(field, _unquoted(field, value))
+
+
+def _unquoted(field: str, quoted: bytes) -> str:
+    try:
+        return unquote_to_bytes(quoted).decode()
+    except UnicodeDecodeError:
+        raise problems.invalid_field(field, "must be UTF-8") from None
+
+
+def _check_storable(field: str, text: str) -> None:
+    if UNSTORABLE.search(text):
+        raise problems.invalid_field(field, "must not hold the character U+0000")

@@ -7,18 +7,20 @@ from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
     TypeAdapter,
     ValidationError,
-    field_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from gateway import problems
 from gateway.attributes_wire import Filters
 from gateway.helpers import NO_HELPERS, Helpers
 from index.document import (
+    UNSTORABLE,
     DocumentId,
     Language,
     Line,
@@ -48,6 +50,19 @@ def _not_public(tenant: str) -> str:
     return tenant
 
 
+def _storable(text: str) -> str:
+    if UNSTORABLE.search(text):
+        raise PydanticCustomError("form", "must not hold the character U+0000")
+    return text
+
+
+def _no(value: object) -> object:
+    """Strictly: 0 equals False, and is none in JSON."""
+    if value is False:
+        return value
+    raise PydanticCustomError("form", "must be false, extract or model")
+
+
 def _utc(instant: datetime) -> datetime:
     try:
         return instant.astimezone(UTC)
@@ -55,6 +70,10 @@ def _utc(instant: datetime) -> datetime:
         raise ValueError("must lie within the years 1 to 9999") from None
 
 
+Storable = AfterValidator(_storable)
+No = Annotated[Literal[False], BeforeValidator(_no)]
+# Whole numbers that no setting bounds: as many as PostgreSQL's `integer` holds.
+Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_not_public)]
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
@@ -122,7 +141,7 @@ class FilterBody(Body):
 
 class MessageBody(Body):
     role: Literal["user", "assistant"]
-    content: str = Field(max_length=_MESSAGE_CHARACTERS_MAX)
+    content: Annotated[str, Field(max_length=_MESSAGE_CHARACTERS_MAX), Storable]
 
 
 class ContextBody(Body):
@@ -132,14 +151,14 @@ class ContextBody(Body):
     token_budget: int = Field(
         ge=1, le=_CONTEXT_TOKENS_MAX, description="most tokens, as estimated; cut at sentence ends"
     )
-    compress: Literal[False, "extract", "model"] = Field(
+    compress: Literal["extract", "model"] | No = Field(
         False, description="whether the texts are shortened to what concerns the query, and by whom"
     )
 
 
 class SearchBody(Body):
-    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-    top_k: int = Field(5, ge=1, description="how many hits at most")
+    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), Storable]
+    top_k: Count = Field(5, description="how many hits at most")
     alpha: float | None = Field(
         None, ge=0, le=1, description="0 = pure keywords, 1 = pure meaning; the embedder's default"
     )
@@ -159,8 +178,8 @@ class SearchBody(Body):
     language: Language | None = Field(
         None, description="of the query; every language that the scope holds, if absent"
     )
-    document_hits_max: int | None = Field(
-        None, ge=1, description="most hits of one document; no limit if absent"
+    document_hits_max: Count | None = Field(
+        None, description="most hits of one document; no limit if absent"
     )
     expand: bool = Field(
         False, description="a hit's text takes in the chunk before it and the one after"
@@ -182,15 +201,8 @@ class SearchBody(Body):
         None, description="of messages: what is no question for the documents is not searched"
     )
     rerank: bool = Field(False, description="look at the hits once more and put them in order")
-    candidates: int = Field(20, ge=1, description="how many hits are looked at once more")
+    candidates: Count = Field(20, description="how many hits are looked at once more")
     context: ContextBody | None = None
-
-    @field_validator("query")
-    @classmethod
-    def _storable(cls, query: str) -> str:
-        if "\0" in query:
-            raise ValueError("must not hold the character U+0000")
-        return query
 
     @property
     def is_said(self) -> bool:

@@ -11,8 +11,8 @@ from gateway.exchange import Exchange, everything
 from gateway.mcp import results
 from gateway.search import cache_status, meant, revision_of, served
 from gateway.wanted import Wanted, check_limits
-from gateway.wire import Body, SearchBody, Values
-from index.document import DocumentId
+from gateway.wire import Body, Count, SearchBody, Values
+from index.document import TEXT_CHARACTERS_MAX, DocumentId
 from index.principals import Principal
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
@@ -27,8 +27,8 @@ class SearchArguments(Body):
         description="What to look for, as a question or a few key words, in any language. Name the "
         "things that matter: the question is all that the search knows of the conversation."
     )
-    top_k: int | None = Field(
-        None, ge=1, description="How many passages at most; 5 if absent, which is mostly enough."
+    top_k: Count | None = Field(
+        None, description="How many passages at most; 5 if absent, which is mostly enough."
     )
     sources: Values | None = Field(
         None, description="Search these sources only, by the names that list_sources gives."
@@ -49,6 +49,7 @@ class FetchArguments(Body):
     start: int = Field(
         0,
         ge=0,
+        le=TEXT_CHARACTERS_MAX,
         description="Where to begin, in characters. A long document comes in parts: if "
         "metadata.end is less than metadata.characters, fetch again with start = metadata.end.",
     )

@@ -1,15 +1,19 @@
 """JSON-RPC 2.0, as it travels; what stands in params and results the protocol's package knows."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from gateway.wire import Body
+from index.document import METADATA_INTEGER_MAX
+
+# As whole as every JSON reader keeps it: RFC 8259, section 6.
+RequestNumber = Annotated[int, Field(ge=-METADATA_INTEGER_MAX, le=METADATA_INTEGER_MAX)]
 
 
 class McpRequest(Body):
     jsonrpc: Literal["2.0"]
-    id: int | str
+    id: RequestNumber | str
     method: str = Field(description="such as tools/call")
     params: dict[str, Any] = Field(default_factory=dict)
 

@@ -30,7 +30,7 @@ def page_of(exchange: Exchange) -> Page:
     if order not in ("asc", "desc"):
         raise problems.invalid_field("order", "must be asc or desc")
     after = query.get("after") or None
-    if after is not None and (len(after) > 512 or "\0" in after):
+    if after is not None and len(after) > 512:
         raise problems.invalid_field("after", "must be the id of the last one of the page before")
     return Page(after, order == "desc", min(int(limit), _LIMIT_MAX) + 1)
 

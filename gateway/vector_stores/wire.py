@@ -3,39 +3,33 @@
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from gateway.attributes_wire import Filters
-from gateway.wire import Body
+from gateway.wire import Body, Storable
 from index import cut
-from index.document import UNSTORABLE, Metadata, Readers, Title
+from index.document import Metadata, Readers, Title
 from index.files import File
 from index.vector_stores import Attached, FileStatus, VectorStore
 
 Item = TypeVar("Item", bound=BaseModel)
 
 
-def _storable(text: str) -> str:
-    if UNSTORABLE.search(text):
-        raise PydanticCustomError("form", "must not hold the character U+0000")
-    return text
-
-
-FileId: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=512)]
+FileId: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=512), Storable]
 Purpose: TypeAlias = Literal[
     "assistants", "assistants_output", "batch", "batch_output", "evals", "fine-tune",
     "fine-tune-results", "user_data", "vision",
 ]  # fmt: skip
-_Name: TypeAlias = Annotated[str, StringConstraints(max_length=64), AfterValidator(_storable)]
-_Told: TypeAlias = Annotated[str, StringConstraints(max_length=512), AfterValidator(_storable)]
+_Name: TypeAlias = Annotated[str, StringConstraints(max_length=64), Storable]
+_Told: TypeAlias = Annotated[str, StringConstraints(max_length=512), Storable]
 StoreMetadata: TypeAlias = Annotated[dict[_Name, _Told], Field(max_length=16)]
 _FILES_MAX = 500  # attached in one call; a starting value, not measured
 
 
 class StaticSizes(Body):
     max_chunk_size_tokens: int = Field(ge=100, le=4_096)
-    chunk_overlap_tokens: int = Field(ge=0)
+    chunk_overlap_tokens: int = Field(ge=0, le=2_048)
 
     @model_validator(mode="after")
     def _at_most_half(self) -> "StaticSizes":

@@ -80,6 +80,16 @@ def assert_problem(answer: httpx2.Response, status: int, field: str | None = Non
         ({"query": "x", "top_k": 0}, "top_k"),
         ({"query": "x", "top_k": 10**9}, "top_k"),
         ({"query": "x", "top_k": "5"}, "top_k"),
+        ({"query": "x", "top_k": 2**64}, "top_k"),
+        ({"query": "x", "candidates": 2**64}, "candidates"),
+        ({"query": "x", "document_hits_max": 2**64}, "document_hits_max"),
+        ({"query": "x", "max_staleness_ms": 2**64}, "max_staleness_ms"),
+        ({"query": "x", "history": [{"role": "user", "content": "\0"}]}, "history.0.content"),
+        ({"query": "x", "filter": {"metadata": {"a": 2**64}}}, "filter.metadata.a"),
+        (
+            {"query": "x", "filter": {"attributes": {"type": "eq", "key": "a", "value": 2**64}}},
+            "filter.attributes.eq.value",
+        ),
         ({"query": "x", "alpha": 1.5}, "alpha"),
         (
             {"query": "x", "filter": {"updated_after": "0001-01-01T00:00:00+14:00"}},

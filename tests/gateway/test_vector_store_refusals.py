@@ -196,10 +196,10 @@ async def test_a_file_that_is_too_much_for_a_document_is_said_to_have_failed(
         ("GET", "/v1/files?order=best", None, 400, "order"),
         ("GET", "/v1/files?after=%00", None, 400, "after"),
         ("GET", f"/v1/files?after={'x' * 513}", None, 400, "after"),
-        ("GET", "/v1/files/file%00", None, 404, "file_id"),
-        ("GET", "{store}/files/file%00", None, 404, "file_id"),
+        ("GET", "/v1/files/file%00", None, 400, "file_id"),
+        ("GET", "{store}/files/file%00", None, 400, "file_id"),
         ("GET", "{store}/file_batches/none", None, 404, "batch_id"),
-        ("GET", "{store}/file_batches/none%00", None, 404, "batch_id"),
+        ("GET", "{store}/file_batches/none%00", None, 400, "batch_id"),
         ("POST", "{store}/file_batches", {}, 400, "body"),
         (
             "POST",
