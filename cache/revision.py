@@ -1,8 +1,8 @@
 """Reads revisions from the truth: one statement for all who wait, begun after the last one came.
 
 The order that makes it right: (1) a request arrives and joins the batch that has not begun;
-(2) the statement under way, if any, ends; (3) that batch's statement begins. So nobody is told a
-revision that was read before it asked, unless it said how old it may be.
+(2) the statement under way, if any, ends; (3) that batch's statement begins. So no request gets a
+revision that was read before it asked.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from cachetools import LRUCache
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-REMEMBERED_MAX = 100_000  # tenants; about 20 MB
+REMEMBERED_MAX = 100_000  # tenants; about 20 MB, and 20 more for each that changes all the time
+_EARLIER_MAX = 8  # answers of the truth about one tenant: a starting value, not measured
 
 
 class Truth(Protocol[T_co]):
@@ -27,18 +28,13 @@ class RevisionReader(Generic[T]):
     def __init__(self, truth: Truth[T], clock_s: Callable[[], float]) -> None:
         self._truth = truth
         self._clock_s = clock_s
-        self._remembered: LRUCache[str, tuple[float, T]] = LRUCache(REMEMBERED_MAX)
+        # Each with the time at which it was last read; the newest comes last.
+        self._remembered: LRUCache[str, tuple[tuple[float, T], ...]] = LRUCache(REMEMBERED_MAX)
         self._next: _Batch[T] | None = None
         self._runner: asyncio.Task[None] | None = None
 
-    async def read(
-        self, tenants: Collection[str], *, max_staleness_s: float = 0.0
-    ) -> Mapping[str, T]:
-        """What the truth says, read after this call or at most `max_staleness_s` before it."""
-        if max_staleness_s > 0:
-            remembered = self.remembered(tenants, max_staleness_s)
-            if remembered is not None:
-                return remembered
+    async def read(self, tenants: Collection[str]) -> Mapping[str, T]:
+        """What the truth says, read after this call."""
         if self._next is None:
             self._next = _Batch()
         waiter = self._next.join(tenants)
@@ -46,15 +42,24 @@ class RevisionReader(Generic[T]):
             self._runner = self._next.loop.create_task(self._run())
         return await waiter
 
-    def remembered(self, tenants: Collection[str], age_max_s: float) -> Mapping[str, T] | None:
-        """What the truth last said, if it was asked that lately about each."""
+    def latest(self, tenant: str, age_max_s: float) -> T | None:
+        """What the truth last said of the tenant, if it was read that lately."""
+        history = self._remembered.get(tenant)
+        if history is None or history[-1][0] < self._clock_s() - age_max_s:
+            return None
+        return history[-1][1]
+
+    def oldest(self, tenants: Collection[str], age_max_s: float) -> Mapping[str, T] | None:
+        """The oldest that the truth said of each within that age; None if one was not read."""
         begun_after_s = self._clock_s() - age_max_s
         found = {}
         for tenant in tenants:
-            read_at_s, truth = self._remembered.get(tenant, (0.0, None))
-            if truth is None or read_at_s < begun_after_s:
+            for read_at_s, truth in self._remembered.get(tenant, ()):
+                if read_at_s >= begun_after_s:
+                    found[tenant] = truth
+                    break
+            else:
                 return None
-            found[tenant] = truth
         return found
 
     async def _run(self) -> None:
@@ -72,7 +77,9 @@ class RevisionReader(Generic[T]):
                 waiter.set_exception(error)
             return
         for tenant, truth in found.items():
-            self._remembered[tenant] = (begun_at_s, truth)
+            history = self._remembered.get(tenant, ())
+            earlier = history[:-1] if history and history[-1][1] == truth else history
+            self._remembered[tenant] = (*earlier[1 - _EARLIER_MAX :], (begun_at_s, truth))
         for waiter in batch.waiting():
             waiter.set_result(found)
 

@@ -1,6 +1,7 @@
 """Keys, and tokens that are narrower than what they were made with: never wider, whoever asks."""
 
 import secrets
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gateway import problems
@@ -81,16 +82,14 @@ def narrow(principal: Principal, body: TokenBody, now: datetime) -> tuple[str, N
         made_with=principal.key_id,
         groups_only=body.groups,
         filter=wanted,
+        issuer_key=principal.issuer_key,
     )
 
 
 def stand_in(principal: Principal, now: datetime) -> NewKey:
     """A token that nobody holds, for work that outlives the web token it was asked for with."""
     _, token = narrow(principal, TokenBody(), now)
-    return NewKey(
-        **{name: getattr(token, name) for name in token.__slots__ if name != "expires_at"},
-        expires_at=now + _STAND_IN,
-    )
+    return replace(token, expires_at=now + _STAND_IN, issuer_key=None)
 
 
 def _roles(principal: Principal, body: TokenBody) -> tuple[str, ...]:

@@ -111,7 +111,6 @@ class Exchange:
         principal: Principal | None = None,
         *,
         max_staleness_s: float = 0.0,
-        at_once: bool = True,
     ) -> Admitted:
         """Whoever came, as of now; a 401 or 403 `Problem` if that does not suffice for the call.
 
@@ -126,7 +125,7 @@ class Exchange:
             trace.tenant = principal.tenant
             trace.counters = load.counters(principal)
             lacking = load.spend_at_hand(trace.counters)
-        admitting = gate.admit(principal, max_staleness_s=max_staleness_s, at_once=at_once)
+        admitting = gate.admit(principal, max_staleness_s=max_staleness_s)
         if lacking:  # Redis and PostgreSQL are asked at once
             admitted, _ = await asyncio.gather(admitting, load.spend(lacking))
         else:

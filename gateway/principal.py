@@ -45,13 +45,20 @@ class WebTokens(Protocol):
     async def claims(self, credential: bytes, /) -> Claims | None:
         """None if it is none; a 401 `Problem` if it is one that nobody should believe."""
 
+    async def check_issuer_key(self, thumbprint: str, /) -> None:
+        """A 401 `Problem` if the issuer no longer publishes the key; a 503 if that is unknown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A principal, and the revisions read after its request came in."""
+    """A principal, and the revisions read after its request came in.
+
+    oldest: the revisions up to which a cached answer has to be right to be served.
+    """
 
     principal: Principal
     revisions: Mapping[str, int]
+    oldest: Mapping[str, int]
 
 
 class Gate:
@@ -64,12 +71,18 @@ class Gate:
         revisions: RevisionReader[Revisions],
         now: Callable[[], datetime],
         staleness_s_max: float,
+        credential_staleness_s_max: float,
     ) -> None:
+        """staleness_s_max: the most that counts of a caller's own limit while the database answers.
+
+        credential_staleness_s_max: how long credentials are believed while it does not.
+        """
         self._principals = principals
         self._web_tokens = web_tokens
         self._revisions = revisions
         self._now = now
         self._staleness_s_max = staleness_s_max
+        self._credential_staleness_s_max = credential_staleness_s_max
         self._remembered: LRUCache[bytes, Principal] = LRUCache(_REMEMBERED_MAX)
         self._used: set[bytes] = set()
 
@@ -86,29 +99,38 @@ class Gate:
             principal, _ = await self._now_of(digest, claims)
         return principal
 
-    async def admit(
-        self, principal: Principal, *, max_staleness_s: float = 0.0, at_once: bool = True
-    ) -> Admitted:
+    async def admit(self, principal: Principal, *, max_staleness_s: float = 0.0) -> Admitted:
         """The same principal, or what it is now, with its tenant's revisions as of that instant.
 
-        A revocation and a change of groups raise the access revision, so that what is remembered
-        is dropped at the next request, on every worker.
-        max_staleness_s: how old the instant may be if the database is away, and within the
-        operator's limit also `at_once`, without asking it: nobody may keep a lost right for long.
+        A revocation, a rotation and a change of groups raise the access revision, which is read
+        for each request: what is remembered is dropped at the next one, on every worker.
+        max_staleness_s: how old an answer may be; it never makes a credential last longer.
         """
         self._refuse_expired(principal)
+        if principal.issuer_key is not None:
+            await self._check_issuer_key(principal.issuer_key)
         self._used.add(principal.digest)
-        read = await self._read((principal.tenant, PUBLIC), max_staleness_s, at_once=at_once)
+        tenants = (principal.tenant, PUBLIC)
+        try:
+            read = await self._revisions.read(tenants)
+        except DatabaseUnavailable:
+            admitted = self._admit_from_memory(principal, max_staleness_s)
+            if admitted is None:
+                raise
+            return admitted
         tenant = read.get(principal.tenant)
         if tenant is not None and tenant.access_revision == principal.access_revision:
-            return Admitted(
-                principal, {principal.tenant: tenant.revision, PUBLIC: read[PUBLIC].revision}
-            )
+            revisions = _document_revisions(read)
+            if max_staleness_s == 0:
+                return Admitted(principal, revisions, revisions)
+            age_max_s = min(max_staleness_s, self._staleness_s_max)
+            oldest = self._revisions.oldest(tenants, age_max_s) or read
+            return Admitted(principal, revisions, _document_revisions(oldest))
         # Keys or groups have changed, and may go on to: both are read in one statement.
         self._remembered.pop(principal.digest, None)
-        admitted = Admitted(*await self._now_of(principal.digest, principal.claims))
-        self._refuse_expired(admitted.principal)
-        return admitted
+        current, current_revisions = await self._now_of(principal.digest, principal.claims)
+        self._refuse_expired(current)
+        return Admitted(current, current_revisions, current_revisions)
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
@@ -137,17 +159,19 @@ class Gate:
         if principal.expires_at is not None and principal.expires_at <= self._now():
             raise problems.unauthorized()
 
-    async def _read(
-        self, tenants: tuple[str, str], max_staleness_s: float, *, at_once: bool
-    ) -> Mapping[str, Revisions]:
-        young_s = min(max_staleness_s, self._staleness_s_max) if at_once else 0.0
-        try:
-            return await self._revisions.read(tenants, max_staleness_s=young_s)
-        except DatabaseUnavailable:
-            remembered = self._revisions.remembered(tenants, max_staleness_s)
-            if remembered is None:
-                raise
-            return remembered
+    async def _check_issuer_key(self, thumbprint: str) -> None:
+        if self._web_tokens is None:
+            raise problems.unauthorized()
+        await self._web_tokens.check_issuer_key(thumbprint)
+
+    def _admit_from_memory(self, principal: Principal, max_staleness_s: float) -> Admitted | None:
+        """While the database is away; None unless what is remembered is young enough for both."""
+        known = self._revisions.latest(principal.tenant, self._credential_staleness_s_max)
+        oldest = self._revisions.oldest((principal.tenant, PUBLIC), max_staleness_s)
+        if known is None or oldest is None or known.access_revision != principal.access_revision:
+            return None
+        revisions = _document_revisions(oldest)
+        return Admitted(principal, revisions, revisions)
 
     async def _touch_forever(self) -> None:
         while True:
@@ -162,6 +186,10 @@ class Gate:
             await self._principals.touch(dict.fromkeys(used, self._now()))
         except DatabaseUnavailable as away:
             log.warning("keys", state="unkept", detail=str(away))
+
+
+def _document_revisions(read: Mapping[str, Revisions]) -> dict[str, int]:
+    return {tenant: counters.revision for tenant, counters in read.items()}
 
 
 def bearer(authorization: bytes) -> bytes | None:

@@ -64,4 +64,4 @@ async def _asker(services: Services, job: Claimed) -> Admitted:
         raise JobRefused("The key that asked for it is revoked or expired.")
     if {"writer", "admin"}.isdisjoint(principal.roles):
         raise JobRefused("The key that asked for it may not write.")
-    return Admitted(principal, {})
+    return Admitted(principal, {}, {})

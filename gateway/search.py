@@ -12,7 +12,6 @@ from cache.answers import Served
 from gateway import wire
 from gateway.answering import answered, note
 from gateway.exchange import Exchange
-from gateway.principal import Admitted
 from gateway.wanted import Wanted, check_limits, want
 from gateway.wire import SearchBody
 from index.principals import Principal
@@ -69,16 +68,9 @@ async def served(
     if admitted.principal is not wanted.principal:
         wanted = understand(exchange, admitted.principal, said)
     trace.mark("revision")
-    answer = services.answers.known(wanted.key, _revisions(wanted, admitted))
-    if answer is None and wanted.max_staleness_s > 0:
-        # Only what was computed before may be old: what is computed now is for who asks now.
-        admitted = await exchange.admit(
-            wanted.principal, max_staleness_s=wanted.max_staleness_s, at_once=False
-        )
-        if admitted.principal is not wanted.principal:
-            wanted = understand(exchange, admitted.principal, said)
-    if answer is None:
-        answer = await answered(services, wanted, _revisions(wanted, admitted))
+    answer = services.answers.known(wanted.key, _revisions(wanted, admitted.oldest))
+    if answer is None:  # only an answer that is known already may be old
+        answer = await answered(services, wanted, _revisions(wanted, admitted.revisions))
     note(services, wanted, answer)
     trace.tier = answer.tier
     trace.mark("cache" if answer.tier != "miss" else "search")
@@ -133,8 +125,8 @@ def _finish_told(finish: Finish, lacks: Mapping[str, str]) -> Iterator[tuple[byt
         yield b"nearhit-context", told.encode()
 
 
-def _revisions(wanted: Wanted, admitted: Admitted) -> dict[str, int]:
-    return {name: admitted.revisions[name] for name in wanted.scope.partitions}
+def _revisions(wanted: Wanted, revisions: Mapping[str, int]) -> dict[str, int]:
+    return {name: revisions[name] for name in wanted.scope.partitions}
 
 
 def revision_of(good: Mapping[str, int], tenant: str) -> bytes:

@@ -48,13 +48,10 @@ async def search_batch(exchange: Exchange) -> Response:
     await services.load.spend(trace.counters, len(asked.searches) - 1)
     wanted = _wanted(exchange, admitted, asked)
     trace.mark("revision")
-    if staleness_s > 0 and not all(_is_known(services, each, admitted) for each in wanted):
-        # As for a single search: only what was computed before may be old.
-        admitted = await exchange.admit(
-            admitted.principal, max_staleness_s=staleness_s, at_once=False
-        )
-        wanted = _wanted(exchange, admitted, asked)
-    served = await at_one_revision(services, wanted, admitted.revisions)
+    revisions = admitted.oldest  # only answers that are known already may be old
+    if not all(services.answers.is_known(each.key, _of(each, revisions)) for each in wanted):
+        revisions = admitted.revisions
+    served = await at_one_revision(services, wanted, revisions)
     for one, answer in zip(wanted, served, strict=True):
         note(services, one, answer)
     trace.mark("search")
@@ -63,10 +60,6 @@ async def search_batch(exchange: Exchange) -> Response:
 
 def _wanted(exchange: Exchange, admitted: Admitted, asked: SearchBatchBody) -> list[Wanted]:
     return [meant(exchange, admitted.principal, each) for each in asked.searches]
-
-
-def _is_known(services: Services, wanted: Wanted, admitted: Admitted) -> bool:
-    return services.answers.is_known(wanted.key, _of(wanted, admitted.revisions))
 
 
 def _of(wanted: Wanted, revisions: Mapping[str, int]) -> dict[str, int]:

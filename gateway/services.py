@@ -255,6 +255,7 @@ def _wire(
             revisions,
             utc_now,
             settings.staleness_s_max,
+            settings.credential_staleness_s_max,
         ),
         load=Load(
             {

@@ -182,7 +182,14 @@ class Settings(BaseSettings):
         30.0, le=300, description="how far the issuer's clock may be off"
     )
     jwt_jwks_lifetime_s: PositiveFloat = Field(
-        3600.0, description="after how long the issuer's keys are fetched again, at the latest"
+        300.0,
+        description="after how long the issuer's keys are fetched again; a token that was verified "
+        "with a key that the issuer has withdrawn works no longer than this",
+    )
+    jwt_jwks_stale_s_max: PositiveFloat = Field(
+        3600.0,
+        description="how long the issuer's last keys are used while the issuer cannot be reached; "
+        "after that a web token gets a 503",
     )
     jwt_tenant_claim: str = Field(
         "tenant", description="claim that says the tenant; dots lead into objects"
@@ -192,6 +199,12 @@ class Settings(BaseSettings):
     jwt_roles_claim: str = Field("roles", description="claim that says the roles, if any")
     jwt_roles: tuple[Literal["reader", "writer", "admin"], ...] = Field(
         ("reader",), description="roles of web tokens that say none of ours; a JSON list"
+    )
+
+    jwt_strings_allowed: bool = Field(
+        False,
+        description="whether the claims of groups and roles may also be one string of names with "
+        "spaces between them, as OAuth's `scope` is; otherwise only a list of strings is taken",
     )
 
     rabbitmq_url: SecretStr | None = Field(
@@ -263,6 +276,11 @@ class Settings(BaseSettings):
         1.0,
         description="how far `max_staleness_ms` counts while the database answers; beyond it, it "
         "counts only when the database is away",
+    )
+    credential_staleness_s_max: NonNegativeFloat = Field(
+        60.0,
+        description="how long a key or token that was last confirmed before the database went away "
+        "still gets cached answers; 0: not at all",
     )
     keep_alive_s: PositiveInt = Field(
         75,

@@ -17,13 +17,17 @@ _FILTER = TypeAdapter(Filter)
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What another issuer's web token says of whoever brings it."""
+    """What another issuer's web token says of whoever brings it.
+
+    issuer_key: thumbprint of the issuer's key that verified it.
+    """
 
     tenant: str
     subject: str
     groups: tuple[str, ...]
     roles: tuple[str, ...]
     expires_at: datetime
+    issuer_key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,9 @@ class Principal:
 
     digest: of what came.
     key_id: of the key or token; None for a web token, whose `claims` are then there.
+    expires_at: the earliest of the key or token and all that it was made with.
+    issuer_key: thumbprint of the key that verified the web token at the start of the chain; None if
+                a key of ours is there.
     scopes, filter: what its requests may name, and what documents must be, for it to see them.
     """
 
@@ -47,11 +54,15 @@ class Principal:
     filter: Filter = NO_FILTER
     claims: Claims | None = None
     is_token: bool = False
+    issuer_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key or token; what a token is made with, which gives it its groups, must still work."""
+    """A key or token; what a token is made with, which gives it its groups, must still work.
+
+    issuer_key: as a `Principal` has it.
+    """
 
     key_id: str
     digest: bytes
@@ -65,6 +76,7 @@ class NewKey:
     made_with: str | None = None
     groups_only: tuple[str, ...] | None = None
     filter: Filter | None = None
+    issuer_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,7 @@ class Principals:
                 lineage,
                 None if groups_only is None else list(groups_only),
                 None if key.filter is None else asdict(key.filter),
+                key.issuer_key,
             )
             if made is not None:
                 await audit_log.append(
@@ -184,6 +197,8 @@ class Principals:
     async def holder_at(self, digest: bytes) -> tuple[Principal, dict[str, int]] | None:
         """Whoever holds the live key or token with this SHA-256, expired or not.
 
+        A token is live only while all that it was made with is.
+
         With the revisions of its tenant and of what is public at that instant.
         """
         row = await self._database.row("principals.holder", digest)
@@ -225,6 +240,7 @@ class Principals:
             expires_at=claims.expires_at,
             access_revision=row["access_revision"],
             claims=claims,
+            issuer_key=claims.issuer_key,
         )
         return principal, _revisions(row, claims.tenant)
 
@@ -243,6 +259,7 @@ def _principal(row: Row) -> Principal:
         scopes=tuple(row["scopes"]),
         filter=NO_FILTER if limits is None else _FILTER.validate_python(limits),
         is_token=row["is_token"],
+        issuer_key=row["issuer_key"],
     )
 
 

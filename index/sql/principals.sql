@@ -11,9 +11,9 @@ SELECT lineage, groups, groups_only FROM keys WHERE tenant = $1 AND key_id = $2;
 -- $1 tenant, then the key.
 INSERT INTO keys (
     key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, lineage,
-    groups_only, filter
+    groups_only, filter, issuer_key
 )
-SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM tenants WHERE tenant = $1 AND NOT leaving
+SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM tenants WHERE tenant = $1 AND NOT leaving
 RETURNING key_id;
 
 -- name: page
@@ -23,7 +23,7 @@ FROM keys WHERE tenant = $1 AND key_id > $2 AND NOT is_token ORDER BY key_id LIM
 
 -- name: rotate
 -- $1 tenant or null for the operator, $2 key, $3 and $4 identifier and digest of the one that takes
--- its place, $5 until when the old one still works; tokens made with it stay its own.
+-- its place, $5 until when the old one still works, and with it the tokens made with it.
 WITH old AS (
     SELECT * FROM keys
     WHERE ($1::text IS NULL OR tenant = $1) AND key_id = $2 AND NOT is_token
@@ -57,8 +57,8 @@ WHERE tenant = $1 AND key_id = $2 AND is_token AND subject = $3
 FOR UPDATE;
 
 -- name: revoke
--- $1 tenant, $2 key: with all tokens that go back to it. Raising access_revision bites at the next
--- request.
+-- $1 tenant, $2 key: with all tokens that go back to it, so that each row says when it ended and
+-- `forget_tokens` finds it. Raising access_revision bites at the next request.
 WITH revoked AS (
     UPDATE keys SET revoked_at = now()
     WHERE tenant = $1 AND (key_id = $2 OR is_token AND lineage @> ARRAY[$2::text])
@@ -78,9 +78,12 @@ DELETE FROM keys
 WHERE is_token AND least(expires_at, revoked_at) < $1;
 
 -- fragment: holder
+-- A token works only while every key and token in its lineage exists and is not revoked; expires_at is
+-- the earliest of the whole chain.
 SELECT
     keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.scopes, keys.filter,
-    keys.expires_at, keys.is_token, tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
+    least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
+    tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
     ARRAY(
         SELECT group_id
         FROM (
@@ -92,6 +95,13 @@ SELECT
         ORDER BY 1
     ) AS groups
 FROM keys
+JOIN LATERAL (
+    SELECT
+        min(ancestors.expires_at) AS expires_at,
+        count(*) FILTER (WHERE ancestors.revoked_at IS NULL) = cardinality(keys.lineage) AS is_live
+    FROM keys AS ancestors
+    WHERE ancestors.key_id = ANY (keys.lineage) AND ancestors.tenant = keys.tenant
+) AS chain ON chain.is_live
 JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.leaving
 JOIN tenants AS everyone ON everyone.tenant = 'public'
 
@@ -108,7 +118,7 @@ JOIN tenants AS everyone ON everyone.tenant = 'public'
 SELECT holder.*, keys.name
 FROM (:holder WHERE keys.tenant = $1 AND keys.subject = $2 AND keys.revoked_at IS NULL) AS holder
 JOIN keys USING (key_id)
-WHERE keys.expires_at IS NULL OR keys.expires_at > now()
+WHERE holder.expires_at IS NULL OR holder.expires_at > now()
 ORDER BY keys.created_at DESC, key_id LIMIT $3;
 
 -- name: groups

@@ -64,7 +64,7 @@ async def test_who_comes_while_a_statement_runs_gets_one_that_began_afterwards()
     assert await late == {"a": 1}
 
 
-async def test_nothing_is_remembered_for_who_wants_no_staleness() -> None:
+async def test_each_read_is_a_new_one() -> None:
     truth = Truth()
     reader = RevisionReader(truth, Clock())
     await reader.read(["a"])
@@ -74,16 +74,35 @@ async def test_nothing_is_remembered_for_who_wants_no_staleness() -> None:
     assert await reader.read(["a"]) == {"a": 1}
 
 
-async def test_a_revision_is_remembered_just_as_long_as_the_caller_allows() -> None:
+async def test_an_older_revision_is_named_just_as_long_as_it_was_current_within_the_age() -> None:
     truth, clock = Truth(), Clock()
     reader = RevisionReader(truth, clock)
     await reader.read(["a"])
+    clock.now_s += 1.0
+    await reader.read(["a"])  # until here it was current
     truth.revision = 1
-
     clock.now_s += 0.5
+    await reader.read(["a"])
 
-    assert await reader.read(["a"], max_staleness_s=0.6) == {"a": 0}
-    assert await reader.read(["a"], max_staleness_s=0.4) == {"a": 1}
+    assert reader.oldest(["a"], 0.6) == {"a": 0}
+    assert reader.oldest(["a"], 0.4) == {"a": 1}
+    assert reader.latest("a", 0.4) == 1
+    clock.now_s += 0.5
+    assert reader.oldest(["a"], 0.4) is None
+    assert reader.latest("a", 0.4) is None
+    assert reader.oldest(["a", "b"], 9.0) is None
+
+
+async def test_a_tenant_that_changes_all_the_time_is_remembered_by_its_last_revisions() -> None:
+    truth, clock = Truth(), Clock()
+    reader = RevisionReader(truth, clock)
+    for truth.revision in range(100):
+        await reader.read(["a"])
+
+    oldest = reader.oldest(["a"], 9.0)
+
+    assert oldest is not None
+    assert 80 < oldest["a"] < 99
 
 
 async def test_a_failure_reaches_all_who_wait_and_the_next_statement_is_tried() -> None:
@@ -104,7 +123,10 @@ async def test_a_remembered_revision_serves_while_the_truth_is_away() -> None:
     await reader.read(["a"])
     truth.failure = ConnectionError("away")
 
-    assert await reader.read(["a"], max_staleness_s=1) == {"a": 0}
+    with pytest.raises(ConnectionError):
+        await reader.read(["a"])
+    assert reader.oldest(["a"], 1.0) == {"a": 0}
+    assert reader.latest("a", 1.0) == 0
 
 
 async def test_a_waiter_that_gives_up_does_not_disturb_the_others() -> None:

@@ -140,6 +140,30 @@ class TestPostgres:
         problem(within_no_time, 503)
         problem(never_asked, 503)
 
+    async def test_away_a_key_is_believed_no_longer_than_its_own_bound(
+        self, settings: Settings, proxy: DatabaseProxy, embedder: Embedder
+    ) -> None:
+        """Whatever staleness its caller chooses."""
+        url = SecretStr(proxy.url)
+        hour = {"query": QUESTION, "max_staleness_ms": 3_600_000}
+        never = with_(settings, database_url=url, credential_staleness_s_max=0.0)
+        shortly = with_(settings, database_url=url, credential_staleness_s_max=0.5)
+        async with running(never, embedder) as one, running(shortly, embedder) as other:
+            ana = await writer_of_a_new_tenant(one)
+            await ana.put("leave", leave(25))
+            for worker in (one, other):
+                await worker.as_(ana).search(QUESTION)
+
+            proxy.cut()
+
+            problem(await ana.call("POST", "/v1/search", json=hour), 503)
+            async with asyncio.timeout(10):
+                while (
+                    await other.as_(ana).call("POST", "/v1/search", json=hour)
+                ).status_code == 200:
+                    await asyncio.sleep(0.01)
+            problem(await other.as_(ana).call("POST", "/v1/search", json=hour), 503)
+
     async def test_cut_while_a_search_waits_for_it_is_a_503(
         self, proxy: DatabaseProxy, ana: Caller
     ) -> None:

@@ -46,7 +46,14 @@ class Restless:
 async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing() -> None:
     tenant = Restless()
     revisions: RevisionReader[Revisions] = RevisionReader(tenant, lambda: 0.0)
-    gate = Gate(tenant, None, revisions, lambda: datetime.now(UTC), staleness_s_max=1.0)
+    gate = Gate(
+        tenant,
+        None,
+        revisions,
+        lambda: datetime.now(UTC),
+        staleness_s_max=1.0,
+        credential_staleness_s_max=60.0,
+    )
 
     admitted = await gate.admit(await gate.identify(KEY))
 

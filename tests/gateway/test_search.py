@@ -9,7 +9,7 @@ from gateway.settings import Settings
 from gateway.wire import HitAnswer
 from index.search import Embedder
 from ingest.summaries.extract import extract
-from tests.gateway.gateways import Caller, Gateway, running
+from tests.gateway.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
 
@@ -191,6 +191,37 @@ async def test_max_staleness_keeps_nobody_out_whose_groups_have_just_changed(
     await other_worker.as_(admin).call("PUT", "/v1/groups/sales/members/ben")
 
     assert await gateway.as_(ben).found("leave", max_staleness_ms=60_000) == ["leave"]
+
+
+async def test_max_staleness_is_of_answers_and_never_of_rights(
+    settings: Settings, embedder: Embedder, gateway: Gateway
+) -> None:
+    """A key, a token, a membership: who loses it reads nothing from the next request on."""
+    generous = settings.model_copy(update={"staleness_s_max": 3_600.0})
+    async with running(generous, embedder) as other:
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE, readers=["group:sales"])
+        made = await gateway.operator.call(
+            "POST", "/v1/keys", json={"tenant": "acme", "subject": "ben", "groups": ["sales"]}
+        )
+        key = Caller(other.client, made.json()["key"])
+        token = await key.call("POST", "/v1/tokens", json={})
+        zoe = await gateway.caller("zoe")
+        ada = await gateway.caller("ada", roles=["admin"])
+        await ada.call("PUT", "/v1/groups/sales/members/zoe")
+        readers = [key, Caller(other.client, token.json()["token"]), other.as_(zoe)]
+        stale = {"query": "leave", "max_staleness_ms": 3_600_000}
+        for each in readers:
+            assert await each.found("leave", max_staleness_ms=3_600_000) == ["leave"]
+
+        await gateway.operator.call("DELETE", f"/v1/keys/{made.json()['id']}")
+        await ada.call("DELETE", "/v1/groups/sales/members/zoe")
+
+        for each in readers[:2]:
+            problem(await each.call("POST", "/v1/search", json=stale), 401)
+            batch = {"searches": [stale]}
+            problem(await each.call("POST", "/v1/search/batch", json=batch), 401)
+        assert await readers[2].found("leave", max_staleness_ms=3_600_000) == []
 
 
 async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> None:
