@@ -5,7 +5,8 @@ second, so a request waits for Redis only where few come. Nothing is spent twice
 for a second is given up.
 
 While Redis is away each worker fills a bucket of its own: what all allow together is then more, by
-the number of workers, and nobody is refused for want of Redis.
+the number of workers, and nobody is refused for want of Redis. All that a worker does in the name
+of one bucket goes through one `Hand`, so that its own bucket is one as well.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from cache.errors import CacheUnavailable
 
@@ -56,8 +58,8 @@ class Hand:
     """
 
     __slots__ = (
-        "_asking", "_bucket", "_fetched", "_spent", "_taken_at_s", "_waiting", "left", "tokens",
-        "wait_s",
+        "__weakref__", "_asking", "_bucket", "_fetched", "_spent", "_taken_at_s", "_waiting",
+        "left", "tokens", "wait_s",
     )  # fmt: skip
 
     def __init__(self, bucket: "_Bucket") -> None:
@@ -120,11 +122,16 @@ class Allowances:
     def __init__(self, buckets: Buckets, rate: Rate, clock_s: Callable[[], float]) -> None:
         self._buckets = buckets
         self._clock_s = clock_s
+        self._hands: WeakValueDictionary[tuple[str, str], Hand] = WeakValueDictionary()
         self.rate = rate
 
     def hand(self, home: str, name: str) -> Hand:
-        """An empty one."""
-        return Hand(_Bucket(self._buckets, home, name, self.rate, self._clock_s))
+        """The same one for the same bucket, while the caller or another one holds it."""
+        hand = self._hands.get((home, name))
+        if hand is None:
+            bucket = _Bucket(self._buckets, home, name, self.rate, self._clock_s)
+            hand = self._hands[home, name] = Hand(bucket)
+        return hand
 
 
 class _Bucket:

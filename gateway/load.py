@@ -5,11 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from cachetools import LRUCache
+
 from cache.allowances import Allowances, Hand
 from gateway import problems
 from index.principals import Principal
 
-_KNOWN_MAX = 20_000  # callers whose tokens are at hand; about 20 MB
+# Keys and subjects whose tokens are at hand; about 20 MB. Those that asked last are kept: a bucket
+# that nobody has asked for while as many others came is full again, and may begin anew.
+_KNOWN_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Load:
         self._tenant_requests_max = tenant_requests_max
         self._requests = 0
         self._of_tenant: dict[str, int] = {}
-        self._counters: dict[bytes, Counters] = {}
+        self._counters: LRUCache[tuple[str, str], Counters] = LRUCache(_KNOWN_MAX)
 
     def begin(self) -> None:
         """One more request; a 503 `Problem` if there are too many."""
@@ -70,8 +74,13 @@ class Load:
                 del self._of_tenant[tenant]
 
     def counters(self, principal: Principal) -> Counters:
-        """What the principal's requests are counted by."""
-        return self._counters.get(principal.digest) or self._new_counters(principal)
+        """What the principal's requests are counted by: one bucket, whatever it comes with."""
+        # Tokens count for whom they act: else whoever makes many has many buckets.
+        own = principal.key_id
+        if own is None or principal.is_token:
+            own = f"subject:{principal.subject}"
+        known = self._counters.get((principal.tenant, own))
+        return known or self._new_counters(principal.tenant, own)
 
     def spend_at_hand(self, counters: Counters) -> Counters:
         """A token of each bucket in turn, as far as this worker has them; returns the others."""
@@ -101,22 +110,16 @@ class Load:
         full_s = (emptier.size - fewest) / emptier.per_s
         return b'"%b";r=%d;t=%d' % (emptier.name.encode(), fewest, full_s + 1)
 
-    def _new_counters(self, principal: Principal) -> Counters:
-        if len(self._counters) >= _KNOWN_MAX:
-            self._counters.clear()
-        # Tokens count for whom they act: else whoever makes many has many buckets.
-        own = f"subject:{principal.subject}"
-        if principal.key_id is not None and not principal.is_token:
-            own = principal.key_id
+    def _new_counters(self, tenant: str, own: str) -> Counters:
         names = {"key": f"rate:{own}", "tenant": "rate"}
         made = tuple(
             Counter(
                 name,
-                allowances.hand(principal.tenant, names[name]),
+                allowances.hand(tenant, names[name]),
                 allowances.rate.size,
                 allowances.rate.per_s,
             )
             for name, allowances in self._allowances.items()
         )
-        self._counters[principal.digest] = made
+        self._counters[tenant, own] = made
         return made

@@ -197,3 +197,17 @@ async def test_a_bucket_is_gone_once_it_would_be_full(new_store: Callable[..., S
     await asyncio.sleep(1.2)
 
     assert await store.recall("acme", "rate") is None
+
+
+async def test_without_redis_all_hands_of_a_bucket_together_get_its_rate(
+    buckets: Simulated, clock: Clock
+) -> None:
+    buckets.is_away = True
+    allowances = Allowances(buckets, RATE, clock)
+    hands = [allowances.hand("acme", "rate") for _ in range(50)]
+
+    through = [await spend(each) for _ in range(3) for each in hands]
+
+    assert sum(through) == RATE.size
+    assert await spend(allowances.hand("acme", "another"))
+    assert await spend(allowances.hand("beta", "rate"))

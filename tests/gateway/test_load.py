@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -16,6 +17,7 @@ from index.search import Embedder
 from tests.gateway.commands import WAIT_S_MAX
 from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running
+from tests.gateway.own_redis import own_redis
 
 pytestmark = pytest.mark.anyio
 
@@ -67,6 +69,41 @@ async def test_who_asks_too_often_takes_nothing_from_others_of_its_tenant(start:
 
         assert refused > 60
         assert await statuses(ben, times=3) == [200] * 3
+
+
+async def test_without_redis_all_tokens_of_a_key_together_have_its_rate(start: Start) -> None:
+    async with own_redis() as redis:
+        url = SecretStr(redis.url)
+        async with start(redis_url=url, rate_key=5.0, rate_tenant=1_000.0) as gateway:
+            await gateway.tenant("acme")
+            ana, ben = await gateway.caller("ana"), await gateway.caller("ben")
+            made = [await ana.call("POST", "/v1/tokens", json={}) for _ in range(8)]
+            tokens = [Caller(gateway.client, each.json()["token"]) for each in made]
+            await redis.kill()
+
+            began_s = time.monotonic()
+            through = await statuses(*tokens, times=10)
+            passed_s = time.monotonic() - began_s
+
+            assert through.count(200) <= 10 + 5.0 * passed_s + 1
+            assert set(through) == {200, 429}
+            assert (await ask(ben)).status_code == 200
+
+
+async def test_without_redis_all_callers_of_a_tenant_together_have_its_rate(start: Start) -> None:
+    async with own_redis() as redis:
+        url = SecretStr(redis.url)
+        async with start(redis_url=url, rate_key=1_000.0, rate_tenant=20.0) as gateway:
+            await gateway.tenant("acme")
+            callers = [await gateway.caller(f"c{number}") for number in range(8)]
+            await redis.kill()
+
+            began_s = time.monotonic()
+            through = await statuses(*callers, times=15)
+            passed_s = time.monotonic() - began_s
+
+            assert through.count(200) <= 40 + 20.0 * passed_s + 1
+            assert set(through) == {200, 429}
 
 
 async def test_whoever_has_no_token_at_hand_waits_for_both_servers_at_once(
