@@ -101,10 +101,10 @@ async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
 async def delete_tenant(settings: Settings, tenant: str) -> str:
     """The job that does it."""
     async with connected(settings) as database:
-        job_id = await Leaving(database).ask(tenant)
-    if job_id is None:
+        closed = await Leaving(database).close(tenant)
+    if closed is None:
         raise NotPossible(f"there is no tenant {tenant}")
-    return job_id
+    return closed.job_id
 
 
 async def create_key(settings: Settings, body: KeyBody) -> str:

@@ -60,13 +60,19 @@ async def delete_document(exchange: Exchange) -> Response:
 
 
 async def delete_tenant(exchange: Exchange) -> Response:
-    """It is closed at once: no key of it, no write to it and no name like it is taken any more."""
+    """It is closed at once: no key of it, no write to it and no name like it is taken any more.
+
+    Other tenants find nothing of it from here on: the revision that says so is committed before the
+    answer, and no cache serves an answer that has not survived it.
+    """
     await exchange.require_operator()
     tenant = wire.checked("tenant", _TENANT, exchange.request.path_params["tenant"])
-    job_id = await Leaving(exchange.services.database).ask(tenant)
-    if job_id is None:
+    closed = await Leaving(exchange.services.database).close(tenant)
+    if closed is None:
         raise problems.not_found("tenant", "There is no such tenant.")
-    return queued(job_id)
+    if closed.was_public:  # while Redis is away the job does it
+        await _dropped(exchange.services, tenant, everywhere=True)
+    return queued(closed.job_id)
 
 
 async def _dropped(services: Services, tenant: str, *, everywhere: bool) -> bool:

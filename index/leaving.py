@@ -1,13 +1,15 @@
 """Deleting a tenant: it lets nobody in from the first moment on, and goes piece by piece.
 
 Each piece is one transaction together with what is told of it, so that whoever goes on after a
-worker was killed misses nothing and counts nothing twice. Documents that every tenant may read are
-removed as any document is: other tenants' caches learn of it by the public partition's changes.
+worker was killed misses nothing and counts nothing twice. Searches of other tenants leave out what
+the tenant has made public from the moment at which it is closed: the statements ask whether it is,
+and a change of the public partition tells the caches.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -22,11 +24,20 @@ from index.scope import PUBLIC
 REMOVE = "tenant.remove"  # the kind of such jobs; they are those of 'public', to outlive theirs
 ATTEMPTS_MAX = 300  # a day of them: longer than anything in a cache lives
 _DOCUMENTS_MAX = 100  # of a piece: others wait for its locks as for a batch's
+_WITHDRAWN_MAX = 10_000  # public chunks named to the caches; beyond it these start anew
 _ROWS_MAX = 5_000  # of a piece without other locks than its rows'
 _PAUSE_S = 0.1  # while the tenant's chunks are being moved
 _PAUSES_MAX = 300
 
 Told = dict[str, int]  # how many of each kind are gone
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedTenant:
+    """job_id: of the job that deletes it. was_public: whether others could read some of it."""
+
+    job_id: str
+    was_public: bool
 
 
 def target(tenant: str) -> str:
@@ -37,10 +48,11 @@ class Leaving:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def ask(self, tenant: str) -> str | None:
-        """The job that deletes the tenant, which is closed from now on; None if there is none.
+    async def close(self, tenant: str) -> ClosedTenant | None:
+        """Close the tenant, and queue the job that deletes it; None if there is no such tenant.
 
-        Keys, jobs and schedules go at once. Rows are locked in the order in which others do so.
+        Keys, jobs and schedules go at once, and what it has made public is public no more. Rows
+        are locked in the order in which others do so.
         """
         async with self._database.transaction() as session:
             dropped = {
@@ -51,9 +63,11 @@ class Leaving:
             await session.rows("leaving.stop_audits", tenant)
             if await session.value("leaving.mark", tenant) is None:
                 return None
+            was_public = await _withdraw_public(session, tenant)
             await audit_log.append(session, tenant, "tenant.delete")
             under_way: str | None = await session.value("leaving.under_way", target(tenant))
-            return under_way or await jobs.enqueue(session, _job(tenant, dropped))
+            job_id = under_way or await jobs.enqueue(session, _job(tenant, dropped))
+            return ClosedTenant(job_id, was_public)
 
     async def progress(self, job_id: str) -> Told:
         """How many of each kind earlier attempts have told of."""
@@ -123,6 +137,21 @@ class Leaving:
                     return
             await asyncio.sleep(_PAUSE_S)
         raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")
+
+
+async def _withdraw_public(session: Session, tenant: str) -> bool:
+    """Tell the caches that other tenants see nothing of it any more; False if they never did.
+
+    After the tenant was marked, which locks its row: a writer that commits later writes what no
+    search of another tenant shows.
+    """
+    rows = await session.rows("leaving.public_chunks", tenant, _WITHDRAWN_MAX + 1)
+    if len(rows) > _WITHDRAWN_MAX:
+        await session.rows("leaving.skip_public_revision")
+    elif rows:
+        keys = sorted({row["document_key"] for row in rows})
+        await outbox.withdraw(session, keys, [row["chunk_id"] for row in rows])
+    return bool(rows)
 
 
 async def _tell(session: Session, run: Run, told: Told, more: Mapping[str, int]) -> None:

@@ -81,6 +81,14 @@ async def touch(session: Session, partition: str, chunk_ids: Sequence[int] = ())
     return revision
 
 
+async def withdraw(session: Session, document_keys: Sequence[int], chunk_ids: Sequence[int]) -> int:
+    """Raise the public revision for chunks that still exist and that no other tenant sees now."""
+    revision: int = await session.value(
+        "documents.advance", PUBLIC, [], 0, 0, [], list(chunk_ids), [], [], list(document_keys)
+    )
+    return revision
+
+
 async def _advance(
     session: Session,
     partition: str,

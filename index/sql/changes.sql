@@ -6,8 +6,8 @@
 --
 -- The first row says up to which revision all is told, and what changed that is no chunk; it is the
 -- only one if a change is forgotten or there is too much. After it comes each chunk that was added or
--- touched, is still there, and is the tenant's own or another one's public one. All of it is from one
--- snapshot. OFFSET 0: each thing is looked up one by one.
+-- touched, is still there, and is the tenant's own or another one's public one, unless that tenant is
+-- being deleted. All of it is from one snapshot. OFFSET 0: each thing is looked up one by one.
 WITH current AS MATERIALIZED (
     SELECT revision, languages, words, coalesce(space, (SELECT space FROM generation)) AS space
     FROM tenants WHERE tenant = $2
@@ -46,7 +46,7 @@ arrivals AS (
     ) AS told
     CROSS JOIN LATERAL (
         SELECT shelf, coalesce(space, (SELECT space FROM generation)) AS space
-        FROM tenants WHERE tenants.tenant = told.tenant
+        FROM tenants WHERE tenants.tenant = told.tenant AND NOT leaving
         OFFSET 0
     ) AS tenants
     CROSS JOIN LATERAL (

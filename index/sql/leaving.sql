@@ -27,6 +27,17 @@ UPDATE tenants SET leaving = true, access_revision = access_revision + 1
 WHERE tenant = $1 AND tenant <> 'public'
 RETURNING true;
 
+-- name: public_chunks
+-- $1 tenant, $2 how many at most: chunks that other tenants may have found, with their documents.
+SELECT document_key, chunk_id
+FROM documents JOIN chunk_texts USING (document_key)
+WHERE tenant = $1 AND 'public' = ANY (readers)
+LIMIT $2;
+
+-- name: skip_public_revision
+-- A revision without a row among the changes: a cache that meets the gap starts anew.
+UPDATE tenants SET revision = revision + 1 WHERE tenant = 'public';
+
 -- name: is_there
 SELECT true FROM tenants WHERE tenant = $1 AND leaving;
 

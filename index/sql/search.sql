@@ -79,14 +79,20 @@ coalesce(tenants.space, (SELECT space FROM generation), $21)
 -- The dense query vector, if the tenant's can be compared with it; evaluated once.
 (SELECT $15::halfvec FROM tenants WHERE tenant = $1 AND :space = $21)
 
+-- fragment: is_leaving
+-- Of a document: whether its tenant is deleted, and so nothing of it is public any more. OFFSET 0: one
+-- by one, and only for documents that are otherwise seen.
+(SELECT leaving FROM tenants AS theirs WHERE theirs.tenant = documents.tenant OFFSET 0)
+
 -- fragment: others
--- What other tenants have made public; $19 the shelves that another pass looks through.
+-- What other tenants have made public, but for deleted ones; $19 the shelves that another pass looks
+-- through.
 -- OFFSET 0: from documents to their tenants, never the other way.
 SELECT document_key, shelf, asked
 FROM documents
 CROSS JOIN LATERAL (
     SELECT shelf, CASE WHEN :space = $21 THEN $15::halfvec END AS asked
-    FROM tenants WHERE tenants.tenant = documents.tenant
+    FROM tenants WHERE tenants.tenant = documents.tenant AND NOT leaving
     OFFSET 0
 ) AS tenants
 WHERE :others_asked AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($19::integer[])
@@ -121,7 +127,7 @@ EXISTS (
     SELECT FROM documents
     WHERE documents.document_key = chunks.document_key
       AND (($13 AND tenant = $1 AND :is_admitted)
-           OR (tenant <> $1 AND 'public' = ANY (readers) AND :others_asked))
+           OR (tenant <> $1 AND 'public' = ANY (readers) AND :others_asked AND NOT :is_leaving))
       AND :is_wanted
     OFFSET 0
 )
@@ -232,7 +238,7 @@ WITH own_sample AS MATERIALIZED (
     FROM documents WHERE $13::boolean AND tenant = $1 ORDER BY dice LIMIT 256
 ),
 others_sample AS MATERIALIZED (
-    SELECT chunks, tenant <> $1 AND :is_wanted AS is_visible
+    SELECT chunks, tenant <> $1 AND :is_wanted AND NOT :is_leaving AS is_visible
     FROM documents WHERE :others_asked AND 'public' = ANY (readers) ORDER BY dice LIMIT 256
 ),
 -- Only where there is enough to be worth looking for a quicker way, which takes $15 chunks.
@@ -240,7 +246,7 @@ others_shelves AS MATERIALIZED (
     SELECT shelf, width, width IS NOT NULL AND sum(public_chunks) >= $15 AS is_worth
     FROM tenants JOIN shelves USING (shelf)
     WHERE (SELECT chunks FROM tenants WHERE tenant = 'public') >= $15::bigint
-      AND public_chunks > 0 AND tenants.tenant <> $1 AND :others_asked
+      AND public_chunks > 0 AND NOT leaving AND tenants.tenant <> $1 AND :others_asked
     GROUP BY shelf, width
 )
 SELECT
@@ -415,7 +421,7 @@ FROM (
     UNION ALL
     SELECT true AS is_others, document_key FROM documents
     WHERE tenant <> $1 AND document_id = $13 AND 'public' = ANY (readers) AND :others_asked
-      AND :is_wanted
+      AND :is_wanted AND NOT :is_leaving
 ) AS found
 JOIN documents USING (document_key)
 JOIN texts USING (document_key)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -70,14 +71,13 @@ def made_up(layout: Layout) -> Sequence[tuple[str, Document]]:
     ]
 
 
-@pytest.fixture(scope="module", params=list(LAYOUTS))
-async def laid(
-    request: pytest.FixtureRequest,
+@asynccontextmanager
+async def laid_out(
+    layout: Layout,
     servers: Servers,
     databases: "asyncio.Queue[str]",
     static_embedder: StaticEmbedder,
 ) -> AsyncIterator[Laid]:
-    layout = LAYOUTS[request.param]
     ran: list[str] = []
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
@@ -94,6 +94,17 @@ async def laid(
             async for _ in Shelves(database, limits=limits).tend():
                 pass
             yield Laid(world, ran)
+
+
+@pytest.fixture(scope="module", params=list(LAYOUTS))
+async def laid(
+    request: pytest.FixtureRequest,
+    servers: Servers,
+    databases: "asyncio.Queue[str]",
+    static_embedder: StaticEmbedder,
+) -> AsyncIterator[Laid]:
+    async with laid_out(LAYOUTS[request.param], servers, databases, static_embedder) as made:
+        yield made
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,6 +1,3 @@
 -- issuer_key: of a token made with another issuer's web token, the thumbprint of the issuer's key that
 --             verified it; null for the others. The token works only while the issuer publishes the key.
 ALTER TABLE keys ADD issuer_key text;
-
--- A search leaves out what deleted tenants have made public, and looks them up each time.
-CREATE INDEX tenants_leaving ON tenants (tenant) WHERE leaving;
