@@ -153,6 +153,10 @@ class Exchange:
         act_as(OPERATOR)
         return None
 
+    def cache_headers(self, *headers: tuple[bytes, bytes]) -> tuple[tuple[bytes, bytes], ...]:
+        """The headers, which tell how an answer was made; none if the setting hides that."""
+        return headers if self.services.settings.cache_status == "on" else ()
+
     def prefers(self, preference: str) -> bool:
         """Whether a `Prefer` header says so: RFC 7240, section 2."""
         told = ",".join(self.request.headers.getlist("prefer"))

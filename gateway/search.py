@@ -86,17 +86,17 @@ def respond(
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(served.body)).encode()),
-        *told(wanted, served),
+        *told(exchange, wanted, served),
         *beside,
-        (b"server-timing", exchange.trace.server_timing().encode()),
+        *exchange.cache_headers((b"server-timing", exchange.trace.server_timing().encode())),
     ]
     return Ready(served.body, headers)
 
 
-def told(wanted: Wanted, served: Served) -> list[tuple[bytes, bytes]]:
+def told(exchange: Exchange, wanted: Wanted, served: Served) -> list[tuple[bytes, bytes]]:
     """What headers say of an answer."""
     headers = [
-        (b"cache-status", cache_status(served)),
+        *exchange.cache_headers((b"cache-status", cache_status(served))),
         (b"nearhit-revision", revision_of(served.good, wanted.scope.tenant)),
         (b"cache-control", b"no-store"),  # a cache of the caller's knows of no revocation
         *degraded(served),

@@ -55,7 +55,7 @@ async def search_batch(exchange: Exchange) -> Response:
     for one, answer in zip(wanted, served, strict=True):
         note(services, one, answer)
     trace.mark("search")
-    return _respond(served, admitted.principal.tenant, trace.server_timing())
+    return _respond(exchange, served, admitted.principal.tenant)
 
 
 def _wanted(exchange: Exchange, admitted: Admitted, asked: SearchBatchBody) -> list[Wanted]:
@@ -129,7 +129,7 @@ async def _together(
             task.cancel()
 
 
-def _respond(served: Sequence[Served], tenant: str, timing: str) -> Response:
+def _respond(exchange: Exchange, served: Sequence[Served], tenant: str) -> Response:
     body = b'{"answers":[%b]}' % b",".join(each.body for each in served)
     good = {name: revision for each in served for name, revision in each.good.items()}
     hits = sum(each.tier != "miss" for each in served)
@@ -137,11 +137,13 @@ def _respond(served: Sequence[Served], tenant: str, timing: str) -> Response:
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
-        (b"cache-status", b'nearhit; %b; detail="%d of %d"' % (whole, hits, len(served))),
-        # Members of Cache-Status itself are caches on the way of one response, not answers of one.
-        (b"nearhit-answers", b", ".join(cache_status(each) for each in served)),
+        *exchange.cache_headers(
+            (b"cache-status", b'nearhit; %b; detail="%d of %d"' % (whole, hits, len(served))),
+            # Members of Cache-Status itself are caches on the way of a response, not answers of it.
+            (b"nearhit-answers", b", ".join(cache_status(each) for each in served)),
+            (b"server-timing", exchange.trace.server_timing().encode()),
+        ),
         (b"nearhit-revision", revision_of(good, tenant)),
-        (b"server-timing", timing.encode()),
         (b"cache-control", b"no-store"),
     ]
     headers += next(filter(None, map(degraded, served)), [])

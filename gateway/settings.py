@@ -331,6 +331,12 @@ class Settings(BaseSettings):
     cache_budget_s: PositiveFloat = Field(
         0.02, description="how long to wait for Redis before going on without it"
     )
+    cache_status: Literal["on", "off"] = Field(
+        "on",
+        description="whether responses tell how they were made, in `Cache-Status`, "
+        "`Nearhit-Answers` and `Server-Timing`: which cache held the answer, and the time of each "
+        "step",
+    )
     audit_per_mille: float = Field(
         1.0,
         ge=0,

@@ -68,7 +68,7 @@ async def _found(exchange: Exchange, principal: Principal, asked: AnswerBody) ->
         wanted.scope.tenant,
         wanted.query.text,
         body["hits"],
-        _headers([*told(wanted, served), *understood.headers]),
+        _headers([*told(exchange, wanted, served), *understood.headers]),
         fallback=fallback,
     )
 

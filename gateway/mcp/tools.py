@@ -99,7 +99,7 @@ async def search(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
         wanted = _understood(exchange, await exchange.identify(), told)
     wanted, answer = await served(exchange, wanted, _understood, told)
     headers = [
-        (b"cache-status", cache_status(answer)),
+        *exchange.cache_headers((b"cache-status", cache_status(answer))),
         (b"nearhit-revision", revision_of(answer.good, wanted.scope.tenant)),
     ]
     return _shown(exchange, wanted, answer.body), headers

@@ -54,8 +54,9 @@ async def search_vector_store(exchange: Exchange) -> Response:
     response = answer(page)
     good = {name: revision for each in served for name, revision in each.good.items()}
     response.headers["Nearhit-Revision"] = revision_of(good, admitted.principal.tenant).decode()
-    response.headers["Server-Timing"] = trace.server_timing()
     response.headers["Cache-Control"] = "no-store"
+    timing = (b"server-timing", trace.server_timing().encode())
+    response.raw_headers += exchange.cache_headers(timing)
     response.raw_headers += next(filter(None, map(degraded, served)), [])
     return response
 
