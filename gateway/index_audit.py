@@ -56,7 +56,9 @@ async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIter
             continue
         compared = Comparison(services.documents)
         try:
-            async with reading.opened(services.settings, source.source, body.root) as opened:
+            async with reading.opened(
+                services.settings, tenant, source.source, body.root
+            ) as opened:
                 await read_source(
                     opened,
                     tenant,

@@ -5,8 +5,11 @@ import os
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from pydantic import TypeAdapter, ValidationError
 
 from gateway.settings import Settings
 from gateway.sources_wire import (
@@ -15,6 +18,7 @@ from gateway.sources_wire import (
     PathSettings,
     PathSourceBody,
 )
+from gateway.wire import TenantId
 from ingest.errors import JobRefused
 from ingest.source import Defaults, Source
 from ingest.sources.kinds import Kind, open_source
@@ -30,6 +34,18 @@ _GIT = (
 _GIT_ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"}
 
 
+_REMEDY = "put it there, or set the source's path to where it lies in that folder."
+_TENANT: TypeAdapter[str] = TypeAdapter(TenantId)
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """What no path of a source leaves; `shown` names it to a person."""
+
+    folder: Path
+    shown: str
+
+
 def unreachable(settings: Settings, body: PathSourceBody | GitSourceBody) -> str | None:
     """Why this server may not read the source; None if it may."""
     if isinstance(body, PathSourceBody):
@@ -43,20 +59,20 @@ def unreachable(settings: Settings, body: PathSourceBody | GitSourceBody) -> str
 
 @asynccontextmanager
 async def opened(
-    settings: Settings, name: str, body: PathSourceBody | GitSourceBody
+    settings: Settings, tenant: str, name: str, body: PathSourceBody | GitSourceBody
 ) -> AsyncIterator[Source]:
-    """The source, as long as it is read. Raises `JobRefused`."""
+    """The tenant's source, as long as it is read. Raises `JobRefused`."""
     if (reason := unreachable(settings, body)) is not None:
         raise JobRefused(reason)
     if isinstance(body, PathSourceBody):
         assert settings.sources_dir is not None, "else it is unreachable"
-        root = settings.sources_dir
+        root = _Root(settings.sources_dir / checked_tenant(tenant), f"NEARHIT_SOURCES_DIR/{tenant}")
         yield await asyncio.to_thread(_source, settings, name, root, body.kind, body.settings)
         return
     checkout = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="nearhit-git-")
     try:
         await _clone(body.settings, checkout.name)
-        root = Path(checkout.name)
+        root = _Root(Path(checkout.name), "the repository")
         yield await asyncio.to_thread(_source, settings, name, root, "folder", body.settings)
     finally:
         await asyncio.to_thread(checkout.cleanup)
@@ -66,17 +82,27 @@ def _hosts(settings: Settings) -> set[str]:
     return {host.strip() for host in (settings.sources_git_hosts or "").split(",")} - {""}
 
 
+def checked_tenant(tenant: str) -> str:
+    """The name of the tenant's folder. Raises `JobRefused`.
+
+    Names are lower-case ASCII, so two tenants share no folder where case does not count either.
+    """
+    try:
+        return _TENANT.validate_python(tenant)
+    except ValidationError:
+        raise JobRefused(f"The tenant {tenant!r} can have no folder of sources.") from None
+
+
 def _source(
-    settings: Settings, name: str, root: Path, kind: Kind, wanted: PathSettings | GitSettings
+    settings: Settings, name: str, root: _Root, kind: Kind, wanted: PathSettings | GitSettings
 ) -> Source:
-    base = root.resolve()
-    path = (base / wanted.path).resolve()  # links on the way may lead anywhere
+    base = root.folder.resolve()
+    path = Path(os.path.realpath(base / wanted.path))  # links on the way may lead anywhere
     if not path.is_relative_to(base):
-        raise JobRefused(f"{wanted.path} leads out of the folder of sources.")
-    if kind == "folder" and not path.is_dir():
-        raise JobRefused(f"There is no folder {wanted.path}.")
-    if kind != "folder" and not path.is_file():
-        raise JobRefused(f"There is no file {wanted.path}.")
+        raise JobRefused(f"{wanted.path} leads out of {root.shown}.")
+    if not (path.is_dir() if kind == "folder" else path.is_file()):
+        what = "folder" if kind == "folder" else "file"
+        raise JobRefused(f"There is no {what} {wanted.path} in {root.shown}; {_REMEDY}")
     defaults = Defaults(
         owner=wanted.owner,
         readers=wanted.readers,
@@ -86,7 +112,7 @@ def _source(
         summaries=wanted.summaries,
     )
     columns = wanted.columns if isinstance(wanted, PathSettings) else {}
-    return open_source(kind, path, defaults, name=name, columns=columns)
+    return open_source(kind, path, defaults, name=name, columns=columns, within=base)
 
 
 async def _clone(wanted: GitSettings, checkout: str) -> None:

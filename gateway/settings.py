@@ -158,7 +158,9 @@ class Settings(BaseSettings):
     language: str = Field("en", description="language of documents that name none")
 
     sources_dir: Path | None = Field(
-        None, description="folder within which sources of kind `folder` may lie; unset: none may"
+        None,
+        description="folder that holds a folder for each tenant, named for it, in which the "
+        "tenant's sources lie; unset: no source may name a path",
     )
     sources_git_hosts: str | None = Field(
         None,

@@ -117,7 +117,7 @@ class ReadSource:
             nonlocal latest
             latest = report
 
-        async with reading.opened(self._services.settings, name, body.root) as opened:
+        async with reading.opened(self._services.settings, job.tenant, name, body.root) as opened:
             work = read_source(
                 opened,
                 job.tenant,

@@ -31,7 +31,7 @@ _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
 def _inside(path: str) -> str:
     parts = PurePosixPath(path).parts
     if path.startswith("/") or ".." in parts or "\\" in path:
-        raise ValueError("must be a path within the folder of sources")
+        raise ValueError("must be a path within the tenant's folder of sources")
     return path
 
 
@@ -67,7 +67,7 @@ class _Documents(Body):
 
 class PathSettings(_Documents):
     path: Annotated[Line, AfterValidator(_inside)] = Field(
-        description="of a folder, or of a file by its kind, within NEARHIT_SOURCES_DIR"
+        description="of a folder, or of a file by its kind, within NEARHIT_SOURCES_DIR/TENANT"
     )
     columns: dict[Line, Line] = Field(
         {}, description="of a table: by field of a document, the column that holds it"

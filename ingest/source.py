@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
@@ -82,22 +81,3 @@ def reason(error: OSError | ValueError) -> str:
             return why
         case _:
             return str(error)
-
-
-def check_file(path: Path, size_bytes_max: int) -> None:
-    """Raises `OSError`, and `ValueError` if it is no regular file or too large."""
-    if not path.is_file():  # a pipe would be waited for
-        path.stat()  # tells what is not there, and links that lead nowhere
-        raise ValueError("not a regular file")
-    if path.stat().st_size > size_bytes_max:
-        raise ValueError(f"over {size_bytes_max:,} bytes")
-
-
-def read_bytes(path: Path, size_bytes_max: int) -> bytes:
-    """What the file holds. Raises as `check_file` does."""
-    check_file(path, size_bytes_max)
-    with path.open("rb") as file:
-        content = file.read(size_bytes_max + 1)
-    if len(content) > size_bytes_max:  # it has grown since
-        raise ValueError(f"over {size_bytes_max:,} bytes")
-    return content

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from index.document import TITLE_CHARACTERS_MAX, Document, normalise
-from ingest.source import Defaults, Item, Refused, check_file, document, reason
+from ingest import confined
+from ingest.source import Defaults, Item, Refused, document, reason
 
 CUT = "messages:10"
 LINE_BYTES_MAX = 8 * 2**20  # starting values, not measured
@@ -52,24 +53,34 @@ class ConversationSource:
 
     `role` and `content` will do for author and text. Without an id a conversation is known by its
     line's number, so lines should only ever be appended.
+
+    within: a resolved folder that the file lies in; anywhere unless given.
     """
 
-    def __init__(self, path: Path, defaults: Defaults, *, name: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        defaults: Defaults,
+        *,
+        name: str | None = None,
+        within: Path | None = None,
+    ) -> None:
         self.name = name or path.stem
         self._path = path
         self._defaults = defaults
+        self._within = within
 
     def documents(self) -> Iterator[Item]:
         """The lines in their order. Blocks on the disk, and raises nothing."""
         try:
-            check_file(self._path, FILE_BYTES_MAX)
-            yield from self._items()
+            with confined.open_file(self._path, FILE_BYTES_MAX, self._within) as file:
+                yield from self._items(file)
         except (OSError, ValueError) as error:
             yield Refused(self._path.name, reason(error), holds="")
 
-    def _items(self) -> Iterator[Item]:
+    def _items(self, file: BinaryIO) -> Iterator[Item]:
         seen: set[str] = set()
-        for number, line in _lines(self._path):
+        for number, line in _lines(file):
             place = f"{self._path.name}, line {number:,}"
             try:
                 made = self._document(line, number)
@@ -99,17 +110,16 @@ class ConversationSource:
         return document(self._defaults.fields(CUT) | {"title": first, "uri": ""} | fields | own)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, each cut off behind what a line may have."""
     number = 0
-    with path.open("rb") as file:
-        while line := file.readline(LINE_BYTES_MAX + 1):
-            number += 1
-            rest = line
-            while rest and not rest.endswith(b"\n"):
-                rest = file.readline(LINE_BYTES_MAX)
-            if line.strip():
-                yield number, line
+    while line := file.readline(LINE_BYTES_MAX + 1):
+        number += 1
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(LINE_BYTES_MAX)
+        if line.strip():
+            yield number, line
 
 
 def _spoken(message: Message) -> str:

@@ -1,12 +1,14 @@
 """The CSV source: a document a row, the columns mapped to its fields."""
 
 import csv
+import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
 from index.document import TEXT_CHARACTERS_MAX
-from ingest.source import Defaults, Item, Refused, check_file, reason
+from ingest import confined
+from ingest.source import Defaults, Item, Refused, reason
 from ingest.sources import table
 from ingest.sources.table import Row
 
@@ -20,6 +22,7 @@ class DelimitedSource:
     """A file of comma-, semicolon-, tab- or bar-separated values in UTF-8, with a header.
 
     columns: by field of a document, the column that holds it.
+    within: a resolved folder that the file lies in; anywhere unless given.
     """
 
     def __init__(
@@ -29,19 +32,21 @@ class DelimitedSource:
         *,
         name: str | None = None,
         columns: Mapping[str, str] | None = None,
+        within: Path | None = None,
     ) -> None:
         self.name = name or path.stem
         self._path = path
         self._defaults = defaults
         self._columns = columns or {}
+        self._within = within
 
     def documents(self) -> Iterator[Item]:
         """The rows in their order. Blocks on the disk, and raises nothing for a row or the file."""
         try:
-            check_file(self._path, FILE_BYTES_MAX)
+            content = confined.open_file(self._path, FILE_BYTES_MAX, self._within)
             # What is not UTF-8 comes as characters that no document may have: its row is refused.
-            with self._path.open(
-                encoding="utf-8-sig", errors="surrogateescape", newline=""
+            with io.TextIOWrapper(
+                content, encoding="utf-8-sig", errors="surrogateescape", newline=""
             ) as file:
                 yield from self._items(file)
         except (OSError, ValueError, csv.Error) as error:

@@ -11,8 +11,8 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from index.document import TITLE_CHARACTERS_MAX, Document, normalise
-from ingest import safe_yaml
-from ingest.source import Defaults, Item, Refused, document, read_bytes, reason
+from ingest import confined, safe_yaml
+from ingest.source import Defaults, Item, Refused, document, reason
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured
 YAML_BYTES_MAX = 2 * 2**20  # half a minute: PyYAML reads 70 kB/s where it looks twice
@@ -50,12 +50,22 @@ class FaqSource:
     """A file that is a list of questions, or a mapping with one under `faqs` or `questions`.
 
     A question is known by its `id`, or else by its own text: then an edit of it makes another one.
+
+    within: a resolved folder that the file lies in; anywhere unless given.
     """
 
-    def __init__(self, path: Path, defaults: Defaults, *, name: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        defaults: Defaults,
+        *,
+        name: str | None = None,
+        within: Path | None = None,
+    ) -> None:
         self.name = name or path.stem
         self._path = path
         self._defaults = defaults
+        self._within = within
 
     def documents(self) -> Iterator[Item]:
         """The questions in their order. Blocks on the disk, and raises nothing."""
@@ -82,7 +92,8 @@ class FaqSource:
 
     def _entries(self) -> list[Any]:
         is_json = self._path.suffix.lower() == ".json"
-        content = read_bytes(self._path, JSON_BYTES_MAX if is_json else YAML_BYTES_MAX)
+        limit = JSON_BYTES_MAX if is_json else YAML_BYTES_MAX
+        content = confined.read_file(self._path, limit, self._within)
         found = orjson.loads(content) if is_json else _yaml(content)
         if isinstance(found, dict):
             found = found.get("faqs", found.get("questions"))

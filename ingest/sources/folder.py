@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from index.document import Document
-from ingest import contents
+from ingest import confined, contents
 from ingest.extract import Extractor
-from ingest.source import Defaults, Item, Refused, document, read_bytes, reason
+from ingest.source import Defaults, Item, Refused, document, reason
 
 
 class FolderSource:
@@ -17,6 +17,7 @@ class FolderSource:
     folder within it is not followed, since its files are met where they are.
 
     name: the source's; the folder's own unless given.
+    within: a resolved folder that nothing is read outside of; the folder itself unless given.
     file_bytes_max: of any file; by its kind unless given.
     """
 
@@ -26,11 +27,13 @@ class FolderSource:
         defaults: Defaults,
         *,
         name: str | None = None,
+        within: Path | None = None,
         file_bytes_max: int | None = None,
     ) -> None:
         self._root = root.resolve()
         self.folder = self._root if self._root.is_dir() else self._root.parent
         self.name = name or self.folder.name
+        self._within = within
         self._file_bytes_max = file_bytes_max
         self._defaults = defaults
 
@@ -56,11 +59,10 @@ class FolderSource:
             while pending:
                 path = pending.pop()
                 try:
-                    _refuse_outside(path, self.folder)
                     if not path.is_dir():
                         yield self._document(path, extractor)
-                    elif not path.is_symlink():
-                        pending += sorted(filter(_is_meant, path.iterdir()), reverse=True)
+                    else:
+                        pending += sorted(self._entries(path), reverse=True)
                 except (OSError, ValueError) as error:
                     if not self._went(path):
                         yield Refused(_printable(path.relative_to(self.folder)), reason(error))
@@ -83,6 +85,17 @@ class FolderSource:
         """Whether it is hidden, or in what is."""
         return any(part.startswith(".") for part in path.relative_to(self.folder).parts)
 
+    def _entries(self, path: Path) -> list[Path]:
+        """Of a folder, what to read; of a link to a folder nothing, once it is known to be inside.
+
+        Refused before it is looked at: for a folder that has become a link, nothing would mean that
+        all its files are gone.
+        """
+        names = confined.names_within(path, self.folder, self._within)
+        if path.is_symlink():
+            return []
+        return [below for name in names if _is_meant(below := path / name)]
+
     def _went(self, path: Path) -> bool:
         """Whether it is gone, and not because the folder as a whole is."""
         return path != self._root and self.folder.is_dir() and not os.path.lexists(path)
@@ -90,7 +103,8 @@ class FolderSource:
     def _document(self, path: Path, extractor: Extractor) -> Document:
         uri = path.relative_to(self.folder).as_posix()
         limit = self._file_bytes_max or contents.size_bytes_max(path.suffix)
-        fields = contents.fields(PurePosixPath(uri), read_bytes(path, limit), extractor)
+        content = confined.read_file(path, limit, self.folder, self._within)
+        fields = contents.fields(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
         return document(self._defaults.fields() | {"uri": uri} | fields | own)
 
@@ -99,12 +113,6 @@ def _is_meant(path: Path) -> bool:
     return not path.name.startswith(".") and (
         path.suffix.lower() in contents.SUFFIXES or path.is_dir()
     )
-
-
-def _refuse_outside(path: Path, folder: Path) -> None:
-    real = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError for a loop of links
-    if not real.is_relative_to(folder):
-        raise ValueError("links to outside the folder")
 
 
 def _printable(path: Path) -> str:

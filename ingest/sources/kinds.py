@@ -36,19 +36,30 @@ def kind_of(path: Path) -> Kind:
 
 
 def open_source(
-    kind: Kind, path: Path, defaults: Defaults, *, name: str | None, columns: Mapping[str, str]
+    kind: Kind,
+    path: Path,
+    defaults: Defaults,
+    *,
+    name: str | None,
+    columns: Mapping[str, str],
+    within: Path | None = None,
 ) -> Source:
-    """columns: by field, of a table; see `ingest.sources.table`."""
+    """columns: by field, of a table; see `ingest.sources.table`.
+
+    within: a resolved folder that no file is read outside of. A repository has none: `git` opens
+    its files.
+    """
     match kind:
         case "folder":
-            return FolderSource(path, defaults, name=name)
+            return FolderSource(path, defaults, name=name, within=within)
         case "git":
+            assert within is None, "git opens its files itself"
             return GitSource(path, defaults, name=name)
         case "csv":
-            return DelimitedSource(path, defaults, name=name, columns=columns)
+            return DelimitedSource(path, defaults, name=name, columns=columns, within=within)
         case "parquet":
-            return ParquetSource(path, defaults, name=name, columns=columns)
+            return ParquetSource(path, defaults, name=name, columns=columns, within=within)
         case "faqs":
-            return FaqSource(path, defaults, name=name)
+            return FaqSource(path, defaults, name=name, within=within)
         case "conversations":
-            return ConversationSource(path, defaults, name=name)
+            return ConversationSource(path, defaults, name=name, within=within)

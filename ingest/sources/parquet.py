@@ -5,7 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ingest.source import Defaults, Item, Refused, check_file, reason
+from ingest import confined
+from ingest.source import Defaults, Item, Refused, reason
 from ingest.sources import table
 from ingest.sources.table import Row
 
@@ -15,7 +16,11 @@ GROUP_BYTES_MAX = 2**30  # of a row group, which is unpacked as a whole
 
 
 class ParquetSource:
-    """A Parquet file; columns: by field of a document, the column that holds it."""
+    """A Parquet file.
+
+    columns: by field of a document, the column that holds it.
+    within: a resolved folder that the file lies in; anywhere unless given.
+    """
 
     def __init__(
         self,
@@ -24,11 +29,13 @@ class ParquetSource:
         *,
         name: str | None = None,
         columns: Mapping[str, str] | None = None,
+        within: Path | None = None,
     ) -> None:
         self.name = name or path.stem
         self._path = path
         self._defaults = defaults
         self._columns = columns or {}
+        self._within = within
 
     def documents(self) -> Iterator[Item]:
         """The rows in their order. Blocks on the disk, and raises nothing for a row or the file."""
@@ -41,8 +48,10 @@ class ParquetSource:
         from pyarrow.parquet import ParquetFile
 
         try:
-            check_file(self._path, FILE_BYTES_MAX)
-            with ParquetFile(self._path) as opened:
+            with (
+                confined.open_file(self._path, FILE_BYTES_MAX, self._within) as content,
+                ParquetFile(content) as opened,
+            ):
                 _refuse_large_groups(opened.metadata)
                 columns = table.columns_of(opened.schema_arrow.names, self._columns)
                 rows: Iterator[Row] = (

@@ -117,7 +117,7 @@ async def test_a_worker_killed_while_it_reads_a_source(
     tmp_path: Path,
     times: int,
 ) -> None:
-    folder = tmp_path / "sources" / "handbook"
+    folder = tmp_path / "sources" / "acme" / "handbook"
     folder.mkdir(parents=True)
     for number in range(150):
         (folder / f"page-{number:03}.md").write_text(f"# Page {number}\n\nPage {number} says.")

@@ -29,16 +29,16 @@ HANDBOOK = {"kind": "folder", "settings": {"path": "handbook"}}
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The folder of sources, with a handbook of one page in it."""
-    folder = tmp_path / "sources" / "handbook"
+    """The tenant's folder of sources, with a handbook of one page in it."""
+    folder = tmp_path / "sources" / "acme" / "handbook"
     folder.mkdir(parents=True)
     (folder / "leave.md").write_text(LEAVE)
-    return tmp_path / "sources"
+    return folder.parent
 
 
 @pytest.fixture
 def settings(settings: Settings, root: Path) -> Settings:
-    return settings.model_copy(update={"sources_dir": root})
+    return settings.model_copy(update={"sources_dir": root.parent})
 
 
 @pytest.fixture
@@ -121,10 +121,8 @@ class TestSources:
 
         ((_, flaw),) = (await audited(settings, repair=True)).shown
 
-        assert (flaw.kind, flaw.detail, flaw.is_mended) == (
-            *("behind", "There is no folder handbook."),
-            False,
-        )
+        assert (flaw.kind, flaw.is_mended) == ("behind", False)
+        assert flaw.detail.startswith("There is no folder handbook in NEARHIT_SOURCES_DIR/acme")
 
 
 class TestSchedules:
