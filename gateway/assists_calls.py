@@ -1,6 +1,6 @@
 """The calls around searches; see `gateway.calls`."""
 
-from gateway import assists_wire, confidence, curation, gates, written
+from gateway import assists_wire, confidence, curation, gates, parameters, written
 from gateway.exchange import Call
 
 CALLS = (
@@ -39,7 +39,10 @@ CALLS = (
         needs="admin",
         summary="Questions without a sure answer, the most frequent first; not who asked",
         answer=assists_wire.CurationAnswer,
-        parameters=("cursor", "state"),
+        parameters={
+            "cursor": parameters.cursor(r"^([0-9]{1,18}\.[0-9A-Za-z_]{1,64})?$"),
+            "state": parameters.CURATION_STATE,
+        },
     ),
     Call(
         "POST",

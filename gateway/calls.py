@@ -22,6 +22,7 @@ from gateway import (
     keys_wire,
     openapi,
     operation,
+    parameters,
     semantic,
     semantic_wire,
     sources,
@@ -83,7 +84,7 @@ CALLS = (
         needs="admin",
         summary="Why the subject that is named sees a document, or doesn't",
         answer=access_wire.AccessExplained,
-        parameters=("subject",),
+        parameters={"subject": parameters.SUBJECT},
     ),
     Call(
         "PATCH",
@@ -128,7 +129,11 @@ CALLS = (
         needs="reader",
         summary="The documents that the caller may read, page by page, without their texts",
         answer=documents_wire.DocumentsAnswer,
-        parameters=("cursor", "limit", "source"),
+        parameters={
+            "cursor": parameters.LINE_CURSOR,
+            "limit": parameters.limit(),
+            "source": parameters.LINE,
+        },
     ),
     Call(
         "POST",
@@ -166,7 +171,7 @@ CALLS = (
         needs="admin",
         summary="A tenant's keys, revoked ones too, and when each was last used; no secrets",
         answer=keys_wire.KeysAnswer,
-        parameters=("cursor", "tenant"),
+        parameters={"cursor": parameters.LINE_CURSOR, "tenant": parameters.TENANT},
     ),
     Call(
         "POST",
@@ -244,7 +249,12 @@ CALLS = (
         needs="writer",
         summary="Queued work, the newest first: the caller's own, an admin's whole tenant's",
         answer=jobs_wire.JobsAnswer,
-        parameters=("cursor", "kind", "limit", "state"),
+        parameters={
+            "cursor": parameters.NUMBER_CURSOR,
+            "kind": parameters.LINE,
+            "limit": parameters.limit(),
+            "state": parameters.JOB_STATE,
+        },
     ),
     Call(
         "GET",
@@ -320,7 +330,7 @@ CALLS = (
         needs="admin",
         summary="Tokens and money by day and operation, and this month's limit",
         answer=usage_wire.UsageAnswer,
-        parameters=("from", "to"),
+        parameters={"from": parameters.DAY, "to": parameters.DAY},
     ),
     Call(
         "PUT",
@@ -338,7 +348,13 @@ CALLS = (
         needs="admin",
         summary="Who saw and who changed what, the newest first; identifiers alone",
         answer=audit_log_wire.AuditLogAnswer,
-        parameters=("cursor", "document", "limit", "since", "subject"),
+        parameters={
+            "cursor": parameters.NUMBER_CURSOR,
+            "document": parameters.LINE,
+            "limit": parameters.limit(),
+            "since": parameters.INSTANT,
+            "subject": parameters.LINE,
+        },
     ),
     Call(
         "POST",

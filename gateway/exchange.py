@@ -3,15 +3,15 @@
 import asyncio
 import hmac
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from gateway import problems, wire
+from gateway import content, problems, wire
 from gateway.jobs_wire import QueuedAnswer
 from gateway.load import Counters
 from gateway.principal import SUFFICIENT, Admitted, Role, bearer, digest_of
@@ -29,6 +29,14 @@ _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a query, by its JSON schema."""
+
+    schema: Mapping[str, Any]
+    is_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One row of the API: `body` and `answer` are the models that travel, if any does.
 
@@ -36,6 +44,7 @@ class Call:
     stream_type: of the answer, if it is told while it is made.
     later: what answers with 202 if it is queued instead.
     silent: the status with which it takes what has no answer.
+    parameters: of the query, by name.
     render: how what goes wrong is told. error: its model, where it isn't always a problem document.
     is_written: by a language model, which has a deadline of its own.
     """
@@ -52,7 +61,7 @@ class Call:
     media_type: str = "application/json"
     body_type: str = ""
     stream_type: str = ""
-    parameters: tuple[str, ...] = ()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
     render: "Callable[[Request, Exception], Awaitable[Response]]" = problems.render
     error: type[BaseModel] | None = None
     silent: int | None = None
@@ -163,7 +172,8 @@ class Exchange:
         return preference in {each.partition(";")[0].strip().lower() for each in told.split(",")}
 
     async def read(self, bytes_max: int) -> bytes:
-        """The body, refused as soon as it is known to be too large."""
+        """The body, refused if its type is another one or as soon as it is too large."""
+        content.check_type(self.call.body_type or self.call.media_type, self.trace.headers)
         received, more = bytearray(), True
         while more:
             message = await self.request.receive()

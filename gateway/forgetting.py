@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from gateway import problems, wire
@@ -26,7 +25,6 @@ from index.unlearning import Unlearning
 
 ANSWERS = "answers"  # the kind of jobs that drop cached answers once Redis is back
 EVERYBODYS = {ANSWERS, unlearning.UNLEARN}  # kinds of jobs that many documents wait for
-_TENANT: TypeAdapter[str] = TypeAdapter(wire.TenantId)
 
 
 async def delete_document(exchange: Exchange) -> Response:
@@ -66,7 +64,7 @@ async def delete_tenant(exchange: Exchange) -> Response:
     answer, and no cache serves an answer that has not survived it.
     """
     await exchange.require_operator()
-    tenant = wire.checked("tenant", _TENANT, exchange.request.path_params["tenant"])
+    tenant = wire.checked("tenant", wire.TENANT, exchange.request.path_params["tenant"])
     closed = await Leaving(exchange.services.database).close(tenant)
     if closed is None:
         raise problems.not_found("tenant", "There is no such tenant.")

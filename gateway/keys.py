@@ -29,11 +29,7 @@ async def create_key(exchange: Exchange) -> Response:
     """An admin makes keys of its own tenant; of others it is told that they don't exist."""
     own = await _own_tenant(exchange)
     body = await exchange.parse(KeyBody, _BODY_BYTES_MAX)
-    tenant = body.tenant or own
-    if tenant is None:
-        raise problems.invalid_field("tenant", "must be named by the operator")
-    if own not in (None, tenant):
-        raise _no_such_tenant()
+    tenant = _tenant(own, body.tenant)
     key, kept = make_key(
         subject=body.subject,
         name=body.name,
@@ -47,13 +43,22 @@ async def create_key(exchange: Exchange) -> Response:
     return answer(KeyAnswer(id=kept.key_id, key=key), 201)
 
 
+def _tenant(own: str | None, named: str | None) -> str:
+    """The tenant of the call: an admin's own, which it need not name; the operator names one."""
+    tenant = named or own
+    if tenant is None:
+        raise problems.invalid_field("tenant", "must be named by the operator")
+    if own not in (None, tenant):
+        raise _no_such_tenant()
+    return tenant
+
+
 async def list_keys(exchange: Exchange) -> Response:
     """In the order of their identifiers; `cursor` is the last one of the page before."""
     own = await _own_tenant(exchange)
     query = exchange.request.query_params
-    tenant = own or wire.checked("tenant", wire.NAME, query.get("tenant", ""))
-    if tenant != (query.get("tenant") or tenant):
-        raise _no_such_tenant()
+    named = query.get("tenant") or None
+    tenant = _tenant(own, named and wire.checked("tenant", wire.TENANT, named))
     page = await exchange.services.principals.page(
         tenant,
         after=wire.checked("cursor", wire.LINE, query.get("cursor", "")),

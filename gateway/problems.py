@@ -113,6 +113,10 @@ def too_large(bytes_max: int) -> Problem:
     return Problem(413, "body-too-large", "The body is too large", detail, errors)
 
 
+def unsupported_type(detail: str) -> Problem:
+    return Problem(415, "unsupported-type", "The body is of another type", detail)
+
+
 def not_set_up(detail: str) -> Problem:
     return Problem(501, "not-set-up", "Not set up here", detail)
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from gateway import wire
 from gateway.settings import Settings
 from gateway.sources_wire import (
     GitSettings,
@@ -18,7 +19,6 @@ from gateway.sources_wire import (
     PathSettings,
     PathSourceBody,
 )
-from gateway.wire import TenantId
 from ingest.errors import JobRefused
 from ingest.source import Defaults, Source
 from ingest.sources.kinds import Kind, open_source
@@ -35,7 +35,6 @@ _GIT_ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "HOM
 
 
 _REMEDY = "put it there, or set the source's path to where it lies in that folder."
-_TENANT: TypeAdapter[str] = TypeAdapter(TenantId)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def checked_tenant(tenant: str) -> str:
     Names are lower-case ASCII, so two tenants share no folder where case does not count either.
     """
     try:
-        return _TENANT.validate_python(tenant)
+        return wire.TENANT.validate_python(tenant)
     except ValidationError:
         raise JobRefused(f"The tenant {tenant!r} can have no folder of sources.") from None
 

@@ -54,7 +54,7 @@ async def get_usage(exchange: Exchange) -> Response:
 async def put_budget(exchange: Exchange) -> Response:
     """What waited for money is tried again."""
     await exchange.require_operator()
-    tenant = wire.checked("tenant", wire.NAME, exchange.request.path_params["tenant"])
+    tenant = wire.checked("tenant", wire.TENANT, exchange.request.path_params["tenant"])
     body = await exchange.parse(BudgetBody, _BODY_BYTES_MAX)
     if not await exchange.services.usage.put_budget(tenant, body.budget_month):
         raise problems.not_found("tenant", "There is no such tenant.")

@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from gateway import problems
+from gateway import content, problems
 from gateway.attributes_wire import Filters
 from gateway.helpers import NO_HELPERS, Helpers
 from index.document import (
@@ -76,12 +76,13 @@ No = Annotated[Literal[False], BeforeValidator(_no)]
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_not_public)]
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
+TENANT: TypeAdapter[str] = TypeAdapter(TenantId)
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
 NAME: TypeAdapter[str] = TypeAdapter(Owner)
 SOURCE: TypeAdapter[str] = TypeAdapter(Source)
 LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 
-GateName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}\z")]
+GateName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 GATE: TypeAdapter[str] = TypeAdapter(GateName)
 Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]
 
@@ -92,6 +93,7 @@ class Body(BaseModel):
 
 def parse(model: type[Model], body: bytes) -> Model:
     """The body as a model, or a `Problem` that names each field that is wrong."""
+    content.check_json(body)
     try:
         return model.model_validate_json(body)
     except ValidationError as error:

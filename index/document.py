@@ -8,10 +8,17 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, LiteralString
+from typing import Annotated, Any, Literal, LiteralString
 
-from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    AfterValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    StringConstraints,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from index import cut
 
@@ -32,6 +39,7 @@ METADATA_ITEMS_MAX = 256
 METADATA_TEXT_CHARACTERS_MAX = 4_096
 METADATA_INTEGER_MAX = 2**53 - 1  # exact in every JSON reader: RFC 8259, section 6
 
+_SURROGATES = r"\ud800-\udfff"
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what Postgres refuses within a text
 MARKS_MAX = 30  # on one letter; UAX 15, section 13
 _LONG_RUN = re.compile(rf"[^\w\x00-\x7f]{{{MARKS_MAX + 1},}}")  # marks are no word characters
@@ -76,13 +84,29 @@ def _stream_safe(run: re.Match[str]) -> str:
     return "".join(safe)
 
 
-def _form(pattern: re.Pattern[str], message: LiteralString) -> AfterValidator:
-    def check(value: str) -> str:
-        if pattern.fullmatch(value):
-            return value
-        raise PydanticCustomError("form", message)
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A text that a pattern matches as a whole; the description of the API has the pattern too."""
 
-    return AfterValidator(check)
+    pattern: re.Pattern[str]
+    message: LiteralString
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        # No JSON in UTF-8 holds a lone surrogate, and not every reader of patterns knows them.
+        pattern = self.pattern.pattern.replace(_SURROGATES, "")
+        return {**handler(schema), "pattern": f"^(?:{pattern})$"}
+
+    def _check(self, value: str) -> str:
+        if self.pattern.fullmatch(value):
+            return value
+        raise PydanticCustomError("form", self.message)
 
 
 def _metadata_value(value: object) -> object:
@@ -116,7 +140,7 @@ def _cut(name: str) -> str:
     return name
 
 
-OneLine = _form(LINE, "must be one line of text without control characters")
+OneLine = _Form(LINE, "must be one line of text without control characters")
 
 Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), OneLine]
 DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX), OneLine]
@@ -129,7 +153,7 @@ Uri = Annotated[str, Field(max_length=URI_CHARACTERS_MAX), OneLine]
 Language = Annotated[
     str,
     Field(max_length=LANGUAGE_CHARACTERS_MAX),
-    _form(LANGUAGE, "must be a language tag such as en or pt-BR"),
+    _Form(LANGUAGE, "must be a language tag such as en or pt-BR"),
 ]
 Tag = Annotated[
     str,
@@ -139,12 +163,30 @@ Tag = Annotated[
 Tags = Annotated[tuple[Tag, ...], Field(max_length=TAGS_MAX)]
 MetadataKey = Annotated[str, Field(min_length=1, max_length=METADATA_KEY_CHARACTERS_MAX), OneLine]
 MetadataScalar = str | int | float | bool | None
-MetadataValue = Annotated[MetadataScalar | list[MetadataScalar], PlainValidator(_metadata_value)]
+_DescribedScalar = (
+    Annotated[str, Field(max_length=METADATA_TEXT_CHARACTERS_MAX)]
+    | Annotated[int, Field(ge=-METADATA_INTEGER_MAX, le=METADATA_INTEGER_MAX)]
+    | float
+    | bool
+    | None
+)
+_DescribedValue = (
+    _DescribedScalar | Annotated[list[_DescribedScalar], Field(max_length=METADATA_ITEMS_MAX)]
+)
+MetadataValue = Annotated[
+    MetadataScalar | list[MetadataScalar],
+    PlainValidator(_metadata_value, json_schema_input_type=_DescribedValue),
+]
 Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METADATA_KEYS_MAX)]
-Owner = Annotated[str, _form(ID, "must be 1 to 128 characters without whitespace")]
-Reader = Annotated[str, _form(READER, "must be user:ID, group:ID, tenant or public")]
+Owner = Annotated[str, _Form(ID, "must be 1 to 128 characters without whitespace")]
+Reader = Annotated[str, _Form(READER, "must be user:ID, group:ID, tenant or public")]
 Readers = Annotated[tuple[Reader, ...], Field(max_length=READERS_MAX)]
-Cut = Annotated[str, Field(max_length=cut.CUT_CHARACTERS_MAX), AfterValidator(_cut)]
+_CUT_PATTERN = "^(structure|whole|model|(characters|tokens|messages)(:[0-9]{1,5}(/[0-9]{1,5})?)?)$"
+Cut = Annotated[
+    str,
+    Field(max_length=cut.CUT_CHARACTERS_MAX, json_schema_extra={"pattern": _CUT_PATTERN}),
+    AfterValidator(_cut),
+]
 Summaries = Literal["none", "extract", "model"]
 
 NO_SUMMARIES: Summaries = "none"

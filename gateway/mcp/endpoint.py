@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from gateway import problems
+from gateway import content, problems
 from gateway.exchange import Exchange
 from gateway.mcp.tools import TOOLS, Headers, refusal
 from gateway.search import Ready
@@ -27,10 +27,12 @@ async def mcp(exchange: Exchange) -> Response:
     if getattr(sys.modules.get(_PROTOCOL), "SERVER", None) is None:
         await asyncio.to_thread(importlib.import_module, _PROTOCOL)
     try:
+        content.check_json(sent)
         request = orjson.loads(sent)
-    except orjson.JSONDecodeError:
+    except (problems.Problem, orjson.JSONDecodeError) as error:
         await exchange.admit()
-        return _error(None, _PARSE_ERROR, "The body must be JSON.", 400)
+        reason = error.detail if isinstance(error, problems.Problem) else ""
+        return _error(None, _PARSE_ERROR, f"The body must be JSON. {reason}".strip(), 400)
     if not _is_request(request):
         await exchange.admit()
         return _no_request(request)
@@ -78,24 +80,16 @@ def _tool_of(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
 async def _told(exchange: Exchange, tool: str, arguments: dict[str, Any]) -> tuple[bytes, Headers]:
     """What the tool says; to a model, too, what is wrong with its arguments."""
     try:
-        return await TOOLS[tool](exchange, await _encoded(exchange, arguments))
+        equal = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)  # as equal bytes
+        return await TOOLS[tool](exchange, equal)
     except problems.Problem as problem:
         if problem.status not in _MENDED_BY_MODELS:
             raise
         return refusal(problem), []
 
 
-async def _encoded(exchange: Exchange, arguments: dict[str, Any]) -> bytes:
-    """Equal arguments as equal bytes."""
-    try:
-        return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONEncodeError:  # what is read may be deeper than what is written
-        await exchange.admit()
-        raise problems.invalid_field("arguments", "must not be nested so deep") from None
-
-
 def _no_request(sent: Any) -> Response:
-    if isinstance(sent, dict) and "id" not in sent and isinstance(sent.get("method"), str):
+    if isinstance(sent, dict) and "id" not in sent and _is_request({**sent, "id": 0}):
         return Response(status_code=202)  # a notification: there is nothing that it would change
     return _error(None, _INVALID_REQUEST, "The body must be one request of JSON-RPC 2.0.", 400)
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from gateway.wire import Body
 from index.document import METADATA_INTEGER_MAX
@@ -11,9 +12,17 @@ from index.document import METADATA_INTEGER_MAX
 RequestNumber = Annotated[int, Field(ge=-METADATA_INTEGER_MAX, le=METADATA_INTEGER_MAX)]
 
 
+def _without_default(schema: JsonDict) -> None:
+    schema.pop("default")
+
+
 class McpRequest(Body):
     jsonrpc: Literal["2.0"]
-    id: RequestNumber | str
+    id: RequestNumber | str = Field(
+        0,
+        description="if it is absent, no answer follows",
+        json_schema_extra=_without_default,
+    )
     method: str = Field(description="such as tools/call")
     params: dict[str, Any] = Field(default_factory=dict)
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from gateway import parameters
 from gateway.exchange import Call
 from gateway.vector_stores import attached, files, search, stores
 from gateway.vector_stores.errors import ErrorAnswer, render
@@ -102,7 +103,7 @@ CALLS = (
         needs="reader",
         summary="The files of a vector store that the caller may read",
         answer=StoreFileList,
-        parameters=(*PARAMETERS, "filter"),
+        parameters={**PARAMETERS, "filter": parameters.FILE_STATUS},
     ),
     _row(
         "GET",
@@ -161,7 +162,7 @@ CALLS = (
         needs="reader",
         summary="The files that were attached together",
         answer=StoreFileList,
-        parameters=(*PARAMETERS, "filter"),
+        parameters={**PARAMETERS, "filter": parameters.FILE_STATUS},
     ),
     _row(
         "POST",
@@ -180,7 +181,7 @@ CALLS = (
         needs="reader",
         summary="The files that the caller has uploaded; an admin's, everybody's",
         answer=FileList,
-        parameters=(*PARAMETERS, "purpose"),
+        parameters={**PARAMETERS, "purpose": parameters.TEXT},
     ),
     _row(
         "GET",

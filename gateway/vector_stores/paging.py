@@ -1,20 +1,26 @@
 """Which part of a list is asked for, and the list as it is answered."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from gateway import problems
-from gateway.exchange import Exchange
+from gateway import parameters, problems
+from gateway.exchange import Exchange, Parameter
 from gateway.vector_stores.wire import ListAnswer
 from index.files import Page
 
 Item = TypeVar("Item", bound=BaseModel)
 
-PARAMETERS = ("after", "limit", "order")
 _LIMIT_MAX = 100
+PARAMETERS: Mapping[str, Parameter] = {
+    "after": Parameter(
+        {"type": "string", "maxLength": 512, "description": "`last_id` of the page before"}
+    ),
+    "limit": parameters.limit(99_999),  # more than 100 give 100
+    "order": parameters.one_of("asc", "desc"),
+}
 _LIMIT = 20  # as OpenAI's lists have it
 
 

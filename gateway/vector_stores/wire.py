@@ -127,8 +127,11 @@ class RankingOptions(Body):
     score_threshold: float = Field(0.0, ge=0, le=1)
 
 
+_QueryText: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
 class VectorStoreSearchBody(Body):
-    query: str | Annotated[tuple[str, ...], Field(min_length=1)]
+    query: _QueryText | Annotated[tuple[_QueryText, ...], Field(min_length=1)]
     filters: Filters | None = None
     max_num_results: int = Field(10, ge=1, le=50)
     ranking_options: RankingOptions = RankingOptions()

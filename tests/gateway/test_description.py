@@ -85,7 +85,7 @@ async def test_each_call_is_described_with_what_travels(
     for model, content, media_type in (
         (call.body, described.get("requestBody"), sent),
         (call.answer, answer, call.media_type),
-        (call.error, described["responses"]["default"], "application/json"),
+        (call.error, described["responses"]["503"], "application/json"),
     ):
         if model is None:
             assert not content or media_type not in content.get("content", {})
@@ -97,7 +97,7 @@ async def test_each_call_is_described_with_what_travels(
             assert schema["oneOf"]
         else:
             assert set(schema["properties"]) == set(model.model_fields)
-    tells_problems = "application/problem+json" in described["responses"]["default"]["content"]
+    tells_problems = "application/problem+json" in described["responses"]["503"]["content"]
     assert tells_problems == (call.render is problems.render)
 
 
@@ -145,3 +145,60 @@ async def test_answers_are_as_described(gateway: Gateway) -> None:
             assert call.answer is not None
             assert answer.status_code == call.status
             call.answer.model_validate_json(answer.content)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+async def test_each_refusal_is_described_with_its_headers(
+    description: dict[str, Any], call: Call
+) -> None:
+    responses = operation(description, call)["responses"]
+    invalid = "422" if call.render is problems.render else "400"
+    expected = {invalid, "405", "431", "500", "503"}
+    if call.needs != "anyone":
+        expected |= {"401", "403", "429", "504"}
+    if call.body is not None:
+        expected |= {"400", "413", "415"}
+    if "{" in call.path:
+        expected |= {"404"}
+
+    assert expected <= set(responses)
+    assert "default" not in responses
+    for status, header in (("401", "WWW-Authenticate"), ("405", "Allow"), ("429", "Retry-After")):
+        assert status not in responses or header in responses[status]["headers"]
+
+
+async def test_parameters_say_what_they_may_be(description: dict[str, Any]) -> None:
+    paths = description["paths"]
+    documents = {each["name"]: each for each in paths["/v1/documents"]["get"]["parameters"]}
+    jobs = {each["name"]: each for each in paths["/v1/jobs"]["get"]["parameters"]}
+    explained = paths["/v1/documents/{document_id}/access/explain"]["get"]["parameters"]
+
+    assert documents["limit"]["schema"] == {"type": "integer", "minimum": 1, "maximum": 100}
+    assert jobs["state"]["schema"]["enum"] == ["waiting", "running", "done", "failed"]
+    assert {each["name"] for each in explained if each["required"]} == {"document_id", "subject"}
+
+
+async def test_texts_of_a_form_have_its_pattern(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+    readers = schemas["DocumentBody"]["properties"]["readers"]["anyOf"][0]["items"]["pattern"]
+
+    assert re.fullmatch(readers, "group:sales")
+    assert not re.fullmatch(readers, "everyone")
+    for schema in nodes(schemas):
+        if "patternProperties" in schema:
+            assert schema["additionalProperties"] is False
+
+
+async def test_what_the_description_refuses_is_refused(gateway: Gateway) -> None:
+    await gateway.tenant("beta")
+    admin = await gateway.caller("ada", tenant="beta", roles=["admin"])
+    search = "/v1/vector_stores/api/search"
+    refused = [
+        await gateway.operator.call("GET", "/v1/keys?tenant=0.5"),
+        await gateway.operator.call("PUT", "/v1/tenants/A/budget", json={}),
+        await admin.call("POST", "/mcp", json={"method": "notifications/initialized"}),
+        await admin.call("POST", search, json={"query": ""}),
+        await admin.call("POST", search, json={"query": ["leave", " "]}),
+    ]
+
+    assert [answer.status_code for answer in refused] == [422, 422, 400, 400, 400]

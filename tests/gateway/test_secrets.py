@@ -68,6 +68,17 @@ def misplaced(key: str) -> Iterator[dict[str, str]]:
     yield {"Authorization": f"Bearer {key} {key}"}
     yield {"Authorization": f"Bearer {key[:-1]}"}
     yield {"Authorization": f"Basic {base64.b64encode(f'key:{key}'.encode()).decode()}"}
+    yield {"Authorization": f"bearer\t{key}"}
+    yield {"Authorization": f"Bearer: {key}"}
+    yield {"Authorization": f'Bearer "{key}"'}
+    yield {"Authorization": f"Token token={key}"}
+    yield {"Authorization": f"Bearer {key}.e30.{key}"}  # as if it were a web token
+    yield {"Authorization": f"Bearer {base64.b64encode(f'key:{key}'.encode()).decode()}"}
+    yield {"Proxy-Authorization": f"Bearer {key}"}
+    yield {"Content-Type": key, "Authorization": f"Bearer {key}"}
+    yield {"Content-Type": f"application/json; charset={key}", "Authorization": f"Bearer {key}"}
+    yield {"Content-Encoding": key, "Authorization": f"Bearer {key}"}
+    yield {"Accept": key, "User-Agent": key, "Referer": f"https://agent.example/?key={key}"}
     yield {"X-Api-Key": key}
     yield {"Cookie": f"key={key}"}
     yield {"X-Request-Id": key}
@@ -91,7 +102,17 @@ async def everywhere(wire: Wire, key: str) -> None:
         await wire.send(call.method, of_key, headers=bearer, content=f'{{"{key}": "{key}"}}')
         await wire.send(call.method, f"{path}?key={key}&after={key}&limit={key}", headers=bearer)
     for headers in misplaced(key):
-        await wire.send("POST", "/v1/search", headers=headers, json={"query": QUERY})
+        await wire.send(
+            "POST",
+            "/v1/search",
+            headers={"Content-Type": "application/json"} | headers,
+            content=b'{"query": "%s"}' % QUERY.encode(),
+        )
+    twice = [("Authorization", f"Bearer {key}"), ("Authorization", f"Basic {key}")]
+    await wire.send("POST", "/v1/search", headers=twice, json={"query": QUERY})
+    for sent in (f'{{"{key}": 1, "{key}": 2}}', f'{{"query": "{key}', f"\ufeff{key}", key):
+        await wire.send("POST", "/v1/search", headers=bearer, content=sent)
+        await wire.send("POST", "/mcp", headers=bearer, content=sent)
     fields = ("query", "scopes", "filter", "fusion", "language", "semantic", "top_k")
     for field in fields:
         asked = {"query": QUERY, field: key}
@@ -156,7 +177,7 @@ async def test_no_key_and_no_question_is_told_whatever_is_asked_and_whatever_fai
 
     password = urlsplit(settings.database_url.get_secret_value()).password
     assert password is not None
-    assert {200, 400, 401, 403, 404, 405, 422, 503} <= wire.statuses
+    assert {200, 400, 401, 403, 404, 405, 415, 422, 503} <= wire.statuses
     assert 500 not in wire.statuses
     problems = "".join(told for told in wire.told if not told.startswith("20"))
     assert_untold(lines + metrics, *keys, password)

@@ -104,18 +104,20 @@ async def test_nobody_is_answered_without_a_key(gateway: Gateway, method: str, p
 
 
 @pytest.mark.parametrize(
-    "headers",
+    ("headers", "status"),
     [
-        {},
-        {"Content-Type": "application/json"},
-        {"Content-Type": "multipart/form-data"},
-        {"Content-Type": "multipart/form-data; boundary=x"},
+        ({}, 400),
+        ({"Content-Type": "application/json"}, 415),
+        ({"Content-Type": "multipart/form-data"}, 400),
+        ({"Content-Type": "multipart/form-data; boundary=x"}, 400),
     ],
 )
-async def test_an_upload_that_is_no_form_is_refused(ana: Caller, headers: dict[str, str]) -> None:
+async def test_an_upload_that_is_no_form_is_refused(
+    ana: Caller, headers: dict[str, str], status: int
+) -> None:
     answer = await ana.call("POST", "/v1/files", content=b"no form", headers=headers)
 
-    assert answer.status_code == 400
+    assert answer.status_code == status
     assert answer.json()["error"]["message"]
 
 
