@@ -85,3 +85,17 @@ def test_every_page_is_led_to_from_the_readme() -> None:
 
     for page in DOCS.glob("*.md"):
         assert f"(docs/{page.name})" in readme
+
+
+def test_each_party_of_the_threat_model_has_a_test_that_is_there() -> None:
+    rows = re.findall(r"^\| (?!party|---)(.+) \|$", text_of(DOCS / "security.md"), re.MULTILINE)
+
+    assert len(rows) > 15
+    for row in rows:
+        tests = re.findall(r"`(tests/[\w/]+\.py)((?:::\w+)+)`", row.rpartition(" | ")[2])
+        assert tests, row
+        for path, names in tests:
+            *classes, name = names.removeprefix("::").split("::")
+            text = text_of(ROOT / path)
+            assert re.search(rf"def {name}\(", text), name
+            assert all(re.search(rf"^class {each}\b", text, re.MULTILINE) for each in classes)
