@@ -14,6 +14,7 @@ from index.audit_log import Wanted
 
 _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
+_SECONDS = r"[-+0-9.eE_\s]*"
 _INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
 
 
@@ -50,7 +51,10 @@ async def get_audit_log(exchange: Exchange) -> Response:
 def _instant(name: str, told: str | None) -> datetime | None:
     if told is None:
         return None
+    problem = problems.invalid_field(name, "must be a time: 2025-01-31T12:00:00Z")
+    if re.fullmatch(_SECONDS, told):  # pydantic takes a number for seconds since 1970
+        raise problem
     try:
         return _INSTANT.validate_strings(told)
     except ValidationError:
-        raise problems.invalid_field(name, "must be a time: 2025-01-31T12:00:00Z") from None
+        raise problem from None

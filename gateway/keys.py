@@ -57,8 +57,10 @@ async def list_keys(exchange: Exchange) -> Response:
     """In the order of their identifiers; `cursor` is the last one of the page before."""
     own = await _own_tenant(exchange)
     query = exchange.request.query_params
-    named = query.get("tenant") or None
-    tenant = _tenant(own, named and wire.checked("tenant", wire.TENANT, named))
+    named = query.get("tenant")
+    if named is not None:
+        named = wire.checked("tenant", wire.TENANT, named)
+    tenant = _tenant(own, named)
     page = await exchange.services.principals.page(
         tenant,
         after=wire.checked("cursor", wire.LINE, query.get("cursor", "")),
