@@ -109,7 +109,8 @@ class Answers:
             return served
         # Revisions are part of the key: who knows of a newer change must not join an older flight,
         # nor who wants its own answer one that may end in another's.
-        flight = (asked.key, asked.question is None, *revisions.values())
+        numbers = revisions.by_partition.values()
+        flight = (asked.key, asked.question is None, revisions.history, *numbers)
         served = await self._flights.do(flight, lambda: self._load(asked, revisions, compute))
         return self._counted(served)
 
@@ -178,7 +179,9 @@ class Answers:
     async def _look(self, asked: Asked, revisions: Revisions, claim: str) -> Sight | None:
         """The cache as Redis has it, with a state that knows all these partitions; None if away."""
         try:
-            sight = await self._store.look(asked.home, asked.key, claim=claim)
+            sight = await self._store.look(asked.home, revisions.history, asked.key, claim=claim)
+            if await self._invalidation.is_impossible(sight, revisions):
+                return None  # nor will what is computed be of the history that was read
             return await self._ready(sight, revisions)
         except CacheUnavailable:
             self._count("away")

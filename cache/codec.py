@@ -2,8 +2,8 @@
 
 A state and the head of an entry are text, for whoever looks with redis-cli:
 
-    2 RUN NONCE acme:7:7 public:3:3             a state: partition, fence, applied
-    2 NONCE acme:7 public:3 STAMP 1830 120      the head of an entry: partition, as of; the stamp of
+    3 RUN NONCE HISTORY acme:7:7 public:3:3     a state: partition, fence, applied
+    3 NONCE HISTORY acme:7 public:3 STAMP 9 12  the head of an entry: partition, as of; the stamp of
                                                 its body; the lengths of its record and question
 """
 
@@ -12,16 +12,19 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cache.protocol import Mark, Progress, State
+from cache.protocol import Mark, Progress, Revisions, State
 
 # It is part of every key, so that two versions of Nearhit that store other things never meet.
-FORMAT = 2
+FORMAT = 3
 
 _HEAD_BYTES_MAX = 512  # so that who scans reads all of a head at once; see scripts/scan.lua
 _HEAD = re.compile(
-    rb"%d ([0-9a-f]{16})((?: [a-z0-9_-]+:\d{1,19})+) ([0-9a-f]{16}) (\d{1,9}) (\d{1,9})\n" % FORMAT
+    rb"%d ([0-9a-f]{16}) ([0-9a-f]{1,16})((?: [a-z0-9_-]+:\d{1,19})+)"
+    rb" ([0-9a-f]{16}) (\d{1,9}) (\d{1,9})\n" % FORMAT
 )
-_STATE = re.compile(rb"%d ([0-9a-f]+) ([0-9a-f]{16})((?: [a-z0-9_-]+:\d{1,19}:\d{1,19})+)" % FORMAT)
+_STATE = re.compile(
+    rb"%d ([0-9a-f]+) ([0-9a-f]{16}) ([0-9a-f]{1,16})((?: [a-z0-9_-]+:\d{1,19}:\d{1,19})+)" % FORMAT
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,11 @@ class Head:
 
 
 def encode_entry(entry: Entry) -> bytes:
-    as_of = " ".join(f"{name}:{revision}" for name, revision in entry.mark.as_of.items())
-    lengths = f"{len(entry.record)} {len(entry.question)}"
-    head = f"{FORMAT} {entry.mark.nonce} {as_of} {_stamp(entry.body)} {lengths}\n".encode()
+    revisions = entry.mark.as_of
+    as_of = " ".join(f"{name}:{number}" for name, number in revisions.by_partition.items())
+    made = f"{FORMAT} {entry.mark.nonce} {revisions.history} {as_of}"
+    rest = f"{_stamp(entry.body)} {len(entry.record)} {len(entry.question)}"
+    head = f"{made} {rest}\n".encode()
     assert len(head) <= _HEAD_BYTES_MAX, "names of tenants are short"
     return b"".join((head, entry.record, entry.question, entry.body))
 
@@ -71,7 +76,7 @@ def decode_head(raw: bytes) -> Head | None:
 
 def encode_state(state: State) -> bytes:
     progress = " ".join(f"{name}:{one.fence}:{one.applied}" for name, one in state.progress.items())
-    return f"{FORMAT} {state.run} {state.nonce} {progress}".encode()
+    return f"{FORMAT} {state.run} {state.nonce} {state.history} {progress}".encode()
 
 
 @lru_cache(maxsize=1_024)  # 1 MB; one request reads a state five times, and the next the same one
@@ -79,12 +84,12 @@ def decode_state(raw: bytes | None) -> State | None:
     found = _STATE.fullmatch(raw or b"")
     if found is None:
         return None
-    run, nonce, rest = found.groups()
+    run, nonce, history, rest = found.groups()
     progress = {}
     for one in rest.decode().split():
         name, fence, applied = one.split(":")
         progress[name] = Progress(int(fence), int(applied))
-    return State(run.decode(), nonce.decode(), progress)
+    return State(run.decode(), nonce.decode(), history.decode(), progress)
 
 
 def _parted(raw: bytes | None) -> tuple[Head | None, int, str]:
@@ -92,7 +97,7 @@ def _parted(raw: bytes | None) -> tuple[Head | None, int, str]:
     found = None if raw is None else _HEAD.match(raw)
     if raw is None or found is None:
         return None, 0, ""
-    nonce, revisions, stamp, record, question = found.groups()
+    nonce, history, revisions, stamp, record, question = found.groups()
     start = found.end()
     middle = start + int(record)
     end = middle + int(question)
@@ -102,7 +107,7 @@ def _parted(raw: bytes | None) -> tuple[Head | None, int, str]:
     for one in revisions.decode().split():
         name, revision = one.split(":")
         as_of[name] = int(revision)
-    mark = Mark(nonce.decode(), as_of)
+    mark = Mark(nonce.decode(), Revisions(history.decode(), as_of))
     return Head(mark, raw[start:middle], raw[middle:end]), end, stamp.decode()
 
 

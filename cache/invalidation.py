@@ -8,13 +8,16 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol
 
+from cachetools import LRUCache
+
 from cache import protocol
 from cache.codec import Entry, Head
-from cache.errors import CacheError
+from cache.errors import CacheError, TruthUnavailable
 from cache.mirror import Mirror, Mirrors, N, N_co
 from cache.protocol import Revisions, State
 from cache.store import Filled, Sight, Store
 
+_REACHED_MAX = 10_000  # tenants; about 3 MB
 _ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only
 DROPS_MAX = 2_000  # entries dropped one by one, 2 ms of Redis; past it a new nonce drops them all
 
@@ -31,9 +34,15 @@ class Truth(Protocol[N_co]):
         tenant's entries. None if that is forgotten, or more than is worth looking at.
         """
 
+    async def has_reached(self, revisions: Revisions, /) -> bool:
+        """Whether the database knows these revisions, which Redis has learned from it.
+
+        If not, it has gone back and calls its history the same: then it gets another name.
+        """
+
 
 class Invalidation(Generic[N]):
-    """`count` is told drained, dropped (how many entries), renewed, contended, and away.
+    """`count` is told drained, dropped (how many entries), renewed, contended, went_back, and away.
 
     observe_s: is told how long each drain took, waiting for its turn included.
     """
@@ -54,6 +63,7 @@ class Invalidation(Generic[N]):
         self._count = count
         self._observe_s = observe_s
         self._drops_max = drops_max
+        self._reached: LRUCache[str, bytes] = LRUCache(_REACHED_MAX)
 
     async def drain(self, home: str, revisions: Revisions) -> None:
         """Drop the tenant's entries that the changes up to `revisions` doom.
@@ -76,13 +86,31 @@ class Invalidation(Generic[N]):
         """
         await self.drain(home, revisions)
         try:
-            sight = await self._store.look(home, "")
+            sight = await self._store.look(home, revisions.history, "")
             if sight.state is None:
                 renewed = protocol.reset(sight.run, secrets.token_hex(8), revisions)
                 sight = (await self._store.swap(sight, renewed)).sight
         except CacheError:
             return False
         return sight.state is not None and not protocol.behind(sight.state, revisions)
+
+    async def is_impossible(self, sight: Sight, revisions: Revisions) -> bool:
+        """Whether the state has applied changes that the database no longer knows.
+
+        PostgreSQL is asked once for each state that is ahead of the revisions of its reader.
+        """
+        state = sight.state
+        ahead = protocol.ahead(state, revisions)
+        if not ahead or self._reached.get(sight.home) == sight.stored:
+            return False
+        try:
+            if not await self._truth.has_reached(Revisions(revisions.history, ahead)):
+                self._count("went_back")
+                return True
+        except TruthUnavailable:
+            return False  # who may be served while PostgreSQL is away has said how old it may be
+        self._reached[sight.home] = sight.stored
+        return False
 
     def stored(self, home: str, key: str, entry: Entry, filled: Filled) -> None:
         """Told of each entry that this worker has stored, so that no drain has to read it."""
@@ -92,7 +120,9 @@ class Invalidation(Generic[N]):
     async def _drain(self, home: str, revisions: Revisions) -> None:
         mirror = self._mirrors.of(home)
         async with mirror.turn:
-            sight = await self._store.look(home, "")
+            sight = await self._store.look(home, revisions.history, "")
+            if await self.is_impossible(sight, revisions):
+                return
             for _ in range(_ATTEMPTS_MAX):
                 behind = protocol.behind(sight.state, revisions)
                 if not behind or sight.state is None:
@@ -101,17 +131,20 @@ class Invalidation(Generic[N]):
         self._count("contended")
 
     async def _drain_once(
-        self, mirror: Mirror[N], sight: Sight, state: State, behind: Revisions
+        self, mirror: Mirror[N], sight: Sight, state: State, behind: Mapping[str, int]
     ) -> Sight:
         """Returns the tenant's cache as found at the end, to be judged again."""
-        news = []
+        news, begun = [], state
         for partition in behind:
             one = await self._truth.since(sight.home, partition, state.progress[partition].applied)
             if one is None:
                 return await self._renewed(sight, state, behind)
+            raised = protocol.begin(begun, Revisions(one.history, {partition: one.revision}))
+            if raised is None:
+                raise TruthUnavailable("the changes are of another history of the database")
+            begun = raised
             news.append(one)
         reached = {one.partition: one.revision for one in news}
-        begun = protocol.begin(state, reached)
         swap = await self._store.swap(sight, begun)
         if not swap.done:
             return swap.sight
@@ -127,7 +160,7 @@ class Invalidation(Generic[N]):
         mirror: Mirror[N],
         sight: Sight,
         begun: State,
-        reached: Revisions,
+        reached: Mapping[str, int],
         doomed: Mapping[str, int],
     ) -> Sight:
         for _ in range(_ATTEMPTS_MAX):
@@ -143,9 +176,10 @@ class Invalidation(Generic[N]):
                 break
         return sight
 
-    async def _renewed(self, sight: Sight, state: State, revisions: Revisions) -> Sight:
+    async def _renewed(self, sight: Sight, state: State, reached: Mapping[str, int]) -> Sight:
         """All entries dropped at once, unless the state has moved on since."""
         self._count("renewed")
         applied = {name: one.applied for name, one in state.progress.items()}
-        renewed = protocol.reset(sight.run, secrets.token_hex(8), {**applied, **revisions})
+        revisions = Revisions(state.history, {**applied, **reached})
+        renewed = protocol.reset(sight.run, secrets.token_hex(8), revisions)
         return (await self._store.swap(sight, renewed)).sight

@@ -26,6 +26,8 @@ class News(Protocol):
     """What the changes of a partition up to a revision did, as of it."""
 
     @property
+    def history(self) -> str: ...
+    @property
     def partition(self) -> str: ...
     @property
     def revision(self) -> int: ...
@@ -203,7 +205,9 @@ class Mirrors(Generic[N]):
 
 
 def _is_older(as_of: Revisions | None, news: News) -> bool:
-    return as_of is None or as_of.get(news.partition, news.revision) < news.revision
+    if as_of is None:
+        return True
+    return as_of.by_partition.get(news.partition, news.revision) < news.revision
 
 
 def _weight(mirror: Mirror[N]) -> int:

@@ -105,7 +105,7 @@ class Semantic:
     async def _right(
         self, home: str, key: str, similarity: float, band: int, revisions: Revisions
     ) -> Similar | None:
-        sight = await self._store.look(home, key)
+        sight = await self._store.look(home, revisions.history, key)
         state, entry = sight.state, sight.entry
         if state is None or entry is None:
             return None

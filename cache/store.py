@@ -37,11 +37,13 @@ _CLAIM_MS = 2_000  # for which others wait for whoever computes an answer, shoul
 class Sight:
     """A tenant's cache at one instant: the process, the state as stored, and one entry.
 
+    history:  of the database, that the reader has read its revisions from.
     claimant: who is computing the entry; empty if it is there, or if nobody was asked for.
     number:   the greatest that the registry has given, if that was asked for and is known.
     """
 
     home: str
+    history: str
     run: str
     stored: bytes
     entry: Entry | None = None
@@ -50,7 +52,7 @@ class Sight:
 
     @property
     def state(self) -> State | None:
-        return believed(codec.decode_state(self.stored), self.run)
+        return believed(codec.decode_state(self.stored), self.run, self.history)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,10 @@ class Store:
         scripts = ("look", "swap", "fill", "scan", "drop", "take")
         self._scripts = {name: client.register_script(_script(name)) for name in scripts}
 
-    async def look(self, home: str, key: str, *, claim: str = "") -> Sight:
+    async def look(self, home: str, history: str, key: str, *, claim: str = "") -> Sight:
         """The tenant's state and the entry under `key`, in one atomic step.
 
+        history: that the caller has read its revisions from.
         claim: the caller's token, if it is going to compute what is not there.
         """
         names = ("state", key, f"{key}:claim", "entries")
@@ -133,6 +136,7 @@ class Store:
         )
         return Sight(
             home,
+            history,
             run.decode(),
             stored or b"",
             codec.decode_entry(entry),
@@ -157,7 +161,8 @@ class Store:
             self._lifetime_ms(),
             *drop,
         )
-        return Swap(bool(done), Sight(sight.home, run.decode(), stored, number=_number(*number)))
+        now = Sight(sight.home, sight.history, run.decode(), stored, number=_number(*number))
+        return Swap(bool(done), now)
 
     async def fill(self, sight: Sight, key: str, entry: Entry, *, claim: str) -> Filled:
         """Store and register the entry if the state is still the one seen; ends the claim."""
@@ -174,7 +179,7 @@ class Store:
             claim,
             self.entries_max,
         )
-        now = Sight(sight.home, run.decode(), stored)
+        now = Sight(sight.home, sight.history, run.decode(), stored)
         if not done:
             return Filled(False, now)
         number, count, gone = listed

@@ -1,15 +1,14 @@
 """The answer to what is wanted: from a cache, or computed; and what is noted of giving it."""
 
-from collections.abc import Mapping
-
 from cache.answers import Asked, Served
+from cache.protocol import Revisions
 from gateway.compute import compute
 from gateway.doubts import UNSURE
 from gateway.services import Services
 from gateway.wanted import Wanted
 
 
-async def answered(services: Services, wanted: Wanted, revisions: Mapping[str, int]) -> Served:
+async def answered(services: Services, wanted: Wanted, revisions: Revisions) -> Served:
     """An answer that is right at `revisions`, of each partition of the scope.
 
     Raises `DatabaseUnavailable`.
@@ -17,7 +16,9 @@ async def answered(services: Services, wanted: Wanted, revisions: Mapping[str, i
     return await services.answers.get(
         await _asked(services, wanted),
         revisions,
-        lambda: compute(services.searcher, wanted.scope, wanted.query, services.assisting),
+        lambda: compute(
+            services.searcher, wanted.scope, wanted.query, services.assisting, revisions.history
+        ),
     )
 
 

@@ -63,7 +63,7 @@ class Auditor:
         found = await find(self._searcher, seen, query)
         if found.degraded or not found.dependence.exact:
             return "approximate"
-        if dict(found.as_of) != dict(good):
+        if Revisions(found.history, found.as_of) != good:
             return "moved"
         if is_equal := is_as_said(found, query, body):
             return "equal"
@@ -73,7 +73,7 @@ class Auditor:
             "audit",
             tenant=seen.tenant,
             key=key,
-            revisions=dict(good),
+            revisions=dict(good.by_partition),
             detail="a cached answer is not what a search gives: it is dropped; please report it",
         )
         await self._answers.drop(seen.tenant, key)
@@ -109,7 +109,8 @@ class Inspection:
         """Each key, and what became of it. Raises `CacheUnavailable` and `DatabaseUnavailable`."""
         after, is_last = 0, False
         while not is_last:
-            sight = await self._store.look(tenant, "")
+            history = (await self._tenants.revisions([PUBLIC]))[PUBLIC].history
+            sight = await self._store.look(tenant, history, "")
             if sight.state is None:
                 return
             page = await self._store.scan(sight, sight.state.nonce, after=after)
@@ -130,16 +131,16 @@ class Inspection:
 
     async def _verdict(self, tenant: str, key: str) -> Verdict:
         read = await self._tenants.revisions([tenant, PUBLIC])
-        now = {name: one.revision for name, one in read.items()}
+        now = Revisions(read[PUBLIC].history, {name: one.revision for name, one in read.items()})
         await self._invalidation.drain(tenant, now)
-        sight = await self._store.look(tenant, key)
+        sight = await self._store.look(tenant, now.history, key)
         if sight.entry is None or sight.state is None:
             return "gone"
         try:
             needed = Dependence.decode(sight.entry.record)
         except Unreadable:
             return "gone"  # of another version: nobody serves it, and any change drops it
-        good = {name: now[name] for name in needed.scope.partitions}
+        good = now.of(needed.scope.partitions)
         if not protocol.may_serve(sight.state, sight.entry.mark, good):
             return "moved"
         return await self._auditor.check(needed.scope, needed.query, key, sight.entry.body, good)

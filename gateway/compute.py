@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from cache.answers import Computed
+from cache.protocol import Revisions
 from gateway.assisting import Assisting
 from index.hits import Hit
 from index.query import Query
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
     from gateway.assists.finish import Said
 
 
-async def compute(searcher: Searcher, seen: Scope, query: Query, assisting: Assisting) -> Computed:
+async def compute(
+    searcher: Searcher, seen: Scope, query: Query, assisting: Assisting, history: str
+) -> Computed:
     """What the embedder or another helper took no part in is not whole.
 
-    Raises `DatabaseUnavailable`.
+    history: that the scope was read from. Raises `DatabaseUnavailable`.
     """
-    return await computed(await find(searcher, seen, query), seen, query, assisting)
+    found = await find(searcher, seen, query, history)
+    return await computed(found, seen, query, assisting)
 
 
 async def computed(found: Found, seen: Scope, query: Query, assisting: Assisting) -> Computed:
@@ -33,17 +37,20 @@ async def computed(found: Found, seen: Scope, query: Query, assisting: Assisting
         lacks |= said.lacks
     return Computed(
         encode(found, query, said),
-        found.as_of,
+        Revisions(found.history, found.as_of),
         found.dependence.encode(),
         whole=not lacks,
         lacks=lacks or None,
     )
 
 
-async def find(searcher: Searcher, seen: Scope, query: Query) -> Found:
-    """What a search finds, at the expense of the tenant that asks. Raises `DatabaseUnavailable`."""
+async def find(searcher: Searcher, seen: Scope, query: Query, history: str | None = None) -> Found:
+    """What a search finds, at the expense of the tenant that asks.
+
+    history: that the scope was read from, if it was. Raises `DatabaseUnavailable`.
+    """
     with paid_by(seen.tenant):
-        return await searcher.search(seen, query)
+        return await searcher.search(seen, query, history=history)
 
 
 def encode(found: Found, query: Query, said: "Said | None" = None) -> bytes:

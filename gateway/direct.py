@@ -71,7 +71,8 @@ async def try_database(settings: Settings) -> None:
 
 async def among(tenants: Tenants, wanted: Sequence[str]) -> list[str]:
     """These tenants, or all, by name. Raises `NotPossible` if one is not there."""
-    there = (await tenants.all_revisions()).keys() - {PUBLIC}
+    _, revisions = await tenants.all_revisions()
+    there = revisions.keys() - {PUBLIC}
     if unknown := set(wanted) - there:
         raise NotPossible(f"there is no tenant {', '.join(sorted(unknown))}")
     return sorted(wanted or there)

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
+from cache.protocol import Revisions
 from gateway import problems, wire
 from gateway.documents import document_id_of, may_change
 from gateway.exchange import Exchange, answer, queued, queued_body
@@ -78,11 +79,11 @@ async def _dropped(services: Services, tenant: str, *, everywhere: bool) -> bool
 
     everywhere: in other tenants' answers too, for all of them may have read it.
     """
-    revisions = await services.tenants.all_revisions()
+    history, revisions = await services.tenants.all_revisions()
     everyone = revisions.pop(PUBLIC)
     for home, revision in revisions.items():
         if everywhere or home == tenant:
-            now = {home: revision, PUBLIC: everyone}
+            now = Revisions(history, {home: revision, PUBLIC: everyone})
             if not await services.invalidation.settle(home, now):
                 return False
     return True

@@ -11,12 +11,13 @@ from typing import Literal, Protocol, TypeAlias, get_args
 import structlog
 from cachetools import LRUCache
 
+from cache.protocol import Revisions
 from cache.revision import RevisionReader
 from gateway import problems
 from index.errors import DatabaseUnavailable
 from index.principals import Claims, Principal
 from index.scope import PUBLIC
-from index.tenants import Revisions
+from index.tenants import Revisions as Counters
 
 Role: TypeAlias = Literal["reader", "writer", "admin"]
 
@@ -51,14 +52,14 @@ class WebTokens(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A principal, and the revisions read after its request came in.
+    """A principal, and the revisions read after its request came in, of the same history.
 
     oldest: the revisions up to which a cached answer has to be right to be served.
     """
 
     principal: Principal
-    revisions: Mapping[str, int]
-    oldest: Mapping[str, int]
+    revisions: Revisions
+    oldest: Revisions
 
 
 class Gate:
@@ -68,7 +69,7 @@ class Gate:
         self,
         principals: Principals,
         web_tokens: WebTokens | None,
-        revisions: RevisionReader[Revisions],
+        revisions: RevisionReader[Counters],
         now: Callable[[], datetime],
         staleness_s_max: float,
         credential_staleness_s_max: float,
@@ -96,7 +97,7 @@ class Gate:
             claims = None
             if self._web_tokens is not None:
                 claims = await self._web_tokens.claims(credential)
-            principal, _ = await self._now_of(digest, claims)
+            principal = (await self._now_of(digest, claims)).principal
         return principal
 
     async def admit(self, principal: Principal, *, max_staleness_s: float = 0.0) -> Admitted:
@@ -118,19 +119,22 @@ class Gate:
             if admitted is None:
                 raise
             return admitted
-        tenant = read.get(principal.tenant)
-        if tenant is not None and tenant.access_revision == principal.access_revision:
+        tenant, everyone = read.get(principal.tenant), read[PUBLIC]
+        if tenant is not None and _is_as_of(principal, tenant, everyone):
             revisions = _document_revisions(read)
             if max_staleness_s == 0:
                 return Admitted(principal, revisions, revisions)
             age_max_s = min(max_staleness_s, self._staleness_s_max)
             oldest = self._revisions.oldest(tenants, age_max_s) or read
+            if any(counters.history != tenant.history for counters in oldest.values()):
+                oldest = read
             return Admitted(principal, revisions, _document_revisions(oldest))
         # Keys or groups have changed, and may go on to: both are read in one statement.
         self._remembered.pop(principal.digest, None)
-        current, current_revisions = await self._now_of(principal.digest, principal.claims)
-        self._refuse_expired(current)
-        return Admitted(current, current_revisions, current_revisions)
+        admitted = await self._now_of(principal.digest, principal.claims)
+        await self._confirm(admitted, read)
+        self._refuse_expired(admitted.principal)
+        return admitted
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
@@ -143,17 +147,25 @@ class Gate:
             await asyncio.wait((touching,))
             await self._touch()
 
-    async def _now_of(
-        self, digest: bytes, claims: Claims | None
-    ) -> tuple[Principal, Mapping[str, int]]:
+    async def _confirm(self, admitted: Admitted, read: Mapping[str, Counters]) -> None:
+        """Two connections may lead to two servers, of which one has been replaced by the other."""
+        history = admitted.revisions.history
+        if read[PUBLIC].history != history:  # perhaps it was remembered
+            read = await self._revisions.read((PUBLIC,))
+        if read[PUBLIC].history != history:
+            raise DatabaseUnavailable("the caller and the revisions were read from two histories")
+
+    async def _now_of(self, digest: bytes, claims: Claims | None) -> Admitted:
         if claims is None:
             found = await self._principals.holder_at(digest)
         else:
             found = await self._principals.bearer_at(digest, claims)
         if found is None:
             raise problems.unauthorized()
-        self._remembered[digest] = found[0]
-        return found
+        principal, numbers = found
+        self._remembered[digest] = principal
+        revisions = Revisions(principal.history, numbers)
+        return Admitted(principal, revisions, revisions)
 
     def _refuse_expired(self, principal: Principal) -> None:
         if principal.expires_at is not None and principal.expires_at <= self._now():
@@ -168,7 +180,9 @@ class Gate:
         """While the database is away; None unless what is remembered is young enough for both."""
         known = self._revisions.latest(principal.tenant, self._credential_staleness_s_max)
         oldest = self._revisions.oldest((principal.tenant, PUBLIC), max_staleness_s)
-        if known is None or oldest is None or known.access_revision != principal.access_revision:
+        if known is None or oldest is None:
+            return None
+        if not all(_is_as_of(principal, known, counters) for counters in oldest.values()):
             return None
         revisions = _document_revisions(oldest)
         return Admitted(principal, revisions, revisions)
@@ -188,8 +202,21 @@ class Gate:
             log.warning("keys", state="unkept", detail=str(away))
 
 
-def _document_revisions(read: Mapping[str, Revisions]) -> dict[str, int]:
-    return {tenant: counters.revision for tenant, counters in read.items()}
+def _document_revisions(read: Mapping[str, Counters]) -> Revisions:
+    """The counters of documents; all of them are of one history."""
+    numbers = {tenant: counters.revision for tenant, counters in read.items()}
+    return Revisions(read[PUBLIC].history, numbers)
+
+
+def _is_as_of(principal: Principal, tenant: Counters, everyone: Counters) -> bool:
+    """Whether this is what the principal was read at.
+
+    What is remembered of the tenant and of what is public may be of two histories.
+    """
+    return (
+        principal.history == tenant.history == everyone.history
+        and principal.access_revision == tenant.access_revision
+    )
 
 
 def bearer(authorization: bytes) -> bytes | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cache.protocol import Revisions
 from gateway import documents, wire
 from gateway.backfill import BACKFILL, Backfill
 from gateway.documents_wire import DocumentBody
@@ -64,4 +65,5 @@ async def _asker(services: Services, job: Claimed) -> Admitted:
         raise JobRefused("The key that asked for it is revoked or expired.")
     if {"writer", "admin"}.isdisjoint(principal.roles):
         raise JobRefused("The key that asked for it may not write.")
-    return Admitted(principal, {}, {})
+    revisions = Revisions(principal.history, {})
+    return Admitted(principal, revisions, revisions)

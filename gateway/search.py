@@ -9,6 +9,7 @@ from typing import TypeVar
 from starlette.responses import Response
 
 from cache.answers import Served
+from cache.protocol import Revisions
 from gateway import wire
 from gateway.answering import answered, note
 from gateway.exchange import Exchange
@@ -125,14 +126,15 @@ def _finish_told(finish: Finish, lacks: Mapping[str, str]) -> Iterator[tuple[byt
         yield b"nearhit-context", told.encode()
 
 
-def _revisions(wanted: Wanted, revisions: Mapping[str, int]) -> dict[str, int]:
-    return {name: revisions[name] for name in wanted.scope.partitions}
+def _revisions(wanted: Wanted, revisions: Revisions) -> Revisions:
+    return revisions.of(wanted.scope.partitions)
 
 
-def revision_of(good: Mapping[str, int], tenant: str) -> bytes:
+def revision_of(good: Revisions, tenant: str) -> bytes:
     """What the header says of the revision of each partition that has a part in the answer."""
-    public = f";public={good[PUBLIC]}" if PUBLIC in good else ""
-    return f"{good[tenant]}{public}".encode()
+    numbers = good.by_partition
+    public = f";public={numbers[PUBLIC]}" if PUBLIC in numbers else ""
+    return f"{numbers[tenant]}{public}".encode()
 
 
 class Ready(Response):

@@ -6,12 +6,13 @@ write faster than that, all are computed from one snapshot.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from starlette.responses import Response
 
 from cache.answers import Computed, Served
+from cache.protocol import Revisions
 from gateway import problems, wire
 from gateway.answering import answered, note
 from gateway.compute import computed, find
@@ -62,19 +63,19 @@ def _wanted(exchange: Exchange, admitted: Admitted, asked: SearchBatchBody) -> l
     return [meant(exchange, admitted.principal, each) for each in asked.searches]
 
 
-def _of(wanted: Wanted, revisions: Mapping[str, int]) -> dict[str, int]:
-    return {name: revisions[name] for name in wanted.scope.partitions}
+def _of(wanted: Wanted, revisions: Revisions) -> Revisions:
+    return revisions.of(wanted.scope.partitions)
 
 
 async def at_one_revision(
-    services: Services, wanted: Sequence[Wanted], revisions: Mapping[str, int]
+    services: Services, wanted: Sequence[Wanted], revisions: Revisions
 ) -> list[Served]:
     """An answer to each, all of them right at the same revision of each partition."""
     at_once = asyncio.Semaphore(max(1, services.settings.database_connections // _SHARE))
 
     async def one(each: Wanted) -> Served:
         async with at_once:
-            return await answered(services, each, _of(each, revisions))
+            return await answered(services, each, revisions.of(each.scope.partitions))
 
     served: dict[int, Served] = {}
     behind = list(range(len(wanted)))
@@ -84,20 +85,22 @@ async def at_one_revision(
         behind = [
             at
             for at, answer in served.items()
-            if any(revision < revisions[name] for name, revision in answer.good.items())
+            if not answer.good.reach(revisions.of(answer.good.by_partition))
         ]
         if not behind:
             return [served[at] for at in range(len(wanted))]
-    return await _at_one_instant(services, wanted)
+    return await _at_one_instant(services, wanted, revisions.history)
 
 
-async def _at_one_instant(services: Services, wanted: Sequence[Wanted]) -> list[Served]:
+async def _at_one_instant(
+    services: Services, wanted: Sequence[Wanted], history: str
+) -> list[Served]:
     """One after the other, on one connection; nothing of it is cached."""
     found: dict[str, Found] = {}
     async with services.database.searching.snapshot(wanted[0].scope.tenant):
         for each in wanted:
             if each.key not in found:
-                found[each.key] = await find(services.searcher, each.scope, each.query)
+                found[each.key] = await find(services.searcher, each.scope, each.query, history)
     made = {
         each.key: await computed(found[each.key], each.scope, each.query, services.assisting)
         for each in {each.key: each for each in wanted}.values()
@@ -109,12 +112,20 @@ def _computed(made: Computed) -> Served:
     return Served(made.body, made.as_of, "miss", whole=made.whole, lacks=made.lacks)
 
 
-def _latest(served: Iterable[Served], revisions: Mapping[str, int]) -> dict[str, int]:
-    latest = dict(revisions)
+def _latest(served: Iterable[Served], revisions: Revisions) -> Revisions:
+    """The latest of each partition; all that a request is served is of one history."""
+    latest = dict(revisions.by_partition)
     for answer in served:
-        for name, revision in answer.good.items():
-            latest[name] = max(latest[name], revision)
-    return latest
+        for name, number in answer.good.by_partition.items():
+            latest[name] = max(latest[name], number)
+    return Revisions(revisions.history, latest)
+
+
+def good_of(served: Iterable[Served]) -> Revisions:
+    """The revisions that answers at one revision are right at, of which there is one at least."""
+    each = [answer.good for answer in served]
+    numbers = {name: number for good in each for name, number in good.by_partition.items()}
+    return Revisions(each[0].history, numbers)
 
 
 async def _together(
@@ -131,7 +142,6 @@ async def _together(
 
 def _respond(exchange: Exchange, served: Sequence[Served], tenant: str) -> Response:
     body = b'{"answers":[%b]}' % b",".join(each.body for each in served)
-    good = {name: revision for each in served for name, revision in each.good.items()}
     hits = sum(each.tier != "miss" for each in served)
     whole = b"hit" if hits == len(served) else b"fwd=miss"
     headers = [
@@ -143,7 +153,7 @@ def _respond(exchange: Exchange, served: Sequence[Served], tenant: str) -> Respo
             (b"nearhit-answers", b", ".join(cache_status(each) for each in served)),
             (b"server-timing", exchange.trace.server_timing().encode()),
         ),
-        (b"nearhit-revision", revision_of(good, tenant)),
+        (b"nearhit-revision", revision_of(good_of(served), tenant)),
         (b"cache-control", b"no-store"),
     ]
     headers += next(filter(None, map(degraded, served)), [])

@@ -42,7 +42,7 @@ from gateway.seen import Seen
 from gateway.settings import Settings
 from gateway.spending import OPERATIONS, Spending
 from gateway.timed_embedder import TimedEmbedder
-from gateway.truth import Truth
+from gateway.truth import Truth, Watched
 from gateway.wanted import Wanted
 from gateway.web_tokens import WebTokens
 from index import database, generation, lexical, migrate
@@ -190,7 +190,9 @@ def _wire(
     tenants = Tenants(connected)
     documents = Documents(connected, unlearn_s=_UNLEARN_PAUSES * settings.job_pause_s)
     principals = Principals(connected)
-    revisions: RevisionReader[Revisions] = RevisionReader(tenants, time.monotonic)
+    revisions: RevisionReader[Revisions] = RevisionReader(
+        Watched(tenants, metrics.cache_event), time.monotonic
+    )
     store = Store(
         redis,
         Breaker(time.monotonic),
@@ -200,7 +202,7 @@ def _wire(
         entries_max=settings.cache_entries,
     )
     mirrors = Mirrors(store, Reverse)
-    truth = Truth(Changes(connected))
+    truth = Truth(Changes(connected), tenants)
     invalidation = Invalidation(store, mirrors, truth, metrics.cache_event, metrics.drain)
     judge = Judge(settings.language)
     ledger = Ledger(Bands(connected), made_with.name, settings.semantic_error_max)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from cache.protocol import Revisions
 from gateway.principal import utc_now
 from gateway.queued import handlers
 from gateway.services import Services
@@ -110,10 +111,11 @@ async def _forget_tokens(services: Services) -> None:
 
 async def _sweep(services: Services) -> None:
     """Finish the invalidations that others left unfinished."""
-    revisions = await services.tenants.all_revisions()
+    history, revisions = await services.tenants.all_revisions()
     everyone = revisions.pop(PUBLIC)
     for tenant, revision in revisions.items():
-        await services.invalidation.drain(tenant, {tenant: revision, PUBLIC: everyone})
+        now = Revisions(history, {tenant: revision, PUBLIC: everyone})
+        await services.invalidation.drain(tenant, now)
 
 
 async def _tend(shelves: Shelves) -> None:

@@ -48,11 +48,13 @@ class Arrival:
 class News:
     """What the changes of a partition up to `revision` did, all as of that revision.
 
+    history: of the database, which the revisions are of.
     gone: chunks that were removed or touched. moved: chunks that merely stand elsewhere.
     documents: keys of those that were written, re-permitted or removed.
     languages, words, space: of the partition.
     """
 
+    history: str
     partition: str
     revision: int
     gone: frozenset[int]
@@ -82,6 +84,7 @@ class Changes:
         if head is None or not head["is_whole"]:
             return None
         return News(
+            history=head["history"],
             partition=partition,
             revision=head["revision"],
             gone=frozenset(head["gone"]),

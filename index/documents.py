@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from pgvector import HalfVector
@@ -13,14 +13,13 @@ from index.chunk_rows import Added, Kept
 from index.database import Database, Row, Session
 from index.document import Document
 from index.errors import DatabaseUnavailable, TenantMissing
-from index.forgetting import Forgotten
 from index.heard import By, Hearing
-from index.outbox import Change
+from index.outbox import Change, Committed
 from index.query import Filter
 from index.rows import document_of, fields_of
 from index.scope import PUBLIC, Scope
 from index.visible import which
-from index.vocabulary import Learned
+from index.vocabulary import Extent, Learned
 
 _MOVING_PAUSE_S = 0.1
 _MOVING_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in a second
@@ -78,17 +77,6 @@ class Write:
     words: Collection[str] = ()
     strays: Sequence[int] = ()
     stored: Document | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """The revision that a commit made in each partition that it changed.
-
-    forgotten: what else went with a document that was forgotten.
-    """
-
-    revisions: Mapping[str, int]
-    forgotten: Forgotten | None = None
 
 
 class Documents:
@@ -179,20 +167,19 @@ class Documents:
             newer = [one.document.document_id for one in timely if one.document != one.stored]
             await heard.overtake(session, tenant, newer, by)
             changes = await _put(session, tenant, before, timely)
-            era = vocabulary.era_of(before.words)
             all_words = chain.from_iterable(one.words for one in timely)
-            words = self._learned.others(tenant, era, all_words)
+            words = self._learned.others(tenant, before.vocabulary.era, all_words)
             await vocabulary.learn(session, tenant, words)
             done = {
                 one.document.document_id: outbox.done_to(one.version, one.stored, one.document)
                 for one in timely
             }
-            committed = Committed(await outbox.commit(session, tenant, changes, "write", done))
+            committed = await outbox.commit(session, tenant, changes, "write", done)
             space = next((write.space for write in timely if write.added), None)
             if space is not None:
                 new = [*chain.from_iterable(change.added for change in changes)]
                 await forgetting.keep_again(session, tenant, space, new)
-        self._learned.remember(tenant, era, words)
+        self._learned.remember(tenant, before.vocabulary.era, words)
         return [committed if before.is_of(write) else None for write in writes]
 
     async def put_access(
@@ -229,7 +216,7 @@ class Documents:
                 touched=stored.all_ids,
             )
             told, done = {"owner": owner, "readers": list(readers)}, {document_id: "shared"}
-            return Committed(await outbox.commit(session, tenant, [change], "share", done, **told))
+            return await outbox.commit(session, tenant, [change], "share", done, **told)
 
     async def remove(
         self, tenant: str, stored: Stored, by: By | None = None, *, forget: bool = False
@@ -257,13 +244,13 @@ class Documents:
                 removed=stored.all_ids,
             )
             done = {document_id: "removed"}
-            revisions = await outbox.commit(session, tenant, [change], "remove", done)
-            forgotten = None
-            if forget:
-                forgotten = await forgetting.forget(
-                    session, tenant, document_id, digests, unlearn_s=self._unlearn_s
-                )
-            return Committed(revisions, forgotten)
+            committed = await outbox.commit(session, tenant, [change], "remove", done)
+            if not forget:
+                return committed
+            forgotten = await forgetting.forget(
+                session, tenant, document_id, digests, unlearn_s=self._unlearn_s
+            )
+            return replace(committed, forgotten=forgotten)
 
     @asynccontextmanager
     async def _writing(
@@ -287,12 +274,12 @@ class Documents:
 class _Before:
     """What nobody else can change until the transaction ends: the tenant's space, and documents.
 
-    words: of the tenant's vocabulary, which may learn more of them but forget none.
+    vocabulary: the tenant's, which may learn more words but forget none.
     rows: by identifier, of those that exist.
     """
 
     space: str | None
-    words: int
+    vocabulary: Extent
     rows: Mapping[str, Row]
 
     def is_of(self, write: Write) -> bool:
@@ -309,7 +296,8 @@ async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) ->
     if not rows:
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
-    return _Before(rows[0]["space"], rows[0]["words"], documents)
+    extent = Extent(rows[0]["history"], rows[0]["words"])
+    return _Before(rows[0]["space"], extent, documents)
 
 
 async def _put(

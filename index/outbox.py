@@ -8,9 +8,23 @@ from typing import Any
 import orjson
 
 from index import audit_log, lexical
-from index.database import Session
+from index.database import Row, Session
 from index.document import Document
+from index.forgetting import Forgotten
 from index.scope import PUBLIC
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The revision that a commit made in each partition that it changed.
+
+    history: of the database, which the revisions are of.
+    forgotten: what else went with a document that was forgotten.
+    """
+
+    history: str
+    revisions: Mapping[str, int]
+    forgotten: Forgotten | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +69,7 @@ async def commit(
     action: str,
     done: Mapping[str, str],
     **told: Any,
-) -> dict[str, int]:
+) -> Committed:
     """Raise the revision and record the change, in the public partition too where it is seen.
 
     The tenant's row is locked before the public one, and the head of its audit log after both,
@@ -64,21 +78,29 @@ async def commit(
     """
     public_more = sum(change.public_more for change in changes)
     more = sum(change.chunks - change.chunks_before for change in changes)
-    revisions = {tenant: await _advance(session, tenant, changes, more, public_more)}
+    advanced = {tenant: await _advance(session, tenant, changes, more, public_more)}
     if public := [change for change in changes if change.was_public or change.is_public]:
-        revisions[PUBLIC] = await _advance(session, PUBLIC, public, public_more)
+        advanced[PUBLIC] = await _advance(session, PUBLIC, public, public_more)
     for part in audit_log.parts(sorted(done)):
         documents = {document_id: done[document_id] for document_id in part}
         await audit_log.append(session, tenant, f"documents.{action}", documents=documents, **told)
-    return revisions
+    return _committed(advanced)
 
 
-async def touch(session: Session, partition: str, chunk_ids: Sequence[int] = ()) -> int:
-    """Raise the revision for these chunks, of whose documents nothing has changed."""
-    revision: int = await session.value(
-        "documents.advance", partition, [], 0, 0, [], [], list(chunk_ids), [], []
+async def touch(session: Session, touched: Mapping[str, Sequence[int]]) -> Committed:
+    """Raise the revision of each partition for these chunks, of whose documents nothing changed."""
+    return _committed(
+        {
+            partition: await _row(session, partition, [], 0, 0, [], [], list(chunk_ids), [], [])
+            for partition, chunk_ids in touched.items()
+        }
     )
-    return revision
+
+
+def _committed(advanced: Mapping[str, Row]) -> Committed:
+    """What one transaction has made; if an operator drew a history meanwhile, it is in that one."""
+    histories = [row["history"] for row in advanced.values()]
+    return Committed(histories[-1], {name: row["revision"] for name, row in advanced.items()})
 
 
 async def withdraw(session: Session, document_keys: Sequence[int], chunk_ids: Sequence[int]) -> int:
@@ -95,9 +117,9 @@ async def _advance(
     changes: Sequence[Change],
     more: int,
     public_more: int = 0,
-) -> int:
-    revision: int = await session.value(
-        "documents.advance",
+) -> Row:
+    return await _row(
+        session,
         partition,
         sorted({lexical.base_language(change.language) for change in changes}),
         more,
@@ -108,7 +130,12 @@ async def _advance(
         list(chain.from_iterable(change.moved for change in changes)),
         [change.key for change in changes],
     )
-    return revision
+
+
+async def _row(session: Session, *arguments: Any) -> Row:
+    row = await session.row("documents.advance", *arguments)
+    assert row is not None, "the tenant's row is there"
+    return row
 
 
 def _beside_the_text(document: Document) -> tuple[Any, ...]:

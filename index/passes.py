@@ -23,7 +23,7 @@ from index.query import Query
 from index.scope import PUBLIC, Scope
 from index.strategy import Limits, Pass, Size, Survey
 from index.visible import which
-from index.vocabulary import Spelling, Vocabulary
+from index.vocabulary import Extent, Spelling, Vocabulary
 
 _KNOWN_MAX = 10_000  # sets of partitions that are remembered
 _TURNS_MAX = 20  # each but the first takes a commit of certain kinds during the last
@@ -85,7 +85,7 @@ class Looked:
     dense, lexical: the legs, best first, ties to the lower chunk id; empty if the query is not by
         legs.
     shown: by chunk id, what a hit shows.
-    revisions: of each partition, as of which this is so.
+    history, revisions: of the database and of each partition, as of which this is so.
     languages: in which the query's words were analysed; None if it names its own.
     spelled: what its unknown words were taken for.
     asked, words: the query as it was compared by meaning and by words.
@@ -97,6 +97,7 @@ class Looked:
     dense: Sequence[Candidate]
     lexical: Sequence[Candidate]
     shown: Mapping[int, Row]
+    history: str
     revisions: Mapping[str, int]
     languages: frozenset[str] | None
     spelled: Spelling
@@ -113,7 +114,7 @@ class _Known:
     space: str | None
     languages: frozenset[str]
     size: Size
-    words: int
+    vocabulary: Extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,11 @@ class _Made:
     head: Row
     rows: Sequence[Row]
     exact: bool
+
+    @property
+    def history(self) -> str:
+        history: str = self.head["history"]
+        return history
 
     @property
     def revisions(self) -> tuple[int, int]:
@@ -163,7 +169,7 @@ class Passes:
             if (
                 known.space == turn.asked.space
                 and (named or known.languages <= turn.languages)
-                and turn.spelled.holds(known.words)
+                and turn.spelled.holds(known.vocabulary)
             ):
                 return _joined(turn, made)
             # A language or a word came in, or another space, since we last looked: ask once more.
@@ -176,7 +182,7 @@ class Passes:
             await asyncio.to_thread(lexical.load, languages)
             self._loaded |= languages
         spelled = await self._vocabulary.spelling(
-            question.scope, query.text, languages, words=known.words
+            question.scope, query.text, languages, extent=known.vocabulary
         )
         return _Turn(
             question=question,
@@ -208,6 +214,7 @@ class Passes:
             width=row["width"],
             others_shelves=dict(zip(row["others_shelves"], row["others_widths"], strict=True)),
             others_elsewhere=row["others_elsewhere"],
+            history=row["history"],
             revisions=(row["tenant_revision"] or 0, row["public_revision"]),
         )
         return survey, known
@@ -231,7 +238,8 @@ class Passes:
         if survey is None or all(one.exact for one in whole):
             return whole
         counted = slice(len(turn.question.scope.partitions))
-        agreed = {one.revisions[counted] for one in whole} == {survey.revisions[counted]}
+        seen = {(one.history, one.revisions[counted]) for one in whole}
+        agreed = seen == {(survey.history, survey.revisions[counted])}
         return whole if agreed else None
 
     async def _run(self, turn: _Turn, one: Pass) -> _Made | None:
@@ -307,7 +315,8 @@ def _known(scope: Scope, row: Row) -> _Known:
     if scope.public:
         languages = (*languages, *(row["public_languages"] or ()))
     size = Size(row["tenant_chunks"] or 0, row["public_chunks"])
-    return _Known(row["space"], frozenset(languages), size, row["tenant_words"] or 0)
+    extent = Extent(row["history"], row["tenant_words"] or 0)
+    return _Known(row["space"], frozenset(languages), size, extent)
 
 
 def _joined(turn: _Turn, made: Sequence[_Made]) -> Looked:
@@ -319,6 +328,7 @@ def _joined(turn: _Turn, made: Sequence[_Made]) -> Looked:
         dense=_leg(question.query, made, "dense"),
         lexical=_leg(question.query, made, "lexical"),
         shown={row["chunk_id"]: row for row in chosen},
+        history=made[0].history,
         revisions={partition: revisions[partition] for partition in question.scope.partitions},
         languages=turn.languages if question.query.language is None else None,
         spelled=turn.spelled,

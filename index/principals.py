@@ -34,6 +34,7 @@ class Claims:
 class Principal:
     """Who came, in which groups, as of which access revision of the tenant.
 
+    history: of the database, which the access revision is of.
     digest: of what came.
     key_id: of the key or token; None for a web token, whose `claims` are then there.
     expires_at: the earliest of the key or token and all that it was made with.
@@ -49,6 +50,7 @@ class Principal:
     groups: tuple[str, ...]
     roles: tuple[str, ...]
     expires_at: datetime | None
+    history: str
     access_revision: int
     scopes: tuple[ScopeName, ...] = SCOPE_NAMES
     filter: Filter = NO_FILTER
@@ -238,6 +240,7 @@ class Principals:
             groups=tuple(row["groups"]),
             roles=claims.roles,
             expires_at=claims.expires_at,
+            history=row["history"],
             access_revision=row["access_revision"],
             claims=claims,
             issuer_key=claims.issuer_key,
@@ -255,6 +258,7 @@ def _principal(row: Row) -> Principal:
         groups=tuple(row["groups"]),
         roles=tuple(row["roles"]),
         expires_at=row["expires_at"],
+        history=row["history"],
         access_revision=row["access_revision"],
         scopes=tuple(row["scopes"]),
         filter=NO_FILTER if limits is None else _FILTER.validate_python(limits),

@@ -14,7 +14,7 @@ from pgvector import HalfVector
 from index import confidence, fusion, hits, spelling, strategy
 from index.database import Database
 from index.dependence import Dependence
-from index.errors import EmbeddingUnavailable
+from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.fusion import Candidate, Fused
 from index.hits import Hit, Picked
 from index.passes import Asked, Looked, Passes, Question
@@ -62,6 +62,7 @@ class Vectors(Protocol):
 class Found:
     """The hits, best first, and the revision of each partition that they were found at.
 
+    history: of the database, which the revisions are of.
     corrections: what unknown words of the query were taken for, as far as the hits show.
     degraded: the embedder was away, so the lexical leg answered alone.
     low_confidence: no hit scores what it has to, where something is set; by `absolute` alone, whose
@@ -70,6 +71,7 @@ class Found:
     """
 
     hits: tuple[Hit, ...]
+    history: str
     as_of: Mapping[str, int]
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
@@ -95,12 +97,26 @@ class Searcher:
     ) -> None:
         self._score_min = score_min
         self._remembered = remembered or {}
+        self._database = database
         self._passes = Passes(database, limits=limits)
         self._first = embedders[0].space
         self._embedders = {embedder.space: embedder for embedder in embedders}
 
-    async def search(self, scope: Scope, query: Query) -> Found:
-        """Raises `DatabaseUnavailable`."""
+    async def search(self, scope: Scope, query: Query, *, history: str | None = None) -> Found:
+        """What there is now.
+
+        history: that the scope was read from, if it was read from the database: grants of one
+                 history must not select rows of another.
+
+        Raises `DatabaseUnavailable`.
+        """
+        found = await self._found(scope, query)
+        if history is not None and found.history != history:
+            await self._database.renew_connections()
+            raise DatabaseUnavailable("the caller and the rows were read from two histories")
+        return found
+
+    async def _found(self, scope: Scope, query: Query) -> Found:
         asked: dict[str, Asked] = {}
 
         async def ask(space: str | None) -> Asked:
@@ -191,6 +207,7 @@ def _found(
 ) -> Found:
     return Found(
         hits=picked.hits,
+        history=looked.history,
         as_of=looked.revisions,
         corrections=spelling.evident(looked.spelled.corrections, [hit.text for hit in picked.hits]),
         degraded=looked.asked.dense is None,

@@ -85,8 +85,8 @@ async def _index(session: Session, shelf: int) -> bool:
 
 
 async def _advance(session: Session, tenant: str) -> None:
-    for partition in await _partitions(session, tenant):
-        await outbox.touch(session, partition)
+    if partitions := await _partitions(session, tenant):
+        await outbox.touch(session, dict.fromkeys(partitions, ()))
 
 
 async def _partitions(session: Session, tenant: str) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from index import outbox
 from index.database import Database, Session
-from index.documents import Committed
+from index.outbox import Committed
 from index.scope import PUBLIC
 
 
@@ -83,9 +83,9 @@ class Spaces:
 
 async def _touch(session: Session, tenant: str) -> Committed:
     """Raise the revisions of whoever may have seen one of the vectors."""
-    revisions = {}
+    touched = {}
     for partition, public_only in ((tenant, False), (PUBLIC, True)):
         chunk_ids = await session.value("spaces.touched", tenant, public_only)
         if chunk_ids or not public_only:
-            revisions[partition] = await outbox.touch(session, partition, chunk_ids)
-    return Committed(revisions)
+            touched[partition] = chunk_ids
+    return await outbox.touch(session, touched)

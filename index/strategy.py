@@ -55,7 +55,7 @@ class Survey:
            it has none.
     others_shelves: those with an index and many public chunks of other tenants, with its width.
     others_elsewhere: whether there are any on another shelf than these.
-    revisions: of the tenant and of what is public, when this was so.
+    history, revisions: of the database, of the tenant and of what is public, when this was so.
     """
 
     size: Size
@@ -65,6 +65,7 @@ class Survey:
     width: int | None
     others_shelves: Mapping[int, int]
     others_elsewhere: bool
+    history: str
     revisions: tuple[int, int]
 
     @property

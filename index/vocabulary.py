@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 from cachetools import LRUCache
 
@@ -26,29 +27,48 @@ CORRECTED_MAX = 20_000  # unknown words, about 10 MB
 _NONE: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
+Era: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a tenant's vocabulary is at: equal extents of a tenant mean equal vocabularies.
+
+    history: of the database. words: how many it holds, and how often some were forgotten.
+    """
+
+    history: str
+    words: int
+
+    @property
+    def era(self) -> Era:
+        """The history, and how often words were forgotten: in an era the vocabulary only grows."""
+        return self.history, self.words >> _ERA_BITS
+
+
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What a query's words are taken for, by a vocabulary of so many words.
+    """What a query's words are taken for, by a vocabulary of that extent.
 
-    words: None if the query has no unknown word: then it stays so, whatever is learned.
+    extent: None if the query has no unknown word: then it stays so, whatever is learned.
     era: until when its known words are known; None if every language at large knows them.
     """
 
     corrections: Mapping[str, tuple[str, ...]]
-    words: int | None
-    era: int | None = None
+    extent: Extent | None
+    era: Era | None = None
 
-    def holds(self, words: int) -> bool:
-        """Whether a vocabulary of so many words, of the same tenant, would say the same."""
-        return self.words in (None, words) and self.era in (None, era_of(words))
+    @property
+    def words(self) -> int | None:
+        """How many words the vocabulary held, where that has a part in the answer."""
+        return None if self.extent is None else self.extent.words
+
+    def holds(self, extent: Extent) -> bool:
+        """Whether a vocabulary of that extent, of the same tenant, would say the same."""
+        return self.extent in (None, extent) and self.era in (None, extent.era)
 
 
 CERTAIN = Spelling(_NONE, None)
-
-
-def era_of(words: int) -> int:
-    """How often the vocabulary has forgotten words: within an era it only grows."""
-    return words >> _ERA_BITS
 
 
 async def learn(session: Session, tenant: str, words: Collection[str]) -> None:
@@ -64,14 +84,14 @@ class Learned:
     """The words that this process has seen committed: one that is known stays so for its era."""
 
     def __init__(self) -> None:
-        self._known: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+        self._known: defaultdict[tuple[str, Era], set[str]] = defaultdict(set)
         self._size = 0
 
-    def others(self, tenant: str, era: int, words: Iterable[str]) -> list[str]:
+    def others(self, tenant: str, era: Era, words: Iterable[str]) -> list[str]:
         """Those that may be new, each once."""
         return list(frozenset(words) - self._known[tenant, era])
 
-    def remember(self, tenant: str, era: int, others: Collection[str]) -> None:
+    def remember(self, tenant: str, era: Era, others: Collection[str]) -> None:
         """After the commit, and not before; the era as it was in it."""
         self._size += len(others)
         if self._size > KNOWN_MAX:  # begin anew: whatever is forgotten is learned once more
@@ -88,38 +108,38 @@ class Vocabulary:
 
     def __init__(self, database: Database) -> None:
         self._database = database.searching
-        self._known: LRUCache[tuple[bytes, int, str], bool] = LRUCache(KNOWN_MAX)
+        self._known: LRUCache[tuple[bytes, Era, str], bool] = LRUCache(KNOWN_MAX)
         self._corrections: LRUCache[_Key, tuple[str, ...]] = LRUCache(CORRECTED_MAX)
 
     async def spelling(
-        self, scope: Scope, text: str, languages: frozenset[str], *, words: int
+        self, scope: Scope, text: str, languages: frozenset[str], *, extent: Extent
     ) -> Spelling:
-        """What the query's words are taken for, as of now or as is remembered of so many words.
+        """What the query's words are taken for, as of now or as is remembered of that extent.
 
-        words: how many the vocabulary was last seen to hold.
+        extent: what the vocabulary was last seen to be at.
 
         Raises `DatabaseUnavailable`.
         """
         unlisted = spelling.doubtful(text, languages) if languages else ()
         if not unlisted:
             return CERTAIN
-        era, seen = era_of(words), scope.fingerprint
+        era, seen = extent.era, scope.fingerprint
         doubtful = [word for word in unlisted if (seen, era, word) not in self._known]
         if not doubtful:
             return Spelling(_NONE, None, era)
-        remembered = self._remembered(seen, doubtful, languages, words)
+        remembered = self._remembered(seen, doubtful, languages, extent)
         return remembered or await self._look_up(scope.tenant, seen, doubtful, languages)
 
     def _remembered(
-        self, seen: bytes, unknown: Sequence[str], languages: frozenset[str], words: int
+        self, seen: bytes, unknown: Sequence[str], languages: frozenset[str], extent: Extent
     ) -> Spelling | None:
         found: dict[str, tuple[str, ...]] = {}
         for word in unknown[:UNKNOWN_MAX]:
-            corrections = self._corrections.get((seen, words, languages, word))
+            corrections = self._corrections.get((seen, extent, languages, word))
             if corrections is None:
                 return None
             found[word] = corrections
-        return _spelling(found, words)
+        return _spelling(found, extent)
 
     async def _look_up(
         self, tenant: str, seen: bytes, doubtful: Sequence[str], languages: frozenset[str]
@@ -127,8 +147,8 @@ class Vocabulary:
         rows = await self._database.rows(
             "vocabulary.look_up", tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX
         )
-        words = rows[0]["words"]
-        era = era_of(words)
+        extent = Extent(rows[0]["history"], rows[0]["words"])
+        era = extent.era
         self._known.update(((seen, era, row["word"]), True) for row in rows if row["is_known"])
         unknown = [row for row in rows if not row["is_known"]]
         found = {
@@ -136,15 +156,15 @@ class Vocabulary:
             for row in unknown[:UNKNOWN_MAX]
         }
         for word, corrections in found.items():
-            self._corrections[seen, words, languages, word] = corrections
-        return _spelling(found, words) if found else Spelling(_NONE, None, era)
+            self._corrections[seen, extent, languages, word] = corrections
+        return _spelling(found, extent) if found else Spelling(_NONE, None, era)
 
 
-_Key = tuple[bytes, int, frozenset[str], str]  # scope, words, languages, unknown word
+_Key = tuple[bytes, Extent, frozenset[str], str]  # scope, extent, languages, unknown word
 
 
-def _spelling(found: Mapping[str, tuple[str, ...]], words: int) -> Spelling:
-    return Spelling({word: taken for word, taken in found.items() if taken}, words)
+def _spelling(found: Mapping[str, tuple[str, ...]], extent: Extent) -> Spelling:
+    return Spelling({word: taken for word, taken in found.items() if taken}, extent)
 
 
 def _near(row: Row) -> list[Near]:

@@ -8,6 +8,7 @@ tenant as it was, and the next one pays only for what is missing.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cache.protocol import Revisions
 from index.documents import Documents
 from index.spaces import Spaces, Text
 from ingest.cuts.named import restored
@@ -55,7 +56,8 @@ class Reembedder:
             embedded = await self._fill(tenant, number, embedded, on_progress)
             committed = await self.spaces.switch(tenant, space)
             if committed is not None:
-                await self.invalidation.drain(tenant, committed.revisions)
+                revisions = Revisions(committed.history, committed.revisions)
+                await self.invalidation.drain(tenant, revisions)
                 await self.spaces.settle(tenant, space, dimensions)
                 return True
             if number > 1 and embedded == before:

@@ -14,12 +14,14 @@ from typing import Protocol
 
 from pgvector import HalfVector
 
+from cache.protocol import Revisions
 from index import spelling
 from index.document import Document
-from index.documents import Committed, Documents, Stored
+from index.documents import Documents, Stored
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.forgetting import Forgotten
 from index.heard import By, Hearing
+from index.outbox import Committed
 from ingest.assistant import Assistant
 from ingest.draft import Draft, Planned, draft_aside, is_common, write_of
 from ingest.embed import Embedder, embed_missing
@@ -45,7 +47,7 @@ class Tally(Protocol):
 
 
 class Invalidation(Protocol):
-    async def drain(self, tenant: str, revisions: Mapping[str, int], /) -> None: ...
+    async def drain(self, tenant: str, revisions: Revisions, /) -> None: ...
 
 
 Revise = Callable[[Document | None], Document]
@@ -368,9 +370,8 @@ class Writer:
 
     async def _invalidated(self, tenant: str, committed: Committed) -> int:
         """The tenant's revision, once caches are drained up to it, or readers left to do so."""
-        revisions = committed.revisions
-        await self._invalidation.drain(tenant, revisions)
-        return revisions[tenant]
+        await self._invalidation.drain(tenant, Revisions(committed.history, committed.revisions))
+        return committed.revisions[tenant]
 
 
 def _distinct(puts: Sequence[Put]) -> Iterator[dict[str, Revise]]:

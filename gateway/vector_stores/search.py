@@ -11,7 +11,7 @@ from gateway import problems, wire
 from gateway.answering import note
 from gateway.exchange import Exchange, answer, everything
 from gateway.search import degraded, meant, revision_of
-from gateway.search_batch import at_one_revision
+from gateway.search_batch import at_one_revision, good_of
 from gateway.vector_stores.stores import store_of
 from gateway.vector_stores.wire import Content, FoundFile, SearchPage, VectorStoreSearchBody
 from gateway.wanted import check_limits
@@ -52,8 +52,8 @@ async def search_vector_store(exchange: Exchange) -> Response:
         data=tuple(_found(source, hit) for hit in hits),
     )
     response = answer(page)
-    good = {name: revision for each in served for name, revision in each.good.items()}
-    response.headers["Nearhit-Revision"] = revision_of(good, admitted.principal.tenant).decode()
+    revision = revision_of(good_of(served), admitted.principal.tenant)
+    response.headers["Nearhit-Revision"] = revision.decode()
     response.headers["Cache-Control"] = "no-store"
     timing = (b"server-timing", trace.server_timing().encode())
     response.raw_headers += exchange.cache_headers(timing)

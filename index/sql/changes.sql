@@ -9,7 +9,8 @@
 -- touched, is still there, and is the tenant's own or another one's public one, unless that tenant is
 -- being deleted. All of it is from one snapshot. OFFSET 0: each thing is looked up one by one.
 WITH current AS MATERIALIZED (
-    SELECT revision, languages, words, coalesce(space, (SELECT space FROM generation)) AS space
+    SELECT revision, languages, words, coalesce(space, (SELECT space FROM generation)) AS space,
+        (SELECT history FROM histories) AS history
     FROM tenants WHERE tenant = $2
 ),
 missed AS MATERIALIZED (
@@ -61,7 +62,7 @@ SELECT
     updated_at, tenant_space, dense, lexical
 FROM (
     SELECT
-        1 AS place, revision, languages AS partition_languages, words, space, is_whole,
+        1 AS place, revision, history, languages AS partition_languages, words, space, is_whole,
         ARRAY(SELECT unnest(removed || touched) FROM missed WHERE is_whole) AS gone,
         ARRAY(SELECT unnest(moved) FROM missed WHERE is_whole) AS moved,
         ARRAY(SELECT unnest(documents) FROM missed WHERE is_whole) AS documents

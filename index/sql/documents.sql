@@ -46,6 +46,7 @@ CROSS JOIN LATERAL (
 -- not, or if it is being deleted.
 SELECT
     coalesce(tenants.space, (SELECT space FROM generation)) AS space, words,
+    (SELECT history FROM histories) AS history,
     document_key, document_id, version, readers, documents.chunks
 FROM tenants
 LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
@@ -168,7 +169,7 @@ forgotten AS (
 )
 INSERT INTO changes (tenant, revision, added, removed, touched, moved, documents)
 SELECT $1, revision, $5, $6, $7, $8, $9 FROM advanced
-RETURNING revision;
+RETURNING revision, (SELECT history FROM histories) AS history;
 
 -- name: known_embeddings
 -- $1 tenant, $2 space, $3 digests

@@ -84,6 +84,7 @@ SELECT
     keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.scopes, keys.filter,
     least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
     tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
+    (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT group_id
         FROM (
@@ -129,6 +130,7 @@ SELECT group_id FROM members WHERE tenant = $1 AND subject = $2 ORDER BY group_i
 -- $1 tenant, $2 subject, $3 groups that a web token says: all of them, as of which revisions.
 SELECT
     tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
+    (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT unnest($3::text[])
         UNION

@@ -17,8 +17,8 @@
 -- needs nothing but each chunk's two scores; `…_legs` brings the legs as well, whose candidates other
 -- fusions rank, and the texts of all of these.
 --
--- The first row of a pass says as of which revisions, and in which languages, it was made: it comes
--- from the same snapshot. A pass that finds nothing still returns that row.
+-- The first row of a pass says as of which revisions of which history, and in which languages, it was
+-- made: it comes from the same snapshot. A pass that finds nothing still returns that row.
 
 -- fragment: is_admitted
 -- Of a document of the tenant.
@@ -153,6 +153,7 @@ chosen AS (
 -- fragment: head
 -- Of the pass itself.
 SELECT
+    (SELECT history FROM histories) AS history,
     coalesce(max(revision) FILTER (WHERE tenant = $1), 0) AS tenant_revision,
     coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
     coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
@@ -263,7 +264,8 @@ SELECT
     ARRAY(SELECT width FROM others_shelves WHERE is_worth ORDER BY shelf) AS others_widths,
     everyone.chunks < $15 OR EXISTS (SELECT FROM others_shelves WHERE NOT is_worth)
         AS others_elsewhere,
-    tenants.revision AS tenant_revision, everyone.revision AS public_revision
+    tenants.revision AS tenant_revision, everyone.revision AS public_revision,
+    (SELECT history FROM histories) AS history
 FROM tenants AS everyone
 LEFT JOIN tenants ON tenants.tenant = $1
 LEFT JOIN shelves ON shelves.shelf = tenants.shelf

@@ -1,9 +1,11 @@
 -- name: revisions
--- One statement for all that wait: the counters that say whether a cached thing still holds.
-SELECT tenant, revision, access_revision FROM tenants WHERE tenant = ANY ($1::text[]);
+-- One statement for all that wait: the counters that say whether a cached thing still holds, and the
+-- history that they are of.
+SELECT tenant, revision, access_revision, (SELECT history FROM histories) AS history
+FROM tenants WHERE tenant = ANY ($1::text[]);
 
 -- name: all_revisions
-SELECT tenant, revision FROM tenants ORDER BY tenant;
+SELECT tenant, revision, (SELECT history FROM histories) AS history FROM tenants ORDER BY tenant;
 
 -- name: all_languages
 SELECT DISTINCT unnest(languages) AS language FROM tenants ORDER BY 1;

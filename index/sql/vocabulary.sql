@@ -12,7 +12,8 @@ WHERE tenant = $1 AND EXISTS (SELECT FROM learned);
 
 -- name: look_up
 -- $1 tenant, $2 words, $3 similarity, $4 near words each, $5 words that may have near ones.
--- One row a word, in their order, and how many words the vocabulary held in the same snapshot.
+-- One row a word, in their order, how many words the vocabulary held in the same snapshot, and in
+-- which history.
 --
 -- pg_trgm takes the similarity that `%` asks for from a setting. It is set here, for this statement
 -- alone, in the only place that the words come from: no row is compared before it is set.
@@ -30,6 +31,7 @@ WITH asked AS MATERIALIZED (
 )
 SELECT
     coalesce((SELECT words FROM tenants WHERE tenant = $1), 0) AS words,
+    (SELECT history FROM histories) AS history,
     asked.word, asked.is_known, near.words AS near_words, near.similarities
 FROM asked
 CROSS JOIN LATERAL (

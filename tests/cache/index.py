@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from cache.answers import Computed
+from tests.cache.histories import at
 
 
 class Index:
@@ -19,7 +20,7 @@ class Index:
 
     async def __call__(self) -> Computed:
         self.asked += 1
-        computed = Computed(self.body, dict(self.revisions), self.record)  # this is the snapshot
+        computed = Computed(self.body, at(**self.revisions), self.record)  # this is the snapshot
         await self.may_end.wait()
         return computed
 

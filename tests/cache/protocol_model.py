@@ -11,6 +11,8 @@ A step is one command to one Redis server, one look at PostgreSQL, or one fault.
   A swap stores only if it finds what was judged, and a lost one is judged again on what it found.
   So to judge and to store are one step here, and an attempt that loses is none.
   A drain or a fill may end at any step: it crashed, or gave up. Then its place is free for another.
+  The database goes back to any commit, in a new history. A server of an older one may live on, and
+  a connection that leads there reads what it has: so each reading is of any history.
 
 Three things are asked of the scripts and of cache.store, beside the rules; each is needed:
   A server's name (`run` of a state) is new whenever it starts, and whenever it is promoted.
@@ -19,8 +21,9 @@ Three things are asked of the scripts and of cache.store, beside the rules; each
   lost is never made anew under its old nonce.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, TypeAlias, TypeVar
 
 from cache import protocol
@@ -32,6 +35,7 @@ from tests.cache.protocol_worlds import (
     Entry,
     Fill,
     Node,
+    Remembered,
     Server,
     Snapshot,
     World,
@@ -42,19 +46,22 @@ from tests.cache.protocol_worlds import (
 T = TypeVar("T")
 
 Fault: TypeAlias = Literal["state lost", "entry lost", "registry lost", "restart", "failover"]
+Believed: TypeAlias = Callable[[State | None, str, str], State | None]
+Finish: TypeAlias = Callable[[State | None, State, Mapping[str, int]], State | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The protocol, whole; a mutant replaces one part of it."""
 
-    believed: Callable[[State | None, str], State | None] = protocol.believed
+    believed: Believed = protocol.believed
     reset: Callable[[str, str, Revisions], State] = protocol.reset
     joined: Callable[[State, Revisions], State] = protocol.joined
     may_serve: Callable[[State | None, Mark | None, Revisions], bool] = protocol.may_serve
     may_fill: Callable[[State | None, Mark], bool] = protocol.may_fill
-    begin: Callable[[State, Revisions], State] = protocol.begin
-    finish: Callable[[State | None, State, Revisions], State | None] = protocol.finish
+    begin: Callable[[State, Revisions], State | None] = protocol.begin
+    finish: Finish = protocol.finish
+    reach: Callable[[Revisions, Revisions], bool] = Revisions.reach
     drops_as_it_finishes: bool = True
     looks_for_nonce_in_registry: bool = True
     fill_looks_for_nonce: bool = True
@@ -72,6 +79,8 @@ class Scene:
     nonces, names: that can be drawn in all, so they bound the resets, and starts and promotions.
     joins:         whether the state begins without the second partition.
     undoes:        whether a commit may bring back what was before.
+    histories:     of the database, in all; commits are those of each.
+    remembers:     whether a process keeps the answer in its memory too.
     """
 
     partitions: int = 1
@@ -82,6 +91,8 @@ class Scene:
     names: int = 1
     joins: bool = False
     undoes: bool = False
+    histories: int = 1
+    remembers: bool = False
     faults: frozenset[Fault] = frozenset()
 
 
@@ -124,17 +135,19 @@ class Model:
 
     def start(self) -> World:
         """Nothing is cached, there is a state, and a replica is up to date."""
-        nothing = Snapshot((0,) * self._scene.partitions, (0,) * self._scene.partitions)
-        known = dict(list(revisions(nothing).items())[: 1 if self._scene.joins else None])
+        nothing = Snapshot(0, (0,) * self._scene.partitions, (0,) * self._scene.partitions)
+        partitions = 1 if self._scene.joins else self._scene.partitions
+        known = revisions(nothing).of(PARTITIONS[:partitions])
         first = self._rules.reset("name 0", "nonce 0", known)
         server = Server(first.run, frozen(first), None, frozenset([first.nonce]))
         replica = server._replace(name="" if self._rules.promotion_renames else "its own")
         return World(
-            (nothing,), Node(server, replica if "failover" in self._scene.faults else None)
+            ((nothing,),), Node(server, replica if "failover" in self._scene.faults else None)
         )
 
     def steps(self, world: World) -> Steps:
         yield from self._commits(world)
+        yield from self._goes_back(world)
         yield from self._losses(world)
         yield from self._restarts(world)
         yield from self._failovers(world)
@@ -145,17 +158,28 @@ class Model:
         yield from self._reads(world)
 
     def _commits(self, world: World) -> Steps:
-        if len(world.history) > self._scene.commits:
+        *older, history = world.histories
+        if len(history) > self._scene.commits:
             return
-        now = world.history[-1]
+        now = history[-1]
         for partition, revision in enumerate(now.revisions):
             content = now.contents[partition]
-            for after in {content, content + 1, max(0, content - self._scene.undoes)}:
+            for after in {content, _new(now, content), max(0, content - self._scene.undoes)}:
                 snapshot = Snapshot(
+                    now.history,
                     _with(now.revisions, partition, revision + 1),
                     _with(now.contents, partition, after),
                 )
-                yield f"commit {snapshot}", world._replace(history=(*world.history, snapshot))
+                histories = (*older, (*history, snapshot))
+                yield f"commit {snapshot}", world._replace(histories=histories)
+
+    def _goes_back(self, world: World) -> Steps:
+        """A restored copy, or a promoted standby, has what there was after some commit."""
+        if len(world.histories) < self._scene.histories:
+            for left in world.histories[-1]:
+                base = left._replace(history=len(world.histories))
+                after = world._replace(histories=(*world.histories, (base,)))
+                yield f"the database goes back to {left.revisions}", after
 
     def _losses(self, world: World) -> Steps:
         """Eviction, and expiry of an entry, whose record is cleaned up later."""
@@ -214,8 +238,8 @@ class Model:
 
         It has read any revisions that there have been.
         """
-        state = self._state(world)
-        for snapshot in world.history:
+        for snapshot in _all(world):
+            state = self._state(world, revisions(snapshot).history)
             if state is None:
                 yield from self._reset(world, revisions(snapshot))
             elif len(state.progress) < self._scene.partitions:
@@ -227,20 +251,27 @@ class Model:
         if world.nonces < self._scene.nonces:
             server = world.node.reached
             state = self._rules.reset(server.name, f"nonce {world.nonces}", at)
-            after = world.reaching(server.renewed(state))
-            yield f"reset at {list(at.values())}", after._replace(nonces=world.nonces + 1)
+            after = world.reaching(server.renewed(state))._replace(nonces=world.nonces + 1)
+            yield (
+                f"reset at {list(at.by_partition.values())}",
+                after._replace(nonces=world.nonces + 1),
+            )
 
     def _begins(self, world: World) -> Steps:
         """Having read what there was at any time since; a mutant reads only what there is later."""
-        state = self._state(world)
+        state = self._state_of_any(world)
         if state is None or len(world.drains) == self._scene.drains:
             return
         for name, progress in state.progress.items():
             partition = PARTITIONS.index(name)
-            for read in _each_revision(world.history, partition):
+            for read in chain.from_iterable(
+                _each_revision(history, partition) for history in world.histories
+            ):
                 if read.revisions[partition] <= progress.applied:
                     continue
-                begun = self._rules.begin(state, {name: read.revisions[partition]})
+                begun = self._rules.begin(state, revisions(read).of([name]))
+                if begun is None:
+                    continue
                 drain = Drain(partition, read, frozen(begun))
                 server = world.node.reached._replace(state=frozen(begun))
                 after = world.reaching(server)._replace(drains=_sorted(world.drains, drain))
@@ -269,7 +300,8 @@ class Model:
             yield "scan", world._replace(drains=_sorted(world.drains, scanned))
         elif same_server and server.state == begun:
             applied = {name: applied for name, _, applied in begun.progress}
-            yield from self._reset(world, {**applied, **drain.reached})
+            at = Revisions(begun.history, {**applied, **drain.reached})
+            yield from self._reset(world, at)
 
     def _dooms(self, drain: Drain, server: Server) -> bool:
         if server.entry is None or KEY not in server.registry:
@@ -281,7 +313,8 @@ class Model:
         )
 
     def _finish(self, world: World, drain: Drain) -> Steps:
-        finished = self._rules.finish(self._state(world), drain.begun.thawed(), drain.reached)
+        state = self._state(world, drain.begun.history)
+        finished = self._rules.finish(state, drain.begun.thawed(), drain.reached)
         if finished is None:
             return
         server = world.node.reached._replace(state=frozen(finished))
@@ -294,7 +327,7 @@ class Model:
 
     def _fills(self, world: World) -> Steps:
         """A look, the answer computed, then stored."""
-        state = self._state(world)
+        state = self._state_of_any(world)
         if len(world.fills) < self._scene.fills and state is not None:
             begun = _sorted(world.fills, Fill(state.nonce))
             yield f"a fill sees {state.nonce}", world._replace(fills=begun)
@@ -302,13 +335,16 @@ class Model:
             ended = world._replace(fills=others)
             yield "a fill ends early", ended
             if fill.snapshot is None:
-                computed = fill._replace(snapshot=world.history[-1])
-                yield "compute", ended._replace(fills=_sorted(others, computed))
+                for history in world.histories:
+                    computed = fill._replace(snapshot=history[-1])
+                    after = ended._replace(fills=_sorted(others, computed))
+                    made = self._remembering(after, revisions(history[-1]), history[-1].contents)
+                    yield f"compute in history {history[-1].history}", made
             else:
                 yield from self._store(ended, Entry(fill.nonce, fill.snapshot))
 
     def _store(self, world: World, entry: Entry) -> Steps:
-        if not self._rules.may_fill(self._state(world), entry.mark):
+        if not self._rules.may_fill(self._state_of_any(world), entry.mark):
             return
         server = world.node.reached
         if self._rules.fill_looks_for_nonce and entry.nonce not in server.registry:
@@ -320,28 +356,61 @@ class Model:
 
     def _reads(self, world: World) -> Steps:
         """The revision was read at any time before: as late as this it is known which one."""
-        entry = world.node.reached.entry
-        if entry is None:
-            return
-        for read, snapshot in enumerate(world.history):
-            served = self._rules.may_serve(self._state(world), entry.mark, revisions(snapshot))
-            if served and not self._is_right(world, entry, read):
-                yield f"who read {snapshot.revisions} is served {entry.snapshot}", None
+        entry, known = world.node.reached.entry, world.memory
+        for history in world.histories:
+            for read, snapshot in enumerate(history):
+                wanted, since = revisions(snapshot), history[read:]
+                state = self._state(world, wanted.history)
+                if entry is not None and self._rules.may_serve(state, entry.mark, wanted):
+                    if not _is_right(since, entry.snapshot.contents):
+                        yield f"who read {snapshot} is served {entry.snapshot}", None
+                    elif self._scene.remembers and state is not None:
+                        good = protocol.known_good(state, entry.mark, wanted)
+                        served = self._remembering(world, good, entry.snapshot.contents)
+                        yield f"who read {snapshot} is served", served
+                if (
+                    known is not None
+                    and self._rules.reach(known.revisions, wanted)
+                    and not _is_right(since, known.contents)
+                ):
+                    yield f"who read {snapshot} is served {known} from memory", None
 
-    def _is_right(self, world: World, entry: Entry, read: int) -> bool:
-        """Whether each partition's part is what it was at that reading, or has been since."""
-        return all(
-            content in {snapshot.contents[partition] for snapshot in world.history[read:]}
-            for partition, content in enumerate(entry.snapshot.contents)
-        )
+    def _remembering(self, world: World, good: Revisions, contents: tuple[int, ...]) -> World:
+        if not self._scene.remembers:
+            return world
+        numbers = tuple(sorted(good.by_partition.items()))
+        return world._replace(memory=Remembered((good.history, numbers), contents))
 
-    def _state(self, world: World) -> State | None:
+    def _state(self, world: World, history: str) -> State | None:
+        """As somebody sees it who has read revisions of that history."""
         server = world.node.reached
         state = None if server.state is None else server.state.thawed()
-        return self._rules.believed(state, server.name)
+        return self._rules.believed(state, server.name, history)
+
+    def _state_of_any(self, world: World) -> State | None:
+        """As somebody sees it who has read a history that it is believed in, if there is one."""
+        found = (self._state(world, revisions(each[0]).history) for each in world.histories)
+        return next(filter(None, found), None)
 
 
 _NO_KEYS: frozenset[str] = frozenset()
+
+
+def _is_right(since: tuple[Snapshot, ...], contents: tuple[int, ...]) -> bool:
+    """Whether each partition's part is what it was at that reading, or has been since."""
+    return all(
+        content in {snapshot.contents[partition] for snapshot in since}
+        for partition, content in enumerate(contents)
+    )
+
+
+def _new(now: Snapshot, content: int) -> int:
+    """What no other history has had; there are fewer than ten commits."""
+    return 10 * now.history + content % 10 + 1
+
+
+def _all(world: World) -> Iterator[Snapshot]:
+    return chain.from_iterable(world.histories)
 
 
 def _each_revision(history: tuple[Snapshot, ...], partition: int) -> Iterator[Snapshot]:

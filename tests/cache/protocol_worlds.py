@@ -3,6 +3,7 @@
 Named tuples, not dataclasses: a search hashes millions of them.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from cache.protocol import Mark, Progress, Revisions, State
@@ -12,8 +13,12 @@ PARTITIONS = ("tenant", "public")
 
 
 class Snapshot(NamedTuple):
-    """PostgreSQL at one time: of each partition the revision, and what it gives to the answer."""
+    """PostgreSQL at one time: of each partition the revision, and what it gives to the answer.
 
+    history: its number; two histories use the same revisions for different contents.
+    """
+
+    history: int
     revisions: tuple[int, ...]
     contents: tuple[int, ...]
 
@@ -47,20 +52,22 @@ class Frozen(NamedTuple):
 
     run: str
     nonce: str
+    history: str
     progress: tuple[tuple[str, int, int], ...]
 
     def thawed(self) -> State:
         progress = {name: Progress(fence, applied) for name, fence, applied in self.progress}
-        return State(self.run, self.nonce, progress)
+        return State(self.run, self.nonce, self.history, progress)
 
 
 def frozen(state: State) -> Frozen:
     progress = ((name, one.fence, one.applied) for name, one in state.progress.items())
-    return Frozen(state.run, state.nonce, tuple(sorted(progress)))
+    return Frozen(state.run, state.nonce, state.history, tuple(sorted(progress)))
 
 
 def revisions(snapshot: Snapshot) -> Revisions:
-    return dict(zip(PARTITIONS, snapshot.revisions, strict=False))
+    numbers = dict(zip(PARTITIONS, snapshot.revisions, strict=False))
+    return Revisions(f"history {snapshot.history}", numbers)
 
 
 class Node(NamedTuple):
@@ -84,7 +91,7 @@ class Drain(NamedTuple):
     finished: bool = False
 
     @property
-    def reached(self) -> Revisions:
+    def reached(self) -> Mapping[str, int]:
         return {PARTITIONS[self.partition]: self.read.revisions[self.partition]}
 
 
@@ -93,15 +100,31 @@ class Fill(NamedTuple):
     snapshot: Snapshot | None = None
 
 
-class World(NamedTuple):
-    """history: PostgreSQL after each commit; nonces, names: how many have been drawn."""
+class Remembered(NamedTuple):
+    """The answer in the memory of a process, and what it is known good up to."""
 
-    history: tuple[Snapshot, ...]
+    good: tuple[str, tuple[tuple[str, int], ...]]
+    contents: tuple[int, ...]
+
+    @property
+    def revisions(self) -> Revisions:
+        history, numbers = self.good
+        return Revisions(history, dict(numbers))
+
+
+class World(NamedTuple):
+    """histories: PostgreSQL after each commit, by its history; the last one takes commits.
+
+    nonces, names: how many have been drawn.
+    """
+
+    histories: tuple[tuple[Snapshot, ...], ...]
     node: Node
     nonces: int = 1
     names: int = 1
     drains: tuple[Drain, ...] = ()
     fills: tuple[Fill, ...] = ()
+    memory: Remembered | None = None
 
     def reaching(self, server: Server) -> "World":
         return self._replace(node=self.node._replace(reached=server))

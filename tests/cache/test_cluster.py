@@ -9,6 +9,7 @@ from redis.exceptions import ResponseError
 
 from cache.breaker import Breaker
 from cache.store import Store
+from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.own_server import server, until
 from tests.cache.worker import Truth, Worker
@@ -57,7 +58,7 @@ async def test_answers_are_filled_served_and_dropped_on_a_cluster(node: Redis) -
     for key in ("one", "two", "three", "four"):
         await new_worker().ask(key, Index(b"body", key.encode(), acme=3), acme=3)
     truth.commit("acme", b"three")
-    await new_worker().invalidation.drain("acme", {"acme": 4})
+    await new_worker().invalidation.drain("acme", at(acme=4))
     await new_worker().answers.drop("acme", "two")
 
     spared = await new_worker().ask("four", Index(b"new", acme=4), acme=4)

@@ -4,17 +4,20 @@ from hypothesis import strategies as st
 
 from cache import codec
 from cache.codec import Entry, Head
-from cache.protocol import Mark, Progress, State
+from cache.protocol import Mark, Progress, Revisions, State
 
 nonces = st.binary(min_size=8, max_size=8).map(bytes.hex)
 numbers = st.integers(min_value=0, max_value=2**63 - 1)
 names = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,62}", fullmatch=True)
-marks = st.builds(Mark, nonces, st.dictionaries(names, numbers, min_size=1, max_size=2))
+histories = st.from_regex(r"[0-9a-f]{1,16}", fullmatch=True)
+numbered = st.dictionaries(names, numbers, min_size=1, max_size=2)
+marks = st.builds(Mark, nonces, st.builds(Revisions, histories, numbered))
 entries = st.builds(Entry, marks, st.binary(), st.binary(), st.binary())
 states = st.builds(
     State,
     st.just("f" * 80),
     nonces,
+    histories,
     st.dictionaries(names, st.builds(Progress, numbers, numbers), min_size=1, max_size=2),
 )
 
@@ -49,9 +52,9 @@ def test_an_entry_with_another_body_is_no_entry(entry: Entry, data: st.DataObjec
     assert codec.decode_entry(bytes(raw)) is None
 
 
-@given(entries, st.binary(max_size=3).filter(lambda start: start != b"2 "))
+@given(entries, st.binary(max_size=3).filter(lambda start: start != b"3 "))
 def test_an_entry_of_another_format_is_no_entry(entry: Entry, start: bytes) -> None:
-    raw = start + codec.encode_entry(entry).removeprefix(b"2 ")
+    raw = start + codec.encode_entry(entry).removeprefix(b"3 ")
 
     assert codec.decode_entry(raw) is None
     assert codec.decode_head(raw) is None
@@ -70,11 +73,11 @@ def test_no_bytes_are_too_strange_to_be_refused(raw: bytes) -> None:
         None,
         b"",
         b"1 run nonce 3 3",
-        b"2 ff 0123456789abcdef",
-        b"2 ff 0123456789abcdef acme:3",
-        b"2 ff 0123456789abcdef acme:-1:3",
-        b"2 ff 0123456789abcdef acme:3:3 x",
-        b"3 ff 0123456789abcdef acme:3:3",
+        b"3 ff 0123456789abcdef a1",
+        b"3 ff 0123456789abcdef a1 acme:3",
+        b"3 ff 0123456789abcdef a1 acme:-1:3",
+        b"3 ff 0123456789abcdef a1 acme:3:3 x",
+        b"4 ff 0123456789abcdef a1 acme:3:3",
     ],
 )
 def test_what_is_no_state_is_none(raw: bytes | None) -> None:

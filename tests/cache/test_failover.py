@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
 from cache.store import Sight, Store
+from tests.cache.histories import HISTORY
 from tests.cache.index import Index
 from tests.cache.own_server import server, until
 from tests.cache.worker import Truth, Worker
@@ -74,7 +75,7 @@ async def test_a_promoted_replica_believes_no_state_of_its_master(
     await master.wait(1, 5_000)
 
     await promote(replica)
-    sight = await store_on(replica).look("acme", "key")
+    sight = await store_on(replica).look("acme", HISTORY, "key")
 
     assert sight.entry is not None
     assert sight.state is None
@@ -85,20 +86,20 @@ async def test_a_server_demoted_and_promoted_again_believes_no_state_of_before(
 ) -> None:
     first, second = pair
     await fill(store_on(first), "key")
-    assert (await store_on(first).look("acme", "key")).state is not None
+    assert (await store_on(first).look("acme", HISTORY, "key")).state is not None
 
     await promote(second)
     await follow(first, second)
     await promote(first)
 
-    assert (await store_on(first).look("acme", "key")).state is None
+    assert (await store_on(first).look("acme", HISTORY, "key")).state is None
 
 
 async def test_a_scan_counts_only_on_the_server_that_was_seen(pair: tuple[Redis, Redis]) -> None:
     master, replica = pair
     await fill(store_on(master), "key")
     await master.wait(1, 5_000)
-    sight = await store_on(master).look("acme", "key")
+    sight = await store_on(master).look("acme", HISTORY, "key")
     assert await registered(store_on(master), sight) == {"key"}
 
     await promote(replica)

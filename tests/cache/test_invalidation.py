@@ -7,6 +7,7 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.store import Store
+from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import Truth, Worker
 
@@ -34,7 +35,7 @@ async def test_a_change_takes_the_entries_that_depend_on_it_and_no_other(
     await fill(writer, "one", "two", "three")
 
     truth.commit("acme", b"two")
-    await writer.invalidation.drain("acme", {"acme": 4})
+    await writer.invalidation.drain("acme", at(acme=4))
 
     assert await tier(new_worker(), "one", acme=4) == "redis"
     assert await tier(new_worker(), "two", acme=4) == "miss"
@@ -49,7 +50,7 @@ async def test_memory_is_renewed_by_redis_if_the_change_spared_the_answer(
     await fill(worker, "one", "two")
 
     truth.commit("acme", b"two")
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
 
     assert [await tier(worker, "one", acme=4) for _ in range(2)] == ["redis", "memory"]
     assert await tier(worker, "two", acme=4) == "miss"
@@ -61,11 +62,11 @@ async def test_a_worker_that_drains_again_reads_only_what_is_new(
     writer, other = new_worker(), new_worker()
     await fill(other, "one", "two")
     truth.commit("acme", b"nothing")
-    await writer.invalidation.drain("acme", {"acme": 4})
+    await writer.invalidation.drain("acme", at(acme=4))
 
     await fill(other, "three", acme=4)
     truth.commit("acme", b"one", b"three")
-    await writer.invalidation.drain("acme", {"acme": 5})
+    await writer.invalidation.drain("acme", at(acme=5))
 
     assert await tier(new_worker(), "one", acme=5) == "miss"
     assert await tier(new_worker(), "two", acme=5) == "redis"
@@ -78,15 +79,15 @@ async def test_a_key_that_was_filled_again_dies_of_what_it_depends_on_now(
     writer, other = new_worker(), new_worker()
     await fill(other, "one")
     truth.commit("acme", b"one")
-    await writer.invalidation.drain("acme", {"acme": 4})
+    await writer.invalidation.drain("acme", at(acme=4))
     await other.ask("one", Index(b"new", b"two", acme=4), acme=4)
 
     truth.commit("acme", b"one")
-    await writer.invalidation.drain("acme", {"acme": 5})
+    await writer.invalidation.drain("acme", at(acme=5))
     assert await tier(new_worker(), "one", acme=5) == "redis"
 
     truth.commit("acme", b"two")
-    await writer.invalidation.drain("acme", {"acme": 6})
+    await writer.invalidation.drain("acme", at(acme=6))
     assert await tier(new_worker(), "one", acme=6) == "miss"
 
 
@@ -99,7 +100,7 @@ async def test_both_partitions_are_drained_together(new_worker: NewWorker, truth
 
     truth.commit("acme", b"own")
     truth.commit("public", b"public")
-    await writer.invalidation.drain("acme", {"acme": 4, "public": 8})
+    await writer.invalidation.drain("acme", at(acme=4, public=8))
 
     assert await tier(new_worker(), "own", acme=4, public=8) == "miss"
     assert await tier(new_worker(), "public", acme=4, public=8) == "miss"
@@ -115,7 +116,7 @@ async def test_drains_of_many_writers_at_once_all_get_through(
     async def write(worker: Worker) -> None:
         for _ in range(8):
             revision = truth.commit("acme", b"two")
-            await worker.invalidation.drain("acme", {"acme": revision})
+            await worker.invalidation.drain("acme", at(acme=revision))
 
     await asyncio.gather(*(write(worker) for worker in workers))
 
@@ -130,10 +131,10 @@ async def test_a_change_that_is_drained_already_costs_one_look(
     worker = new_worker()
     await fill(worker, "one")
     truth.commit("acme", b"two")
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
     asked = truth.asked
 
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
 
     assert truth.asked == asked
 
@@ -145,7 +146,7 @@ async def test_changes_that_are_forgotten_doom_everything(
     await fill(worker, "one")
     truth.forgotten = truth.commit("acme", b"two")
 
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
 
     assert await tier(new_worker(), "one", acme=4) == "miss"
     assert await tier(new_worker(), "one", acme=4) == "redis"
@@ -158,7 +159,7 @@ async def test_many_doomed_at_once_are_dropped_by_a_new_nonce(
     await fill(worker, "one", "two", "three", "four")
 
     truth.commit("acme", b"one", b"two", b"three")
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
 
     assert "renewed" in worker.events
     assert await tier(new_worker(), "four", acme=4) == "miss"
@@ -172,11 +173,11 @@ async def test_without_the_truth_nothing_is_dropped_and_nothing_served(
     truth.commit("acme", b"two")
     truth.is_away = True
 
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
     assert await tier(new_worker(), "one", acme=4) == "miss"
 
     truth.is_away = False
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
     assert await tier(new_worker(), "one", acme=4) == "redis"
 
 
@@ -187,10 +188,10 @@ async def test_every_drain_is_timed_whatever_becomes_of_it(
     await fill(worker, "one")
 
     truth.commit("acme", b"one")
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
     truth.commit("acme", b"one")
     truth.is_away = True
-    await worker.invalidation.drain("acme", {"acme": 5})
+    await worker.invalidation.drain("acme", at(acme=5))
 
     assert len(worker.drains_s) == 2
     assert all(seconds > 0 for seconds in worker.drains_s)
@@ -203,7 +204,7 @@ async def test_an_entry_that_can_not_be_read_dies_of_any_change(
     await redis.set(store.name("acme", "one"), b"of another version")
 
     truth.commit("acme", b"nothing")
-    await new_worker().invalidation.drain("acme", {"acme": 4})
+    await new_worker().invalidation.drain("acme", at(acme=4))
 
     assert not await redis.exists(store.name("acme", "one"))
     assert await tier(new_worker(), "two", acme=4) == "redis"
@@ -217,7 +218,7 @@ async def test_an_entry_whose_registry_was_lost_is_dropped_with_all_others(
     await redis.delete(store.name("acme", "entries"))
 
     truth.commit("acme", b"two")
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
 
     assert "renewed" in worker.events
     assert await tier(new_worker(), "one", acme=4) == "miss"

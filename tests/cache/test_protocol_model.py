@@ -5,6 +5,7 @@ NEARHIT_MODEL=large adds scenes that take minutes.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -23,6 +24,8 @@ ONE_PARTITION = Scene(commits=2, fills=2, faults=LOSSES)
 ONE_ON_TWO_SERVERS = Scene(names=2, faults=FAILOVER)
 TWO_PARTITIONS = Scene(partitions=2, commits=2, drains=2, nonces=1)
 ONE_JOINS = Scene(partitions=2, commits=2, drains=1, joins=True)
+TWO_HISTORIES = Scene(commits=1, drains=1, nonces=2, histories=2)
+TWO_REMEMBERED = replace(TWO_HISTORIES, remembers=True)
 
 SCENES = {
     "two fills": (Scene(fills=2, faults=LOSSES), 22_323),
@@ -32,6 +35,8 @@ SCENES = {
     "a failover, and back": (ONE_ON_TWO_SERVERS, 36_193),
     "two partitions": (TWO_PARTITIONS, 26_680),
     "two partitions, one joins": (ONE_JOINS, 5_895),
+    "two histories": (TWO_HISTORIES, 4_454),
+    "two histories, and memory": (TWO_REMEMBERED, 10_109),
 }
 
 LARGE_SCENES = {
@@ -44,6 +49,7 @@ LARGE_SCENES = {
     "two drains, two commits": (Scene(commits=2, faults=LOSSES), 169_576),
     "three drains": (Scene(drains=3, fills=2, faults=LOSSES), 0),
     "failovers and a restart": (Scene(nonces=3, names=3, faults=FAILOVER | RESTART), 0),
+    "two histories, two commits": (replace(TWO_HISTORIES, commits=2, nonces=3), 659_805),
     "two partitions, two fills": (replace(TWO_PARTITIONS, commits=3, fills=2), 0),
     "two partitions, a failover": (
         Scene(partitions=2, commits=2, names=2, faults=FAILOVER, joins=True),
@@ -62,7 +68,7 @@ def test_no_interleaving_serves_a_stale_answer(scene: Scene, states: int) -> Non
     assert outcome.states == states
 
 
-def with_fences(state: State, fences: Revisions) -> State:
+def with_fences(state: State, fences: Mapping[str, int]) -> State:
     progress = {
         name: Progress(fences.get(name, one.fence), one.applied)
         for name, one in state.progress.items()
@@ -70,18 +76,24 @@ def with_fences(state: State, fences: Revisions) -> State:
     return replace(state, progress=progress)
 
 
-def finish_without_fence(state: State | None, begun: State, revisions: Revisions) -> State | None:
+def finish_without_fence(
+    state: State | None, begun: State, revisions: Mapping[str, int]
+) -> State | None:
     return state and protocol.finish(with_fences(state, revisions), begun, revisions)
 
 
-def finish_on_any_state(state: State | None, begun: State, revisions: Revisions) -> State | None:
+def finish_on_any_state(
+    state: State | None, begun: State, revisions: Mapping[str, int]
+) -> State | None:
     if state is None:
         return None
     same = replace(begun, nonce=state.nonce, progress={**begun.progress, **state.progress})
     return protocol.finish(state, same, revisions)
 
 
-def finish_at_the_fence(state: State | None, begun: State, revisions: Revisions) -> State | None:
+def finish_at_the_fence(
+    state: State | None, begun: State, revisions: Mapping[str, int]
+) -> State | None:
     finished = protocol.finish(state, begun, revisions)
     if finished is None:
         return None
@@ -100,13 +112,34 @@ def may_fill_by_applied(state: State | None, mark: Mark) -> bool:
 
 
 def may_fill_by_one_fence(state: State | None, mark: Mark) -> bool:
-    return protocol.may_fill(state, replace(mark, as_of={"tenant": mark.as_of["tenant"]}))
+    return protocol.may_fill(state, replace(mark, as_of=mark.as_of.of(["tenant"])))
 
 
 def may_fill_by_known_fences(state: State | None, mark: Mark) -> bool:
     known = {} if state is None else state.progress
-    as_of = {name: at for name, at in mark.as_of.items() if name in known}
-    return protocol.may_fill(state, replace(mark, as_of=as_of))
+    as_of = [name for name in mark.as_of.by_partition if name in known]
+    return protocol.may_fill(state, replace(mark, as_of=mark.as_of.of(as_of)))
+
+
+def may_fill_from_any_history(state: State | None, mark: Mark) -> bool:
+    history = mark.as_of.history if state is None else state.history
+    return protocol.may_fill(state, replace(mark, as_of=replace(mark.as_of, history=history)))
+
+
+def begin_in_any_history(state: State, revisions: Revisions) -> State | None:
+    return protocol.begin(state, replace(revisions, history=state.history))
+
+
+def reach_in_any_history(known: Revisions, wanted: Revisions) -> bool:
+    return known.reach(replace(wanted, history=known.history))
+
+
+def believed_in_any_history(state: State | None, run: str, _history: str) -> State | None:
+    return state and protocol.believed(state, run, state.history)
+
+
+def believed_on_any_server(state: State | None, _run: str, history: str) -> State | None:
+    return state and protocol.believed(state, state.run, history)
 
 
 def may_serve_any_nonce(state: State | None, mark: Mark | None, revisions: Revisions) -> bool:
@@ -116,7 +149,7 @@ def may_serve_any_nonce(state: State | None, mark: Mark | None, revisions: Revis
 
 
 def may_serve_by_one_clock(state: State | None, mark: Mark | None, revisions: Revisions) -> bool:
-    return protocol.may_serve(state, mark, {"tenant": revisions["tenant"]})
+    return protocol.may_serve(state, mark, revisions.of(["tenant"]))
 
 
 def reset_to_the_first_nonce(run: str, _nonce: str, revisions: Revisions) -> State:
@@ -140,12 +173,19 @@ MUTANTS = {
     ),
     "a fill makes a lost registry anew": (Rules(fill_looks_for_nonce=False), ONE_PARTITION),
     "a record leaves before its entry": (Rules(entry_leaves_before_record=False), ONE_PARTITION),
-    "a state names no server": (Rules(believed=lambda state, _run: state), ONE_ON_TWO_SERVERS),
+    "a state names no server": (Rules(believed=believed_on_any_server), ONE_ON_TWO_SERVERS),
     "a drain finishes on any state": (Rules(finish=finish_on_any_state), ONE_ON_TWO_SERVERS),
     "a promoted server keeps its name": (Rules(promotion_renames=False), ONE_ON_TWO_SERVERS),
     "another server answers the scan": (Rules(scan_names_server=False), ONE_ON_TWO_SERVERS),
     "one clock is not asked": (Rules(may_serve=may_serve_by_one_clock), TWO_PARTITIONS),
     "one fence is not asked": (Rules(may_fill=may_fill_by_one_fence), TWO_PARTITIONS),
+    "a state names no history": (Rules(believed=believed_in_any_history), TWO_HISTORIES),
+    "a fill is judged in any history": (Rules(may_fill=may_fill_from_any_history), TWO_HISTORIES),
+    "a drain reads any history": (Rules(begin=begin_in_any_history), TWO_HISTORIES),
+    "Redis alone names a history": (
+        Rules(reach=reach_in_any_history),
+        TWO_REMEMBERED,
+    ),
     "a partition is filled before it joins": (Rules(may_fill=may_fill_by_known_fences), ONE_JOINS),
 }
 

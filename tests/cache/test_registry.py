@@ -11,6 +11,7 @@ from cache.codec import Head
 from cache.mirror import Mirror
 from cache.protocol import Mark
 from cache.store import Filled, Store
+from tests.cache.histories import HISTORY, at
 from tests.cache.index import Index
 from tests.cache.worker import Changed, Truth, Watch, Worker
 
@@ -25,7 +26,7 @@ async def fill(store: Store, *keys: str) -> None:
 
 async def listed(store: Store) -> dict[str, bytes]:
     """By key, the records of all that is registered."""
-    sight = await store.look("acme", "")
+    sight = await store.look("acme", HISTORY, "")
     assert sight.state is not None
     page = await store.scan(sight, sight.state.nonce, after=0)
     assert page is not None
@@ -35,7 +36,7 @@ async def listed(store: Store) -> dict[str, bytes]:
 
 
 async def refreshed(mirror: Mirror[Changed], store: Store) -> None:
-    sight = await store.look("acme", "")
+    sight = await store.look("acme", HISTORY, "")
     assert sight.state is not None
     assert await mirror.refresh(sight, sight.state.nonce)
 
@@ -55,14 +56,14 @@ async def test_a_mirror_reads_page_after_page(new_store: Callable[..., Store]) -
     mirror: Mirror[Changed] = Mirror(store, Watch)
     for count in (1, 2, 3, 4, 5, 6, 7, 8, 20):
         await fill(store, *names(count))
-        sight = await store.look("acme", "")
+        sight = await store.look("acme", HISTORY, "")
         assert sight.state is not None
 
         assert await mirror.refresh(sight, sight.state.nonce)
 
         assert len(mirror) == count
-        assert mirror.doomed([Changed("acme", 4, None)]).keys() == set(names(count))
-        assert mirror.doomed([Changed("acme", 3, None)]) == {}  # computed as of it
+        assert mirror.doomed([Changed(HISTORY, "acme", 4, None)]).keys() == set(names(count))
+        assert mirror.doomed([Changed(HISTORY, "acme", 3, None)]) == {}  # computed as of it
 
 
 async def test_what_is_registered_again_while_it_is_doomed_is_another_entry(store: Store) -> None:
@@ -71,17 +72,17 @@ async def test_what_is_registered_again_while_it_is_doomed_is_another_entry(stor
     worker = Worker(store, truth)
     await worker.ask("key", Index(b"old", acme=3), acme=3)
     await refreshed(mirror, store)
-    doomed = mirror.doomed([Changed("acme", 4, None)])
+    doomed = mirror.doomed([Changed(HISTORY, "acme", 4, None)])
     truth.commit("acme")
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
     await worker.ask("key", Index(b"new", acme=4), acme=4)
     await refreshed(mirror, store)
 
     mirror.discard(doomed)
-    assert mirror.doomed([Changed("acme", 5, None)]).keys() == {"key"}
+    assert mirror.doomed([Changed(HISTORY, "acme", 5, None)]).keys() == {"key"}
     await asyncio.sleep(0)
 
-    assert mirror.doomed([Changed("acme", 5, None)]).keys() == {"key"}
+    assert mirror.doomed([Changed(HISTORY, "acme", 5, None)]).keys() == {"key"}
 
 
 async def test_what_a_worker_has_stored_itself_is_not_read(
@@ -97,7 +98,7 @@ async def test_what_a_worker_has_stored_itself_is_not_read(
         await worker.ask(key, Index(b"body", acme=3), acme=3)
     truth.commit("acme")
 
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
 
     assert worker.events.count("dropped") == 3
     monkeypatch.undo()
@@ -112,7 +113,7 @@ async def test_what_another_worker_has_stored_between_is_read(store: Store) -> N
         await worker.ask(key, Index(b"body", acme=3), acme=3)
     truth.commit("acme")
 
-    await here.invalidation.drain("acme", {"acme": 4})
+    await here.invalidation.drain("acme", at(acme=4))
 
     assert here.events.count("dropped") == 5
     assert await listed(store) == {}
@@ -132,7 +133,7 @@ async def test_what_is_stored_while_the_registry_is_read_is_known_by_the_next_ch
     await reading
     truth.commit("acme")
 
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
 
     assert worker.events.count("dropped") == 91
     assert await listed(store) == {}
@@ -140,17 +141,17 @@ async def test_what_is_stored_while_the_registry_is_read_is_known_by_the_next_ch
 
 async def test_nothing_that_is_stored_begins_a_mirror_anew_that_is_being_read(store: Store) -> None:
     await fill(store, *names(90))
-    sight = await store.look("acme", "")
+    sight = await store.look("acme", HISTORY, "")
     mirror: Mirror[Changed] = Mirror(store, Watch)
     reading = asyncio.create_task(refreshed(mirror, store))
     while not len(mirror):
         await asyncio.sleep(0)
-    head = Head(Mark("0123456789abcdef", {"acme": 3}), b"", b"")
+    head = Head(Mark("0123456789abcdef", at(acme=3)), b"", b"")
 
     mirror.stored("another", head, Filled(True, sight, number=1, count=1))
 
     await reading
-    assert mirror.doomed([Changed("acme", 4, None)]).keys() == set(names(90))
+    assert mirror.doomed([Changed(HISTORY, "acme", 4, None)]).keys() == set(names(90))
 
 
 async def test_a_worker_forgets_what_makes_room_for_what_it_stores(
@@ -161,7 +162,7 @@ async def test_a_worker_forgets_what_makes_room_for_what_it_stores(
     for key in names(30):
         await worker.ask(key, Index(b"body", key.encode(), acme=3), acme=3)
 
-    doomed = worker.mirrors.of("acme").doomed([Changed("acme", 4, None)])
+    doomed = worker.mirrors.of("acme").doomed([Changed(HISTORY, "acme", 4, None)])
 
     assert doomed.keys() == (await listed(store)).keys()
 
@@ -170,14 +171,14 @@ async def test_what_made_room_and_was_stored_anew_is_another_entry(store: Store)
     await fill(store, *names(3))
     mirror: Mirror[Changed] = Mirror(store, Watch)
     await refreshed(mirror, store)
-    sight = await store.look("acme", "")
+    sight = await store.look("acme", HISTORY, "")
     assert sight.state is not None
-    head = Head(Mark(sight.state.nonce, {"acme": 3}), b"", b"")
+    head = Head(Mark(sight.state.nonce, at(acme=3)), b"", b"")
 
     # Before key2 was the third, the one that was there under its name had to go.
     mirror.stored("key1", head, Filled(True, sight, number=2, count=3, gone=["key2"]))
 
-    assert mirror.doomed([Changed("acme", 4, None)]).keys() == set(names(3))
+    assert mirror.doomed([Changed(HISTORY, "acme", 4, None)]).keys() == set(names(3))
 
 
 async def test_what_was_stored_anew_before_one_hears_that_it_was_stored_is_not_forgotten(
@@ -186,9 +187,9 @@ async def test_what_was_stored_anew_before_one_hears_that_it_was_stored_is_not_f
     truth = Truth(acme=3)
     worker = Worker(store, truth)
     await worker.ask("key", Index(b"old", b"old", acme=3), acme=3)
-    sight = await store.look("acme", "")
+    sight = await store.look("acme", HISTORY, "")
     assert sight.state is not None
-    head = Head(Mark(sight.state.nonce, {"acme": 3}), b"old", b"")
+    head = Head(Mark(sight.state.nonce, at(acme=3)), b"old", b"")
     truth.commit("acme")
     await worker.ask("key", Index(b"new", b"new", acme=4), acme=4)
     mirror: Mirror[Changed] = Mirror(store, Watch)
@@ -196,7 +197,7 @@ async def test_what_was_stored_anew_before_one_hears_that_it_was_stored_is_not_f
 
     mirror.stored("key", head, Filled(True, sight, number=1, count=1))
 
-    assert mirror.doomed([Changed("acme", 5, frozenset({b"new"}))]).keys() == {"key"}
+    assert mirror.doomed([Changed(HISTORY, "acme", 5, frozenset({b"new"}))]).keys() == {"key"}
 
 
 async def test_a_mirror_that_nobody_has_needed_learns_nothing(store: Store) -> None:
@@ -212,9 +213,9 @@ async def test_a_mirror_with_more_that_has_gone_than_is_there_starts_anew(store:
     await fill(store, *names(103))
     mirror: Mirror[Changed] = Mirror(store, Watch)
     await refreshed(mirror, store)
-    sight = await store.look("acme", "")
+    sight = await store.look("acme", HISTORY, "")
     assert sight.state is not None
-    head = Head(Mark(sight.state.nonce, {"acme": 3}), b"", b"")
+    head = Head(Mark(sight.state.nonce, at(acme=3)), b"", b"")
 
     mirror.stored("another", head, Filled(True, sight, number=104, count=2))
     assert len(mirror) == 104
@@ -257,10 +258,10 @@ async def test_a_mirror_forgets_what_was_dropped_in_turns(store: Store) -> None:
     await refreshed(mirror, store)
     left = []
 
-    mirror.discard(mirror.doomed([Changed("acme", 4, None)]))
+    mirror.discard(mirror.doomed([Changed(HISTORY, "acme", 4, None)]))
     while len(mirror):
         left.append(len(mirror))
-        assert mirror.doomed([Changed("acme", 5, None)]) == {}
+        assert mirror.doomed([Changed(HISTORY, "acme", 5, None)]) == {}
         await asyncio.sleep(0)
 
     assert left == [90, 70, 50, 30, 10]
@@ -273,7 +274,7 @@ async def test_a_mirror_forgets_what_has_gone_for_long(
     mirror: Mirror[Changed] = Mirror(store, Watch)
     for start in range(0, 400, 50):
         await fill(store, *(f"key{number}" for number in range(start, start + 50)))
-        sight = await store.look("acme", "")
+        sight = await store.look("acme", HISTORY, "")
         assert sight.state is not None
         assert await mirror.refresh(sight, sight.state.nonce)
 
@@ -320,7 +321,7 @@ async def test_a_registry_far_beyond_its_bound_is_not_read(
 ) -> None:
     await fill(new_store(), *names(30))
     small = new_store(entries_max=10)
-    sight = await small.look("acme", "")
+    sight = await small.look("acme", HISTORY, "")
     assert sight.state is not None
 
     assert not await Mirror[Changed](small, Watch).refresh(sight, sight.state.nonce)

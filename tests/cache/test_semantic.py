@@ -11,6 +11,7 @@ from cache.answers import Asked, Served
 from cache.bands import Counts
 from cache.question import Question
 from cache.store import Store
+from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import Ledger, Truth, Worker
 
@@ -64,7 +65,7 @@ def question(text: str, family: str = FAMILY, angle: float = 0.0) -> Question:
 
 async def ask(worker: Worker, asked: Question, index: Index, acme: int = 3) -> Served:
     key = f"{asked.family}{asked.text}"
-    return await worker.answers.get(Asked("acme", key, asked), {"acme": acme}, index)
+    return await worker.answers.get(Asked("acme", key, asked), at(acme=acme), index)
 
 
 def index(body: bytes, *, acme: int = 3) -> Index:
@@ -79,7 +80,7 @@ async def test_a_similar_question_gets_the_answer_of_the_one_before(
 
     served = await ask(worker, question("other"), index(b"abcdx"))
 
-    assert (served.tier, served.body, served.good) == ("semantic", b"abcde", {"acme": 3})
+    assert (served.tier, served.body, served.good) == ("semantic", b"abcde", at(acme=3))
     assert served.similarity == pytest.approx(1.0, abs=1e-3)
 
 
@@ -174,11 +175,11 @@ async def test_an_answer_that_a_change_spared_still_serves_similar_questions(
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
     truth.commit("acme", b"another thing")
-    await worker.invalidation.drain("acme", {"acme": 4})
+    await worker.invalidation.drain("acme", at(acme=4))
 
     served = await ask(worker, question("two"), index(b"abcde", acme=4), acme=4)
 
-    assert (served.tier, served.good) == ("semantic", {"acme": 4})
+    assert (served.tier, served.good) == ("semantic", at(acme=4))
 
 
 async def test_a_similar_answer_is_not_kept_as_the_questions_own(new_worker: NewWorker) -> None:

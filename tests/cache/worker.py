@@ -10,15 +10,18 @@ from cache.errors import TruthUnavailable
 from cache.invalidation import Invalidation
 from cache.memory import Memory
 from cache.mirror import Mirrors
+from cache.protocol import Revisions
 from cache.semantic import Semantic
 from cache.store import Store
 from cache.tallies import Account, Tallies
+from tests.cache.histories import HISTORY, at
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
     """The things that the changes of a partition up to a revision touched; None for all."""
 
+    history: str
     partition: str
     revision: int
     things: frozenset[bytes] | None
@@ -31,6 +34,7 @@ class Truth:
     """
 
     def __init__(self, **revisions: int) -> None:
+        self.history = HISTORY
         self.revisions = revisions
         self.changes: dict[tuple[str, int], frozenset[bytes] | None] = {}
         self.forgotten = 0
@@ -52,7 +56,16 @@ class Truth:
         reached = self.revisions[partition]
         new = [self.changes[partition, at] for at in range(revision + 1, reached + 1)]
         things = None if None in new else frozenset[bytes]().union(*filter(None, new))
-        return Changed(partition, reached, things)
+        return Changed(self.history, partition, reached, things)
+
+    async def has_reached(self, revisions: Revisions) -> bool:
+        self.asked += 1
+        if self.is_away:
+            raise TruthUnavailable
+        if at(**self.revisions).reach(revisions):
+            return True
+        self.history += "0"
+        return False
 
 
 class Watch:
@@ -136,7 +149,7 @@ class Worker:
 
     async def ask(self, key: str, index: Compute, **revisions: int) -> Served:
         """Of acme, what nobody else's question may answer."""
-        return await self.answers.get(Asked("acme", key), revisions, index)
+        return await self.answers.get(Asked("acme", key), at(**revisions), index)
 
     def _count(self, event: str, amount: int = 1) -> None:
         self.events += [event] * amount

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
+from cache.protocol import Revisions
 from gateway.settings import Settings
 from index.document import Document as Stored
 from index.documents import Documents
@@ -177,7 +178,7 @@ class Stage:
 
 
 class _NoInvalidation:
-    async def drain(self, tenant: str, revisions: Mapping[str, int], /) -> None:
+    async def drain(self, tenant: str, revisions: Revisions, /) -> None:
         pass
 
 

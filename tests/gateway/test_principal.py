@@ -23,14 +23,14 @@ class Restless:
 
     async def revisions(self, _tenants: Collection[str], /) -> Mapping[str, Revisions]:
         self.access_revision += 1
-        return {"acme": Revisions(7, self.access_revision), "public": Revisions(3, 0)}
+        return {"acme": Revisions("a1", 7, self.access_revision), "public": Revisions("a1", 3, 0)}
 
     async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, int]]:
         self.access_revision += 1
         groups = (f"group-{self.access_revision}",)
         roles = ("reader",)
         principal = Principal(
-            digest, "key", "acme", "ana", groups, roles, None, self.access_revision
+            digest, "key", "acme", "ana", groups, roles, None, "a1", self.access_revision
         )
         return principal, {"acme": 7, "public": 3}
 
@@ -58,4 +58,4 @@ async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing
     admitted = await gate.admit(await gate.identify(KEY))
 
     assert admitted.principal.groups == (f"group-{tenant.access_revision}",)  # as they are now
-    assert admitted.revisions == {"acme": 7, "public": 3}
+    assert admitted.revisions.by_partition == {"acme": 7, "public": 3}

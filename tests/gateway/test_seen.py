@@ -40,7 +40,7 @@ class FakeLog:
 
 def principal(subject: str, tenant: str = "acme") -> Principal:
     digest = f"{tenant} {subject}".encode()
-    return Principal(digest, f"key_{subject}", tenant, subject, (), ("reader",), None, 1)
+    return Principal(digest, f"key_{subject}", tenant, subject, (), ("reader",), None, "a1", 1)
 
 
 def body(*documents: str) -> bytes:

@@ -10,8 +10,9 @@ from pgvector import HalfVector, SparseVector
 
 from index.chunk_rows import Added, Kept
 from index.document import Document
-from index.documents import Committed, Documents, Stored, Write
+from index.documents import Documents, Stored, Write
 from index.lexical import DIMENSION
+from index.outbox import Committed
 from index.tenants import Tenants
 
 

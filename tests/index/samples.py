@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cache.protocol import Revisions
 from index.document import Document
 from index.errors import EmbeddingUnavailable
 from index.search import Embedder
@@ -108,5 +109,5 @@ class RecordingInvalidation:
     def __init__(self) -> None:
         self.drained: list[tuple[str, Mapping[str, int]]] = []
 
-    async def drain(self, tenant: str, revisions: Mapping[str, int]) -> None:
-        self.drained.append((tenant, revisions))
+    async def drain(self, tenant: str, revisions: Revisions) -> None:
+        self.drained.append((tenant, revisions.by_partition))

@@ -8,7 +8,7 @@ import pytest
 from pgvector import SparseVector
 
 from index.chunk_rows import Kept
-from index.documents import Committed, Documents, Write
+from index.documents import Documents, Write
 from index.lexical import DIMENSION
 from index.tenants import Tenants
 from tests.index.commits import Rows, a_chunk, a_write, digest, revision, written
@@ -36,7 +36,7 @@ async def test_several_documents_are_one_revision_and_one_change(
 
     committed = await documents.apply_all("acme", writes)
 
-    assert committed == [Committed({"acme": 2})] * 3
+    assert [one and one.revisions for one in committed] == [{"acme": 2}] * 3
     new, kept = await documents.stored("acme", "new"), await documents.stored("acme", "kept")
     assert new is not None
     assert kept is not None
@@ -58,7 +58,7 @@ async def test_of_several_documents_only_the_public_ones_are_in_the_public_chang
 
     shared = await documents.stored("acme", "all")
     assert shared is not None
-    assert committed == [Committed({"acme": 1, "public": 1})] * 2
+    assert [one and one.revisions for one in committed] == [{"acme": 1, "public": 1}] * 2
     assert await rows.changes("public") == [(1, list(shared.chunk_ids), [], [])]
 
 

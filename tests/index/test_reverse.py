@@ -218,7 +218,7 @@ def test_the_doomed_are_those_that_the_rules_end_and_those_that_rounding_might(
 
 
 NONE = frozenset[int]()
-NOTHING = News(HOME, 7, NONE, NONE, NONE, [], frozenset(), 0, "one")
+NOTHING = News("a1", HOME, 7, NONE, NONE, NONE, [], frozenset(), 0, "one")
 ENTRY = Dependence(
     scope=resolve(HOME, "ana", [], SCOPE_NAMES),
     query=Query("?"),

@@ -104,7 +104,7 @@ class World:
         for tenant in worlds.TENANTS:
             for number in range(DOCUMENTS - 4):
                 await self._put(tenant, f"d{number}")
-        revisions = await self.tenants.all_revisions()
+        _, revisions = await self.tenants.all_revisions()
         kept = [Kept(home, {name: revisions[name] for name in (home, "public")}) for home in HOMES]
         for one in kept:
             await self.fill(one)

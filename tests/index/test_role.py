@@ -43,7 +43,7 @@ async def test_the_roles_session_is_refused_every_table_and_every_column(
     connection: Connection, searching: Connection
 ) -> None:
     tables = await connection.fetch(
-        "SELECT oid::regclass::text AS name FROM pg_class"
+        "SELECT oid::regclass::text AS name, relkind <> 'v' AS is_table FROM pg_class"
         " WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')"
     )
     columns = await connection.fetch(
@@ -58,7 +58,7 @@ async def test_the_roles_session_is_refused_every_table_and_every_column(
         *(f"SELECT FROM {name}" for name in names),
         *(f'SELECT "{column["name"]}" FROM {column["of"]}' for column in columns),  # noqa: S608
         *(f"DELETE FROM {name}" for name in names),  # noqa: S608  names of the catalogue
-        *(f"TRUNCATE {name}" for name in names),
+        *(f"TRUNCATE {table['name']}" for table in tables if table["is_table"]),
         *(f"COPY {name} TO STDOUT" for name in names),
         "CREATE TABLE mine (n integer)",
         "SELECT nextval('document_versions')",

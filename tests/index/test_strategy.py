@@ -20,6 +20,7 @@ LARGE = Survey(
     width=WIDTH,
     others_shelves={0: WIDTH, 7: WIDTH},
     others_elsewhere=True,
+    history="a1",
     revisions=(3, 2),
 )
 

@@ -1,7 +1,7 @@
 """The tenant's words at rest: learned once, found near, and remembered while that is right."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
 from random import Random
 from string import ascii_lowercase
@@ -14,7 +14,7 @@ from index.database import Database, connect
 from index.scope import Scope, everything
 from index.spelling import LETTERS_MAX
 from index.tenants import Tenants
-from index.vocabulary import CERTAIN, UNKNOWN_MAX, Spelling, Vocabulary
+from index.vocabulary import CERTAIN, UNKNOWN_MAX, Extent, Spelling, Vocabulary
 
 pytestmark = pytest.mark.anyio
 
@@ -40,6 +40,16 @@ async def watched(
         observe=lambda name, _seconds: observed.append(name),
     ) as database:
         yield Vocabulary(database)
+
+
+At = Callable[[int], Extent]
+
+
+@pytest.fixture
+async def at(tenants: Tenants) -> At:
+    """A vocabulary of so many words in the history of the test's database."""
+    history, _ = await tenants.all_revisions()
+    return lambda words: Extent(history, words)
 
 
 def of(tenant: str, subject: str = "eve") -> Scope:
@@ -72,135 +82,135 @@ def made_up_words(number: int, *, seed: int) -> list[str]:
 
 
 async def test_an_unknown_word_is_taken_for_the_nearest_known_one(
-    database: Database, watched: Vocabulary
+    database: Database, watched: Vocabulary, at: At
 ) -> None:
     await learn(database, ["lighthouse", "lightship", "harbour"])
 
-    spelling = await watched.spelling(of("acme"), "the old lihgthouse", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), "the old lihgthouse", ENGLISH, extent=at(0))
 
-    assert spelling == Spelling({"lihgthouse": ("lighthouse",)}, words=3)
+    assert spelling == Spelling({"lihgthouse": ("lighthouse",)}, extent=at(3))
 
 
 async def test_nothing_near_is_no_correction_but_may_become_one(
-    database: Database, watched: Vocabulary
+    database: Database, watched: Vocabulary, at: At
 ) -> None:
     await learn(database, ["harbour"])
 
-    spelling = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
 
-    assert spelling == Spelling({}, words=1)
-    assert spelling.holds(1)
-    assert not spelling.holds(2)
+    assert spelling == Spelling({}, extent=at(1))
+    assert spelling.holds(at(1))
+    assert not spelling.holds(at(2))
 
 
-async def test_tenants_do_not_share_words(database: Database, watched: Vocabulary) -> None:
+async def test_tenants_do_not_share_words(database: Database, watched: Vocabulary, at: At) -> None:
     await learn(database, ["lighthouse"], "acme")
     await learn(database, ["lihgthouses"], "beta")
 
-    acme = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
-    beta = await watched.spelling(of("beta"), "lihgthouse", ENGLISH, words=0)
-    nobody = await watched.spelling(of("gamma"), "lihgthouse", ENGLISH, words=0)
+    acme = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
+    beta = await watched.spelling(of("beta"), "lihgthouse", ENGLISH, extent=at(0))
+    nobody = await watched.spelling(of("gamma"), "lihgthouse", ENGLISH, extent=at(0))
 
     assert acme.corrections == {"lihgthouse": ("lighthouse",)}
     assert beta.corrections == {}  # the plural of it is known there
-    assert nobody == Spelling({}, words=0)
+    assert nobody == Spelling({}, extent=at(0))
 
 
 async def test_a_query_of_words_that_the_language_knows_makes_no_statement(
-    watched: Vocabulary, observed: list[str]
+    watched: Vocabulary, observed: list[str], at: At
 ) -> None:
     spelling = await watched.spelling(
-        of("acme"), "when are the holidays of 2026?", ENGLISH, words=0
+        of("acme"), "when are the holidays of 2026?", ENGLISH, extent=at(0)
     )
 
     assert spelling is CERTAIN
-    assert spelling.holds(0)
+    assert spelling.holds(at(0))
     assert observed == []
 
 
 async def test_a_tenant_without_languages_costs_no_statement(
-    watched: Vocabulary, observed: list[str]
+    watched: Vocabulary, observed: list[str], at: At
 ) -> None:
-    assert await watched.spelling(of("acme"), "lihgthouse", frozenset(), words=0) is CERTAIN
+    assert await watched.spelling(of("acme"), "lihgthouse", frozenset(), extent=at(0)) is CERTAIN
     assert observed == []
 
 
 async def test_nobody_is_told_sooner_for_what_others_asked(
-    database: Database, watched: Vocabulary, observed: list[str]
+    database: Database, watched: Vocabulary, observed: list[str], at: At
 ) -> None:
     await learn(database, ["zorbified"])
     for subject in ("ana", "eve"):
         for text in ("zorbified", "zorbifeid"):
-            await watched.spelling(of("acme", subject), text, ENGLISH, words=1)
-            await watched.spelling(of("acme", subject), text, ENGLISH, words=1)
+            await watched.spelling(of("acme", subject), text, ENGLISH, extent=at(1))
+            await watched.spelling(of("acme", subject), text, ENGLISH, extent=at(1))
 
     assert observed == ["vocabulary.look_up"] * 4
 
 
 async def test_a_known_word_is_looked_up_once_whatever_is_learned_after(
-    database: Database, watched: Vocabulary, observed: list[str]
+    database: Database, watched: Vocabulary, observed: list[str], at: At
 ) -> None:
     await learn(database, ["zorbified"])
-    first = await watched.spelling(of("acme"), "zorbified", ENGLISH, words=0)
+    first = await watched.spelling(of("acme"), "zorbified", ENGLISH, extent=at(0))
     await learn(database, ["zorbifide"])
 
-    again = await watched.spelling(of("acme"), "Zorbified!", ENGLISH, words=2)
+    again = await watched.spelling(of("acme"), "Zorbified!", ENGLISH, extent=at(2))
 
-    assert first == again == replace(CERTAIN, era=0)
+    assert first == again == replace(CERTAIN, era=at(0).era)
     assert observed == ["vocabulary.look_up"]
 
 
 async def test_a_known_word_of_one_tenant_is_not_remembered_for_another(
-    database: Database, watched: Vocabulary
+    database: Database, watched: Vocabulary, at: At
 ) -> None:
     await learn(database, ["zorbified"], "acme")
     await learn(database, ["zorbifide"], "beta")
-    await watched.spelling(of("acme"), "zorbified", ENGLISH, words=0)
+    await watched.spelling(of("acme"), "zorbified", ENGLISH, extent=at(0))
 
-    beta = await watched.spelling(of("beta"), "zorbified", ENGLISH, words=0)
+    beta = await watched.spelling(of("beta"), "zorbified", ENGLISH, extent=at(0))
 
     assert beta.corrections == {"zorbified": ("zorbifide",)}
 
 
 async def test_a_correction_is_remembered_until_the_vocabulary_has_grown(
-    database: Database, watched: Vocabulary, observed: list[str]
+    database: Database, watched: Vocabulary, observed: list[str], at: At
 ) -> None:
     await learn(database, ["lighthouse"])
-    first = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
-    remembered = await watched.spelling(of("acme"), "a lihgthouse", ENGLISH, words=1)
+    first = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
+    remembered = await watched.spelling(of("acme"), "a lihgthouse", ENGLISH, extent=at(1))
     await learn(database, ["lihgthouse"])
 
-    fresh = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=2)
+    fresh = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(2))
 
     assert first == remembered
     assert observed == ["vocabulary.look_up"] * 2
-    assert fresh == replace(CERTAIN, era=0)
+    assert fresh == replace(CERTAIN, era=at(0).era)
 
 
 async def test_a_look_up_shows_this_process_that_the_vocabulary_has_grown(
-    database: Database, watched: Vocabulary
+    database: Database, watched: Vocabulary, at: At
 ) -> None:
     await learn(database, ["lighthouse"])
-    await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
+    await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
     await learn(database, ["lihgthoxse"])
-    await watched.spelling(of("acme"), "qwertzy", ENGLISH, words=0)
+    await watched.spelling(of("acme"), "qwertzy", ENGLISH, extent=at(0))
 
-    spelling = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), "lihgthouse", ENGLISH, extent=at(0))
 
-    assert spelling == Spelling({"lihgthouse": ("lihgthoxse", "lighthouse")}, words=2)
+    assert spelling == Spelling({"lihgthouse": ("lihgthoxse", "lighthouse")}, extent=at(2))
 
 
 async def test_only_so_many_words_of_a_query_are_corrected(
-    database: Database, watched: Vocabulary, observed: list[str]
+    database: Database, watched: Vocabulary, observed: list[str], at: At
 ) -> None:
     known = made_up_words(UNKNOWN_MAX + 3, seed=1)
     known = [f"{word}zqxzqx" for word in known]
     await learn(database, [*known, "lighthouse"])
     text = " ".join(["lighthouse", *(f"{word}j" for word in known)])
 
-    spelling = await watched.spelling(of("acme"), text, ENGLISH, words=0)
-    remembered = await watched.spelling(of("acme"), text, ENGLISH, words=spelling.words or 0)
-    alone = await watched.spelling(of("acme"), f"{known[-1]}j", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), text, ENGLISH, extent=at(0))
+    remembered = await watched.spelling(of("acme"), text, ENGLISH, extent=spelling.extent or at(0))
+    alone = await watched.spelling(of("acme"), f"{known[-1]}j", ENGLISH, extent=at(0))
 
     assert spelling.corrections == {f"{word}j": (word,) for word in known[:UNKNOWN_MAX]}
     assert remembered == spelling
@@ -246,14 +256,14 @@ async def test_writers_that_learn_the_same_words_at_once_all_get_through(
 
 
 async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
-    database: Database, watched: Vocabulary
+    database: Database, watched: Vocabulary, at: At
 ) -> None:
     words = made_up_words(20_000, seed=3)
     await learn(database, [*words, "lighthouse"])
 
-    spelling = await watched.spelling(of("acme"), "lightohuse", ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), "lightohuse", ENGLISH, extent=at(0))
 
-    assert spelling == Spelling({"lightohuse": ("lighthouse",)}, words=20_001)
+    assert spelling == Spelling({"lightohuse": ("lighthouse",)}, extent=at(20_001))
 
 
 async def test_a_look_up_reads_what_is_near_by_the_index(
@@ -301,9 +311,11 @@ async def test_the_similarity_asked_for_does_not_outlive_the_statement(
         " ".join(made_up_words(1_000, seed=5)),
     ],
 )
-async def test_any_query_is_answered(database: Database, watched: Vocabulary, text: str) -> None:
+async def test_any_query_is_answered(
+    database: Database, watched: Vocabulary, text: str, at: At
+) -> None:
     await learn(database, ["zqxq" * (LETTERS_MAX // 4), "istanbul"])
 
-    spelling = await watched.spelling(of("acme"), text, ENGLISH, words=0)
+    spelling = await watched.spelling(of("acme"), text, ENGLISH, extent=at(0))
 
     assert len(spelling.corrections) <= UNKNOWN_MAX

@@ -1,7 +1,7 @@
 """A reading of a source: every document is written or refused, told one by one, in batches."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cache.protocol import Revisions
 from index.documents import Documents
 from index.errors import EmbeddingUnavailable
 from index.search import Embedder
@@ -162,7 +163,7 @@ class Slow(RecordingInvalidation):
         super().__init__()
         self._embedder = embedder
 
-    async def drain(self, tenant: str, revisions: Mapping[str, int]) -> None:
+    async def drain(self, tenant: str, revisions: Revisions) -> None:
         async with asyncio.timeout(20):
             while self._embedder.calls < 2:
                 await asyncio.sleep(0)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from index.database import Database
 from index.document import Document
-from index.documents import Committed, Documents, Write
+from index.documents import Documents, Write
 from index.errors import EmbeddingUnavailable
 from index.heard import By
+from index.outbox import Committed
 from index.search import Embedder
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants

@@ -8,8 +8,9 @@ import asyncpg
 
 from index.database import Database
 from index.document import Document
-from index.documents import Committed, Documents, Write
+from index.documents import Documents, Write
 from index.heard import By
+from index.outbox import Committed
 from index.tenants import Tenants
 from tests.index.samples import a_document
 
