@@ -94,6 +94,16 @@ class OwnPostgres:
         finally:
             await made.end()
 
+    def lacks_the_tail(self) -> None:
+        """A standby does not ask its primary for what came since the copy."""
+        with (self.folder / "postgresql.auto.conf").open("a") as file:
+            file.write("primary_conninfo = ''\n")
+
+    def kill_one_process(self) -> None:
+        """One that serves a client; the server recovers, and goes on."""
+        backends = [pid for pid in _children(self.pid) if b"127.0.0.1(" in _title(pid)]
+        os.kill(backends[0], signal.SIGKILL)
+
     async def promote(self) -> None:
         await run("pg_ctl", "promote", "-D", self.folder, "-w")
 
@@ -173,6 +183,10 @@ def _give(folder: Path) -> None:
 
 def _children(pid: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _title(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def _free_port() -> int:

@@ -26,6 +26,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 QUESTIONS = ("annual leave", "what is ben paid", "lighthouse keeper", "secret of the cellar")
 SUBJECTS = {"ana": ("staff",), "ben": ("staff",), "eve": ()}
 WRITES = 6  # more than were lost
+CUT_ALL_BUT_SEARCHES = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = 'nearhit' AND query NOT LIKE '%search_exact%' AND pid <> pg_backend_pid()"""
 DISCONNECT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'nearhit'"
 
 
@@ -123,12 +126,20 @@ class Company:
         await self.assert_right()
 
 
+def settings_of(settings: Settings, url: str) -> Settings:
+    return settings.model_copy(update={"database_url": SecretStr(url)})
+
+
+async def started_at(url: str) -> str:
+    return await run("psql", "-d", url, "-Atc", "SELECT pg_postmaster_start_time()")
+
+
 @asynccontextmanager
 async def company(
     settings: Settings, embedder: Embedder, url: str, behind: str | None = None
 ) -> AsyncIterator[Company]:
     """behind: what the gateways connect to, if not straight to the server."""
-    own = settings.model_copy(update={"database_url": SecretStr(behind or url)})
+    own = settings_of(settings, behind or url)
     async with AsyncExitStack() as stack:
         started = [await stack.enter_async_context(running(own, embedder)) for _ in range(2)]
         made = Company(url, started, embedder)
@@ -204,3 +215,67 @@ async def test_a_copy_of_the_database_that_takes_its_name(
         await staff.is_back()
 
         await staff.assert_right_from_now_on()
+
+
+async def test_a_tail_that_is_lost_while_the_server_goes_on(
+    settings: Settings, embedder: Embedder, postgres: OwnPostgres
+) -> None:
+    """Whose commits are asynchronous, and one of whose processes is killed."""
+    async with company(settings, embedder, postgres.url) as staff:
+        await run_sql(postgres.url, "CHECKPOINT")
+        await run_sql(postgres.url, "ALTER SYSTEM SET synchronous_commit = off")
+        await run_sql(postgres.url, "ALTER SYSTEM SET wal_writer_delay = 10000")
+        await run_sql(postgres.url, "SELECT pg_reload_conf()")
+        before = await started_at(postgres.url)
+        await staff.lose()
+
+        postgres.kill_one_process()
+        await staff.is_back()
+
+        assert await started_at(postgres.url) == before
+        await staff.assert_right_from_now_on()
+
+
+async def test_connections_to_a_server_that_was_replaced_serve_nobody(
+    settings: Settings, embedder: Embedder, postgres: OwnPostgres
+) -> None:
+    """It lives on, and so do the connections that searches go by."""
+    async with (
+        database_proxy(postgres.url) as wire,
+        company(settings, embedder, postgres.url, wire.url) as staff,
+        postgres.standby() as standby,
+    ):
+        await staff.lose()
+        await asyncio.gather(*(staff.callers["eve"].search(f"bees {n}") for n in range(20)))
+        standby.lacks_the_tail()
+        await standby.start()
+        await standby.promote()
+        wire.target = staff.url = standby.url
+
+        await run_sql(postgres.url, CUT_ALL_BUT_SEARCHES)
+
+        await staff.assert_right_from_now_on()
+
+
+async def test_a_database_that_goes_back_under_the_same_name_is_found_out(
+    settings: Settings, embedder: Embedder, postgres: OwnPostgres
+) -> None:
+    """By who read a higher revision, as by who finds one in Redis."""
+    async with company(settings, embedder, postgres.url) as staff:
+        await staff.callers["ana"].put("leave", "Everybody gets 27 days of leave.")
+        await staff.warm()
+        await run_sql(postgres.url, "UPDATE documents SET title = 'Older'")
+        await run_sql(postgres.url, "UPDATE chunk_texts SET text = 'Older.'")
+        await run_sql(
+            postgres.url, "UPDATE tenants SET revision = revision - 1 WHERE tenant = 'acme'"
+        )
+
+        async with running(settings_of(settings, postgres.url), embedder) as new:
+            ana = new.as_(staff.callers["ana"])
+            first = await ana.call("POST", "/v1/search", json={"query": QUESTIONS[0]})
+            answers = [await ana.search(question) for question in QUESTIONS]
+            counted = await new.counted("nearhit_cache_events_total", event="went_back")
+
+        assert first.status_code in (200, 503)
+        assert counted == 1
+        assert all("Older." in answer.text for answer in answers)
