@@ -32,12 +32,14 @@ from index.errors import (
     EmbeddingUnavailable,
     PayloadTooLarge,
     QueueFull,
+    SourceReserved,
     TenantMissing,
 )
 from index.jobs import NewJob
 from index.principals import Principal
+from index.write_order import ACCESS, CONTENT, Parts
 from ingest.batch import batches
-from ingest.write import Outcome, Put, Revise, Written
+from ingest.revision import Outcome, Put, Revise, Written
 
 _PAGE_MAX = 100
 
@@ -58,14 +60,12 @@ async def put_document(exchange: Exchange) -> Response:
     body = wire.parse(DocumentBody, sent)
     revise = revision(admitted, document_id, body, settings.language)
     if len(sent) > settings.document_inline_bytes_max or exchange.prefers("respond-async"):
-        return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
+        return await _put_later(exchange, admitted, document_id, body, sent, revise)
     tenant = admitted.principal.tenant
     try:
-        done = await exchange.services.writer.put(tenant, document_id, revise)
+        done = await exchange.services.writer.put(tenant, document_id, revise, parts=parts_of(body))
     except EmbeddingUnavailable:  # the worker tries again
-        return await _put_later(exchange, admitted, document_id, body.source, sent, revise)
-    if not done.changed:  # what was queued before this request is out of date all the same
-        await exchange.services.jobs.supersede(tenant, [document_id])
+        return await _put_later(exchange, admitted, document_id, body, sent, revise)
     return answer(written(done))
 
 
@@ -73,7 +73,7 @@ async def _put_later(
     exchange: Exchange,
     admitted: Admitted,
     document_id: str,
-    source: str,
+    body: DocumentBody,
     sent: bytes,
     revise: Revise,
 ) -> Response:
@@ -81,7 +81,7 @@ async def _put_later(
     principal = admitted.principal
     stored = await exchange.services.documents.stored(principal.tenant, document_id)
     revise(stored.document if stored else None)
-    accepted = queued(await queue(exchange, admitted, document_id, source, sent))
+    accepted = queued(await queue(exchange, admitted, document_id, body, sent))
     if exchange.prefers("respond-async"):
         accepted.headers["Preference-Applied"] = "respond-async"
     if await exchange.services.spending.is_spent(principal.tenant):
@@ -90,19 +90,21 @@ async def _put_later(
 
 
 async def queue(
-    exchange: Exchange, admitted: Admitted, document_id: str, source: str, sent: bytes
+    exchange: Exchange, admitted: Admitted, document_id: str, body: DocumentBody, sent: bytes
 ) -> str:
-    """The job that will write it."""
+    """The job that will write it. Raises `SourceReserved`, for the worker would be refused too."""
     principal = admitted.principal
+    await exchange.services.sources.require_open(principal.tenant, body.source, document_id)
     job = NewJob(
         tenant=principal.tenant,
         kind="document",
         target=jobs.of_document(document_id),
         payload=sent,
-        source=source,
+        source=body.source,
         key_id=await _key_id(exchange, principal),
         subject=principal.subject,
         attempts_max=exchange.services.settings.job_attempts,
+        parts=parts_of(body),
     )
     return await exchange.services.jobs.put_document(document_id, job)
 
@@ -166,26 +168,23 @@ async def _queue_lines(
 ) -> None:
     """Queue what the embedder gave no vectors for, unless a later line has written the document."""
     done = {
-        result.document_id: (place, result.changed)
+        result.document_id: place
         for place, result in enumerate(results)
         if isinstance(result, Written)
     }
-    unchanged = [document_id for document_id, (_, changed) in done.items() if not changed]
-    if unchanged:  # what was queued for them before this request is out of date all the same
-        await exchange.services.jobs.supersede(admitted.principal.tenant, unchanged)
     for place, result in enumerate(results):
         if not isinstance(result, EmbeddingUnavailable):
             continue
         document = _parse_line(exchange, lines[place])
-        if place < done.get(document.document_id, (0, False))[0]:
+        if place < done.get(document.document_id, 0):
             continue
         told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
         try:
             job_id = await queue(
-                exchange, admitted, document.document_id, document.source, orjson.dumps(told)
+                exchange, admitted, document.document_id, document, orjson.dumps(told)
             )
             results[place] = Queued(job_id, isinstance(result, BudgetSpent))
-        except (PayloadTooLarge, QueueFull) as refused:
+        except (PayloadTooLarge, QueueFull, SourceReserved) as refused:
             results[place] = refused
 
 
@@ -196,7 +195,7 @@ def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Prob
         return problem
     language = exchange.services.settings.language
     revise = revision(admitted, document.document_id, document, language)
-    return Put(document.document_id, revise)
+    return Put(document.document_id, revise, parts_of(document))
 
 
 def _is_final(outcome: Outcome | Queued) -> bool:
@@ -268,8 +267,16 @@ async def patch_access(exchange: Exchange) -> Response:
         admitted.principal.tenant,
         document_id_of(exchange),
         lambda stored: _with_access(admitted, may_change(admitted, stored), body),
+        parts=parts_of(body) & ACCESS,
     )
     return answer(RevisionAnswer(document_id=done.document_id, revision=done.revision))
+
+
+def parts_of(body: DocumentBody | AccessBody) -> Parts:
+    """What the body sets of its document: the content, and of owner and readers what it names."""
+    owner: Parts = frozenset({"owner"} if "owner" in body.model_fields_set else ())
+    readers: Parts = frozenset() if body.readers is None else frozenset({"readers"})
+    return CONTENT | owner | readers
 
 
 def revision(

@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 
 from gateway.wire import Body
 from index.document import (
+    API_SOURCE,
     Cut,
     DocumentId,
     Language,
@@ -26,7 +27,7 @@ class DocumentBody(Body):
 
     title: Title = ""
     text: Text
-    source: Source = "api"
+    source: Source = API_SOURCE
     uri: Uri = ""
     language: Language | None = None
     tags: Tags = ()

@@ -12,8 +12,9 @@ from gateway.errors import NotPossible
 from gateway.settings import Settings
 from gateway.sources_wire import SourceBody
 from gateway.wire import TenantBody
-from index.errors import TenantMissing
+from index.errors import SourceReserved, TenantMissing
 from index.export import ReadSource, Snapshot, snapshot
+from index.heard import Reading
 from index.sources import Plan, Sources
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, written
 from ingest.run import Report, read_items
@@ -81,6 +82,7 @@ async def import_(
         await opened.tenants.create(body.id, archive.header.name)
         if not await opened.tenants.exists(body.id):
             raise NotPossible(f"the tenant {tenant} is being deleted")
+        reading = Reading(await opened.documents.next_sequence())
         refused = []
         for line in await asyncio.to_thread(list, archive.others()):
             match line:
@@ -91,15 +93,21 @@ async def import_(
                         await _put_source(opened.sources, tenant, line)
                     except ValidationError as error:
                         refused.append(Refused(line.source, error.errors()[0]["msg"]))
+                    except SourceReserved as reserved:
+                        refused.append(Refused(line.source, str(reserved)))
         report, _ = await read_items(
-            archive.documents(), tenant, writer=opened.writer, on_item=on_item
+            archive.documents(),
+            tenant,
+            writer=opened.writer,
+            on_item=on_item,
+            reading=reading,
         )
     report.refused += refused
     return report
 
 
 async def _put_source(sources: Sources, tenant: str, line: SourceLine) -> None:
-    """Raises pydantic's `ValidationError`."""
+    """Raises pydantic's `ValidationError`, and `SourceReserved`."""
     there = await sources.one(tenant, line.source)
     if there is not None and there.kind is not None:
         return

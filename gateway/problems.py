@@ -2,7 +2,7 @@
 
 Problem                 an answer that is not the one asked for, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, PayloadTooLarge, QueueFull,
-                        Saturated, TenantFull, TenantMissing
+                        Saturated, SourceReserved, TenantFull, TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the request's deadline
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -27,6 +27,7 @@ from index.errors import (
     PayloadTooLarge,
     QueueFull,
     Saturated,
+    SourceReserved,
     TenantFull,
     TenantMissing,
 )
@@ -183,8 +184,8 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return error
         case DatabaseUnavailable() | EmbeddingUnavailable() | DocumentContended() | QueueFull():
             return _unavailable(error)
-        case PayloadTooLarge() | Saturated() | TenantFull():
-            return _beyond_limit(error)
+        case PayloadTooLarge() | Saturated() | SourceReserved() | TenantFull():
+            return _refused(error)
         case TenantMissing():
             return not_found("tenant", "There is no such tenant any more.")
         case DocumentTooLong():
@@ -202,7 +203,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return Problem(500, "internal", "Something broke", detail)
 
 
-def _beyond_limit(error: PayloadTooLarge | Saturated | TenantFull) -> Problem:
+def _refused(error: PayloadTooLarge | Saturated | SourceReserved | TenantFull) -> Problem:
     match error:
         case PayloadTooLarge():
             return too_large(error.bytes_max)
@@ -210,6 +211,8 @@ def _beyond_limit(error: PayloadTooLarge | Saturated | TenantFull) -> Problem:
             return (
                 too_many("of the tenant's requests at once", 1) if error.by_itself else overloaded()
             )
+        case SourceReserved():
+            return conflict("source", str(error))
         case TenantFull():
             return Problem(409, "full", "There are too many", str(error))
         case _:

@@ -21,6 +21,8 @@ from index.unlearning import UNLEARN
 from ingest.errors import JobRefused
 from ingest.work import Handler
 
+SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
+
 
 def handlers(services: Services) -> dict[str, Handler]:
     """By kind, what does the work; an older worker leaves kinds that it does not know alone."""
@@ -37,7 +39,10 @@ def handlers(services: Services) -> dict[str, Handler]:
 
 
 class PutDocument:
-    """Twice the same is once: what is stored already, by its digests, makes no revision."""
+    """Twice the same is once: what is stored already, by its digests, makes no revision.
+
+    What a later write has set since the job was queued stays: the text, the owner or the readers.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -49,10 +54,12 @@ class PutDocument:
             body = wire.parse(DocumentBody, job.payload)
             language = self._services.settings.language
             revise = documents.revision(admitted, document_id, body, language)
-            done = await self._services.writer.put(job.tenant, document_id, revise, job.run)
+            done = await self._services.writer.put(
+                job.tenant, document_id, revise, job.run, documents.parts_of(body)
+            )
         except Problem as problem:
             raise JobRefused(problem.detail) from None
-        return documents.written(done).model_dump()
+        return SUPERSEDED if done.is_superseded else documents.written(done).model_dump()
 
 
 async def _asker(services: Services, job: Claimed) -> Admitted:

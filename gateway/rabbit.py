@@ -27,7 +27,12 @@ from aio_pika.connection import make_url
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, ChannelNotFoundEntity
 
 from gateway.services import Services
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable, TenantMissing
+from index.errors import (
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    SourceReserved,
+    TenantMissing,
+)
 from ingest import events
 from ingest.errors import DocumentContended, DocumentTooLong, EventRefused
 from ingest.events import Event
@@ -210,7 +215,7 @@ class _Place:
             await self.consumer.hearer.hear(self.tenant, event)
         except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable):
             raise
-        except (DocumentTooLong, TenantMissing) as refused:
+        except (DocumentTooLong, SourceReserved, TenantMissing) as refused:
             return str(refused)
         except Exception as error:  # its text may quote the document
             log.exception("event", state="erred", **self._told(event))

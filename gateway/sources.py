@@ -15,6 +15,7 @@ from gateway.services import Services
 from gateway.sources_wire import SourceAnswer, SourceBody, SourcesAnswer
 from index.document import Document
 from index.errors import IndexFailure
+from index.heard import Reading
 from index.jobs import Claimed
 from index.sources import Plan, Source
 from ingest import schedule
@@ -125,7 +126,7 @@ class ReadSource:
                 documents=self._services.documents,
                 prune=True,
                 on_item=note,
-                run=job.run,
+                reading=Reading(job.run.sequence, job.run),
             )
             report = await telling(
                 self._services.jobs,
@@ -140,7 +141,10 @@ class ReadSource:
 
 
 class RemoveSource:
-    """Removes a source with all its documents, each forgotten as if its owner had."""
+    """Removes a source with its documents, each forgotten as if its owner had.
+
+    Those that were written after the removal was asked for stay, and the source with them.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -148,12 +152,15 @@ class RemoveSource:
     async def __call__(self, job: Claimed) -> Mapping[str, Any]:
         assert job.source is not None, "such jobs are of a source"
         services, removed = self._services, 0
+        reading = Reading(job.run.sequence, job.run)
         told_s = now_s = asyncio.get_running_loop().time()
-        while documents := await services.documents.of_source(job.tenant, job.source):
+        while documents := await services.documents.of_source(
+            job.tenant, job.source, until=reading.sequence
+        ):
             for document_id in documents:
                 with suppress(_Gone):
                     await services.writer.remove(
-                        job.tenant, document_id, _must_be_there, job.run, forget=True
+                        job.tenant, document_id, _must_be_there, reading, forget=True
                     )
                     removed += 1
                 now_s = asyncio.get_running_loop().time()

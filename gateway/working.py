@@ -22,6 +22,8 @@ from ingest.work import Worker
 
 _FORGET_S = 60.0  # between two looks for jobs and tokens to forget
 _TOKENS_KEPT = timedelta(days=1)  # past their end, so that it can be seen whose they were
+# A reading from the command line, which no job tells of, must not take longer.
+_REMOVED_KEPT_S = 86_400.0
 _SCHEDULE_S = 5.0  # between two looks for sources to read
 _AUDIT_S = 60.0  # between two looks for indexes to audit
 _PRUNE_S = 3_600.0  # between two looks for rows of the audit log that are too old
@@ -77,6 +79,9 @@ async def _queue(services: Services, stop: asyncio.Event) -> None:
         kept_s = services.settings.jobs_kept_s
         group.create_task(_again(stop, _FORGET_S, lambda: services.jobs.forget(kept_s)))
         group.create_task(_again(stop, _FORGET_S, lambda: _forget_tokens(services)))
+        group.create_task(
+            _again(stop, _FORGET_S, lambda: services.documents.forget_removed(_REMOVED_KEPT_S))
+        )
         group.create_task(_again(stop, _SCHEDULE_S, lambda: ask_due(services)))
         group.create_task(_again(stop, _AUDIT_S, lambda: ask_audits(services)))
         group.create_task(_again(stop, _PRUNE_S, lambda: prune_audit_log(services)))

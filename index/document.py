@@ -190,6 +190,7 @@ Cut = Annotated[
 Summaries = Literal["none", "extract", "model"]
 
 NO_SUMMARIES: Summaries = "none"
+API_SOURCE, EVENTS_SOURCE = "api", "events"  # of documents that name none
 
 
 @dataclass(frozen=True, slots=True)

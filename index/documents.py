@@ -4,22 +4,31 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 
 from pgvector import HalfVector
 
-from index import chunk_rows, forgetting, heard, outbox, vocabulary
-from index.chunk_rows import Added, Kept
+from index import document_writes, forgetting, heard, outbox, vocabulary
 from index.database import Database, Row, Session
 from index.document import Document
-from index.errors import DatabaseUnavailable, TenantMissing
-from index.heard import By, Hearing
+from index.document_writes import CommitOutcome, Confirmation, Write
+from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
+from index.heard import By, Hearing, sequence_of
 from index.outbox import Change, Committed
 from index.query import Filter
-from index.rows import document_of, fields_of
+from index.rows import document_of
 from index.scope import PUBLIC, Scope
 from index.visible import which
-from index.vocabulary import Extent, Learned
+from index.vocabulary import Learned
+from index.write_order import (
+    ACCESS,
+    ALL_PARTS,
+    UNKNOWN,
+    Absent,
+    Parts,
+    PartSequences,
+    by_parts,
+)
 
 _MOVING_PAUSE_S = 0.1
 _MOVING_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in a second
@@ -42,6 +51,7 @@ class Stored:
 
     revision: the tenant's, when this was read.
     places: where each chunk begins and ends. summaries: chunks that are in none of those three.
+    sequences: of the last writes of its parts. is_awaited: whether a queued write of it is to come.
     """
 
     document: Document
@@ -51,32 +61,12 @@ class Stored:
     digests: tuple[bytes, ...]
     places: tuple[tuple[int, int], ...]
     summaries: tuple[Summary, ...] = ()
+    sequences: PartSequences = UNKNOWN
+    is_awaited: bool = False
 
     @property
     def all_ids(self) -> tuple[int, ...]:
         return (*self.chunk_ids, *(summary.chunk_id for summary in self.summaries))
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """One document's next version. `version` is the stored one it was planned from, 0 if none.
-
-    space: of the added chunks' vectors; None if there are none.
-    words: what the tenant's vocabulary learns of it; see `spelling.words_of`.
-    strays: further chunks to remove, should the tables hold less or more of them than they ought.
-    stored: what it was planned from; None if there is none, or nobody knows: then caches take every
-            kept chunk for another one.
-    """
-
-    document: Document
-    version: int
-    added: Sequence[Added]
-    kept: Sequence[Kept]
-    removed: Sequence[int]
-    space: str | None = None
-    words: Collection[str] = ()
-    strays: Sequence[int] = ()
-    stored: Document | None = None
 
 
 class Documents:
@@ -94,6 +84,22 @@ class Documents:
         """Those of the documents that there are, all as of one instant."""
         rows = await self._database.rows("documents.stored", tenant, document_ids)
         return {row["document_id"]: _stored(row) for row in rows}
+
+    async def absent_all(self, tenant: str, document_ids: Sequence[str]) -> dict[str, Absent]:
+        """What is known of each of these documents, none of which exists."""
+        rows = await self._database.rows("documents.absent", tenant, document_ids)
+        return document_writes.absent_of(rows)
+
+    async def next_sequence(self) -> int:
+        """The sequence number of what is acknowledged now."""
+        row = await self._database.row("documents.next_sequence")
+        assert row is not None
+        sequence: int = row["sequence"]
+        return sequence
+
+    async def forget_removed(self, kept_s: float) -> None:
+        """Forget removals of so long ago that no earlier write can come any more."""
+        await self._database.rows("documents.forget_removed", kept_s)
 
     async def space(self, tenant: str) -> str | None:
         """The space of the tenant's vectors; None if there are none yet. Raises `TenantMissing`."""
@@ -128,8 +134,9 @@ class Documents:
         )
         return [document_of(row) for row in rows]
 
-    async def of_source(self, tenant: str, source: str) -> list[str]:
-        rows = await self._database.rows("documents.of_source", tenant, source)
+    async def of_source(self, tenant: str, source: str, *, until: int | None = None) -> list[str]:
+        """until: without those whose content a write with a higher sequence number has set."""
+        rows = await self._database.rows("documents.of_source", tenant, source, until)
         return [row["document_id"] for row in rows]
 
     async def known_embeddings(
@@ -147,26 +154,32 @@ class Documents:
 
     async def apply_all(
         self, tenant: str, writes: Sequence[Write], by: By | None = None
-    ) -> list[Committed | None]:
+    ) -> list[CommitOutcome]:
         """Commit writes of different documents together.
 
-        None for those whose document, or the tenant's space, has changed since the plan: nothing of
-        them is committed.
-        by: the job's run or the event that writes them, which must not have been overtaken; what is
-        new overtakes what is queued for it, unless that is the job.
+        None for those whose document, or the tenant's space, has changed since the plan, and
+        `SourceReserved` for those whose source is not for callers: nothing of them is committed.
+        by: the job's run, the reading or the event that writes them, which must not have been
+        overtaken; earlier jobs of which the writes leave nothing to do are superseded.
         """
-        document_ids = [write.document.document_id for write in writes]
-        async with self._writing(tenant, document_ids) as (session, before):
+        sources = document_writes.sources_of_callers(writes, by)
+        async with self._writing(tenant, sources) as (session, before):
+            absent = await document_writes.absent_now(session, tenant, before, writes, by)
+            planned = [write for write in writes if before.is_of(write, absent)]
+            reserved = [one for one in planned if one.document.document_id in before.reserved]
             # New sources are locked one by one: in one order for all, so that nobody can deadlock.
             timely = sorted(
-                (write for write in writes if before.is_of(write)),
+                (one for one in planned if one.document.document_id not in before.reserved),
                 key=lambda write: write.document.source,
             )
+            outcomes: dict[str, CommitOutcome] = {
+                one.document.document_id: SourceReserved(one.document.source) for one in reserved
+            }
             if not timely:
-                return [None] * len(writes)
-            newer = [one.document.document_id for one in timely if one.document != one.stored]
-            await heard.overtake(session, tenant, newer, by)
-            changes = await _put(session, tenant, before, timely)
+                return [outcomes.get(one.document.document_id) for one in writes]
+            parts = {one.document.document_id: one.parts for one in timely if one.parts}
+            await heard.overtake(session, tenant, parts, by)
+            changes = await document_writes.put(session, tenant, before, timely, by)
             all_words = chain.from_iterable(one.words for one in timely)
             words = self._learned.others(tenant, before.vocabulary.era, all_words)
             await vocabulary.learn(session, tenant, words)
@@ -180,7 +193,29 @@ class Documents:
                 new = [*chain.from_iterable(change.added for change in changes)]
                 await forgetting.keep_again(session, tenant, space, new)
         self._learned.remember(tenant, before.vocabulary.era, words)
-        return [committed if before.is_of(write) else None for write in writes]
+        outcomes |= dict.fromkeys(done, committed)
+        return [outcomes.get(one.document.document_id) for one in writes]
+
+    async def confirm_all(
+        self, tenant: str, confirmations: Sequence[Confirmation], by: By | None = None
+    ) -> set[str]:
+        """Note that these writes were acknowledged last, though they change nothing.
+
+        The documents that were confirmed; the others have changed since. by: as for `apply_all`.
+        """
+        document_ids = [each.document_id for each in confirmations]
+        async with self._writing(tenant, dict.fromkeys(document_ids)) as (session, before):
+            parts = {
+                each.document_id: each.parts
+                for each in confirmations
+                if before.version(each.document_id) == each.version
+            }
+            if parts:
+                await heard.overtake(session, tenant, parts, by)
+            for each, of_these in by_parts(parts):
+                arguments = (of_these, sorted(each), sequence_of(by))
+                await session.rows("documents.confirm", tenant, *arguments)
+            return set(parts)
 
     async def put_access(
         self,
@@ -191,20 +226,23 @@ class Documents:
         readers: Sequence[str],
         words: Collection[str] = (),
         by: Hearing | None = None,
+        parts: Parts = ACCESS,
     ) -> Committed | None:
         """Change who may read the document, or nothing and None if it has changed since.
 
         words: what the tenant's vocabulary learns by it.
-        by: the event that says so; what is queued for the document still comes.
+        by: the event that says so.
+        parts: those that are set; an earlier write that still comes leaves them alone.
         """
         document_id = stored.document.document_id
-        async with self._writing(tenant, [document_id]) as (session, before):
+        async with self._writing(tenant, {document_id: None}) as (session, before):
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
             if by is not None:
                 await heard.keep(session, tenant, by)
-            await session.rows("documents.put_access", tenant, document_id, owner, list(readers))
+            arguments = (document_id, owner, list(readers), sorted(parts))
+            await session.rows("documents.put_access", tenant, *arguments)
             await vocabulary.learn(session, tenant, words)
             change = Change(
                 row["document_key"],
@@ -227,13 +265,13 @@ class Documents:
                 `QueueFull` if nothing more can wait for its words to be forgotten.
         """
         document_id = stored.document.document_id
-        async with self._writing(tenant, [document_id]) as (session, before):
+        async with self._writing(tenant, {document_id: None}) as (session, before):
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            await heard.overtake(session, tenant, [document_id], by)
+            await heard.overtake(session, tenant, {document_id: ALL_PARTS}, by)
             digests = await forgetting.digests(session, row["document_key"]) if forget else []
-            await session.rows("documents.remove", tenant, document_id)
+            await session.rows("documents.remove", tenant, document_id, sequence_of(by))
             change = Change(
                 row["document_key"],
                 stored.document.language,
@@ -252,107 +290,32 @@ class Documents:
             )
             return replace(committed, forgotten=forgotten)
 
+    async def remove_absent(self, tenant: str, document_id: str, by: By | None = None) -> bool:
+        """Remove what is queued for a document that does not exist; False if it exists by now."""
+        async with self._writing(tenant, {document_id: None}) as (session, before):
+            if document_id in before.rows:
+                return False
+            await heard.overtake(session, tenant, {document_id: ALL_PARTS}, by)
+            await session.rows("documents.remove", tenant, document_id, sequence_of(by))
+            return True
+
     @asynccontextmanager
     async def _writing(
-        self, tenant: str, document_ids: Sequence[str]
-    ) -> AsyncIterator[tuple[Session, "_Before"]]:
+        self, tenant: str, sources: Mapping[str, str | None]
+    ) -> AsyncIterator[tuple[Session, document_writes.Before]]:
         """A transaction in which nobody else can change these documents.
 
+        sources: by document, its source if a caller brings it there; else None.
         While the tenant's chunks are being moved it is waited for on no connection, for searches
         need them.
         """
         for _ in range(_MOVING_PAUSES_MAX):
             async with self._database.transaction() as session:
                 if await session.value("documents.enter", tenant):
-                    yield session, await _locked(session, tenant, document_ids)
+                    yield session, await document_writes.lock(session, tenant, sources)
                     return
             await asyncio.sleep(_MOVING_PAUSE_S)
         raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")
-
-
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """What nobody else can change until the transaction ends: the tenant's space, and documents.
-
-    vocabulary: the tenant's, which may learn more words but forget none.
-    rows: by identifier, of those that exist.
-    """
-
-    space: str | None
-    vocabulary: Extent
-    rows: Mapping[str, Row]
-
-    def is_of(self, write: Write) -> bool:
-        """Whether this is what the write was planned from."""
-        row = self.rows.get(write.document.document_id)
-        version = 0 if row is None else row["version"]
-        spaces = {self.space, write.space} - {None}
-        return version == write.version and len(spaces) < 2
-
-
-async def _locked(session: Session, tenant: str, document_ids: Sequence[str]) -> _Before:
-    await session.rows("documents.lock", tenant, document_ids)
-    rows = await session.rows("documents.versions", tenant, document_ids)
-    if not rows:
-        raise TenantMissing(tenant)
-    documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
-    extent = Extent(rows[0]["history"], rows[0]["words"])
-    return _Before(rows[0]["space"], extent, documents)
-
-
-async def _put(
-    session: Session, tenant: str, before: _Before, writes: Sequence[Write]
-) -> list[Change]:
-    """Write the documents and their chunks."""
-    rows = await session.rows_each(
-        "documents.put", [(tenant, *fields_of(write.document), _chunks(write)) for write in writes]
-    )
-    keys = [row["document_key"] for row in rows]
-    removed = [chunk_id for write in writes for chunk_id in write.removed]
-    if removed:
-        await session.rows("documents.remove_chunks", tenant, removed)
-    if strays := [chunk_id for write in writes for chunk_id in write.strays]:
-        await session.rows("documents.remove_strays", tenant, strays)
-    new = [(key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added]
-    added = await chunk_rows.add(session, tenant, new)
-    kept = [chunk for write in writes for chunk in write.kept]
-    moved = await chunk_rows.keep(session, tenant, kept)
-    return [
-        _change(
-            key,
-            before.rows.get(write.document.document_id),
-            write,
-            added=list(islice(added, len(write.added))),
-            moved=moved,
-        )
-        for key, write in zip(keys, writes, strict=True)
-    ]
-
-
-def _change(
-    key: int, before: Row | None, write: Write, *, added: Sequence[int], moved: Collection[int]
-) -> Change:
-    """moved: chunks that stand elsewhere in their text; of other documents too."""
-    was, document = write.stored, write.document
-    is_alike = was is not None and outbox.is_alike(was, document)
-    is_elsewhere = was is not None and was.uri != document.uri
-    untouched = [kept.chunk_id for kept in write.kept if is_alike and kept.lexical is None]
-    return Change(
-        key,
-        document.language,
-        was_public=before is not None and PUBLIC in before["readers"],
-        is_public=PUBLIC in document.readers,
-        chunks_before=before["chunks"] if before is not None else 0,
-        chunks=_chunks(write),
-        added=added,
-        removed=sorted({*write.removed, *write.strays}),
-        touched=[kept.chunk_id for kept in write.kept if not is_alike or kept.lexical is not None],
-        moved=[chunk_id for chunk_id in untouched if is_elsewhere or chunk_id in moved],
-    )
-
-
-def _chunks(write: Write) -> int:
-    return len(write.added) + len(write.kept)
 
 
 def _stored(row: Row) -> Stored:
@@ -364,4 +327,8 @@ def _stored(row: Row) -> Stored:
         digests=tuple(row["digests"]),
         places=tuple(zip(row["starts"], row["ends"], strict=True)),
         summaries=tuple(Summary(*summary) for summary in row["summaries_told"] or ()),
+        sequences=PartSequences(
+            row["content_sequence"], row["owner_sequence"], row["readers_sequence"]
+        ),
+        is_awaited=row["is_awaited"],
     )

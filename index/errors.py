@@ -14,6 +14,7 @@ IndexFailure
 ├── QueueFull              too many jobs of the tenant wait already
 ├── RoleRefused            the database role that serves searches is not as it must be
 ├── Saturated              what is shared is in use, and the request has waited long enough
+├── SourceReserved         others bring documents to the source
 ├── TenantFull             the tenant has as many things of a kind as it may have
 ├── TenantMissing          there is no such tenant
 └── Unreadable             a record of what an answer depends on says nothing
@@ -98,6 +99,18 @@ class Saturated(IndexFailure):
         users = f"requests of {tenant}" if by_itself else "other tenants"
         super().__init__(f"all that {tenant} may use is in use by {users}")
         self.by_itself = by_itself
+
+
+class SourceReserved(IndexFailure):
+    """Nothing was stored: others bring documents to the source. The message says who."""
+
+    def __init__(self, source: str, detail: str = "") -> None:
+        super().__init__(
+            detail
+            or "The documents of this source are read by Nearhit, or are the files of a vector "
+            "store. Choose another source."
+        )
+        self.source = source
 
 
 class TenantFull(IndexFailure):

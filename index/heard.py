@@ -3,7 +3,7 @@
 So an event that comes late, or again, is known to be out of date, whoever else is at the document.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,6 +11,7 @@ from index import jobs
 from index.database import Database, Session
 from index.errors import HeardMeanwhile, TenantMissing
 from index.jobs import Run
+from index.write_order import Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,15 @@ class Hearing:
     after: Heard
 
 
-By: TypeAlias = Run | Hearing  # on whose behalf documents are written, if not a caller's of now
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A reading of a source. sequence: when it was asked for; run: of its job, if it has one."""
+
+    sequence: int
+    run: Run | None = None
+
+
+By: TypeAlias = Run | Reading | Hearing  # who writes documents, if not a caller of now
 
 
 class Hearsay:
@@ -51,8 +60,14 @@ class Hearsay:
         return Heard(row["content"], row["access"], row["owner"], tuple(row["readers"]))
 
     async def keep(self, tenant: str, hearing: Hearing) -> None:
-        """Keep what was heard where it changes no document. Raises `HeardMeanwhile`."""
+        """Keep what was heard of a document that does not exist.
+
+        Raises `HeardMeanwhile`, also if the document exists by now.
+        """
         async with self._database.transaction() as session:
+            await session.rows("documents.lock", tenant, [hearing.document_id])
+            if await session.row("documents.exists", tenant, hearing.document_id) is not None:
+                raise HeardMeanwhile(hearing.document_id)
             await keep(session, tenant, hearing)
 
 
@@ -73,11 +88,25 @@ async def keep(session: Session, tenant: str, hearing: Hearing) -> None:
         raise HeardMeanwhile(hearing.document_id)
 
 
+def sequence_of(by: By | None) -> int | None:
+    """When the write was acknowledged; None if that is now."""
+    return by.sequence if isinstance(by, Run | Reading) else None
+
+
 async def overtake(
-    session: Session, tenant: str, document_ids: Sequence[str], by: By | None
+    session: Session, tenant: str, parts: Mapping[str, Parts], by: By | None
 ) -> None:
-    """`jobs.overtake`, by an event too, which must still be the next. Raises `HeardMeanwhile`."""
-    if isinstance(by, Hearing):
-        await keep(session, tenant, by)
-        by = None
-    await jobs.overtake(session, tenant, document_ids, by)
+    """Before documents are written: their writer must not have lost its job, or be out of date.
+
+    parts: those that it sets, by document, which have to be locked; what else is queued for them is
+    superseded where nothing is left of it. Raises `JobLost` and `HeardMeanwhile`.
+    """
+    match by:
+        case Run():
+            await jobs.hold(session, by)
+            return
+        case Reading(run=Run() as run):
+            await jobs.hold(session, run)
+        case Hearing():
+            await keep(session, tenant, by)
+    await jobs.supersede(session, tenant, parts, sequence_of(by))

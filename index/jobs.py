@@ -7,13 +7,14 @@ taken for dead can't end, or write for, a job that has been begun anew.
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from index.database import Database, Row, Session
 from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
+from index.write_order import ALL_PARTS, Parts, by_parts
 
 CHANNEL = "nearhit_jobs"  # as in sql/jobs.sql
 PAYLOAD_BYTES_MAX = 8_388_608  # as in migrations/0008_jobs.sql; twice a document's longest body
@@ -29,6 +30,7 @@ class NewJob:
     """key_id and subject: whose rights count when it runs; None for the operator's own work.
 
     target: what it changes, such as `document:ID`. source: of the documents that it changes.
+    parts: those that it sets of the document that is its target.
     """
 
     tenant: str
@@ -40,15 +42,20 @@ class NewJob:
     subject: str | None = None
     attempts_max: int = ATTEMPTS_MAX
     due_s: float = 0.0
+    parts: Parts = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a job: nobody has the job any more but whoever has its last run."""
+    """One run of a job: nobody has the job any more but whoever has its last run.
+
+    sequence: the job's, by which its writes are ordered among all others.
+    """
 
     place: int
     lease: UUID
     attempts: int
+    sequence: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,31 +128,37 @@ async def enqueue(session: Session, job: NewJob) -> str:
         job.payload,
         job.attempts_max,
         job.due_s,
+        sorted(job.parts),
     )
     return job_id
 
 
 async def enqueue_once(session: Session, job: NewJob) -> str:
-    """The job of this kind and target that waits already, or else the new one.
+    """The job of this kind and target that waits already, asked for as of now, or else the new one.
 
     The session must keep others from asking for the same.
     """
-    waiting: str | None = await session.value("jobs.waiting_for", job.tenant, job.target, job.kind)
+    waiting: str | None = await session.value("jobs.ask_again", job.tenant, job.target, job.kind)
     return waiting or await enqueue(session, job)
 
 
-async def overtake(
-    session: Session, tenant: str, document_ids: Sequence[str], run: Run | None
-) -> None:
-    """Before documents are written: by a run of a job, which must still have it; or by somebody
-    whose write is later than what was queued for them, which is then done with.
-
-    Raises `JobLost`. The documents have to be locked, so that nobody comes in between.
-    """
-    if run is None:
-        await session.rows("jobs.supersede", tenant, [of_document(each) for each in document_ids])
-    elif not await session.value("jobs.hold", run.place, run.lease, run.attempts):
+async def hold(session: Session, run: Run) -> None:
+    """Keep the job for this run until the transaction ends. Raises `JobLost`."""
+    if not await session.value("jobs.hold", run.place, run.lease, run.attempts):
         raise JobLost(run.place)
+
+
+async def supersede(
+    session: Session, tenant: str, parts: Mapping[str, Parts], sequence: int | None = None
+) -> None:
+    """Finish the earlier jobs of which a write leaves nothing to do.
+
+    parts: those that the write sets, by document. The documents have to be locked, so that no other
+    writer comes in between. sequence: the write's; None for a write of now.
+    """
+    for each, document_ids in by_parts(parts):
+        targets = [of_document(document_id) for document_id in document_ids]
+        await session.rows("jobs.supersede", tenant, targets, sorted(each), sequence)
 
 
 class Jobs:
@@ -164,10 +177,10 @@ class Jobs:
             return await enqueue_once(session, job)
 
     async def put_document(self, document_id: str, job: NewJob) -> str:
-        """Enqueue a write of the document, instead of what was queued for it."""
+        """Enqueue a write of the document, instead of those queued ones that set no other part."""
         async with self._database.transaction() as session:
             await session.rows("documents.lock", job.tenant, [document_id])
-            await session.rows("jobs.supersede", job.tenant, [of_document(document_id)])
+            await supersede(session, job.tenant, {document_id: job.parts})
             return await enqueue(session, job)
 
     async def hurry(self, tenant: str) -> None:
@@ -175,8 +188,9 @@ class Jobs:
         await self._database.rows("jobs.hurry", tenant)
 
     async def supersede(self, tenant: str, document_ids: Sequence[str]) -> None:
-        """Be done with what was queued for the documents."""
-        await self._database.rows("jobs.supersede", tenant, [*map(of_document, document_ids)])
+        """Finish what was queued for the documents."""
+        async with self._database.transaction() as session:
+            await supersede(session, tenant, dict.fromkeys(document_ids, ALL_PARTS))
 
     # What a worker does.
 
@@ -281,7 +295,7 @@ class Jobs:
 
 def _claimed(row: Row, lease: UUID) -> Claimed:
     return Claimed(
-        run=Run(row["place"], lease, row["attempts"]),
+        run=Run(row["place"], lease, row["attempts"], row["sequence"]),
         job_id=row["job_id"],
         tenant=row["tenant"],
         kind=row["kind"],

@@ -7,7 +7,8 @@ from typing import Any, Literal, TypeAlias
 
 from index import audit_log, jobs
 from index.database import Database, Session
-from index.errors import TenantMissing
+from index.document import API_SOURCE, EVENTS_SOURCE
+from index.errors import SourceReserved, TenantMissing
 from index.jobs import NewJob
 
 READ, REMOVE = "source.read", "source.remove"  # kinds of jobs
@@ -51,7 +52,10 @@ class Sources:
         self._database = database
 
     async def put(self, tenant: str, source: str, plan: Plan) -> None:
+        """Read the source from now on. Raises `SourceReserved` if others bring documents to it."""
         async with self._database.transaction() as session:
+            await session.rows("shelves.close", tenant)  # no writer can come in between
+            await _require_unused(session, tenant, source)
             row = await session.row(
                 "sources.put",
                 tenant,
@@ -74,6 +78,12 @@ class Sources:
                 schedule=plan.schedule,
                 paused=plan.paused,
             )
+
+    async def require_open(self, tenant: str, source: str, document_id: str) -> None:
+        """Raises `SourceReserved` unless a caller may bring the document to the source."""
+        row = await self._database.row("documents.versions", tenant, [document_id], [source])
+        if row is not None and row["reserved"]:
+            raise SourceReserved(source)
 
     async def all(self, tenant: str) -> list[Source]:
         rows = await self._database.rows("sources.all", tenant)
@@ -138,6 +148,25 @@ class Sources:
             if removed:
                 await audit_log.append(session, tenant, "source.remove", source)
             return removed
+
+
+async def _require_unused(session: Session, tenant: str, source: str) -> None:
+    """Raises `SourceReserved` if a reading of the source would remove what others bring to it."""
+    if source in (API_SOURCE, EVENTS_SOURCE):
+        detail = f"{source} is the source of documents that name none. Choose another name."
+        raise SourceReserved(source, detail)
+    row = await session.row("sources.users", tenant, source)
+    if row is None or row["is_read"]:
+        return
+    if row["is_vector_store"]:
+        detail = "This source is a vector store, and its documents are attached files."
+        raise SourceReserved(source, f"{detail} Choose another name.")
+    if row["has_documents"]:
+        detail = (
+            "Callers have written documents of this source, which a reading would remove. "
+            "Choose another name, or remove the source first."
+        )
+        raise SourceReserved(source, detail)
 
 
 def _job(kind: str, tenant: str, source: str, subject: str | None) -> NewJob:

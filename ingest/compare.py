@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 from index.document import Document
 from index.documents import Documents, Stored
-from index.jobs import Run
+from index.heard import Reading
+from ingest.revision import Outcome, Put, Written
 from ingest.turns import Turns
-from ingest.write import Outcome, Put, Written
 
 
 class Comparison:
@@ -17,7 +17,7 @@ class Comparison:
         self.behind: set[str] = set()
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], _run: Run | None, _turns: Turns
+        self, tenant: str, puts: Sequence[Put], _reading: Reading, _turns: Turns
     ) -> list[Outcome]:
         stored = await self._documents.stored_all(tenant, [put.document_id for put in puts])
         return [self._compared(put, stored.get(put.document_id)) for put in puts]
@@ -27,7 +27,7 @@ class Comparison:
         _tenant: str,
         document_id: str,
         _permit: Callable[[Document | None], object],
-        _run: Run | None,
+        _reading: Reading,
     ) -> Written:
         self.behind.add(document_id)
         return Written(document_id, 0)

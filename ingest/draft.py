@@ -8,7 +8,8 @@ from pgvector import HalfVector
 from index import lexical, spelling, vectors
 from index.chunk_rows import Added, Kept
 from index.document import NO_SUMMARIES, Document
-from index.documents import Stored, Write
+from index.document_writes import Write
+from index.documents import Stored
 from index.scope import PUBLIC
 from ingest.chunk import Chunk
 from ingest.cuts import named

@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from index import cut
 from index.document import (
+    EVENTS_SOURCE,
     NO_SUMMARIES,
     Cut,
     Document,
@@ -61,7 +62,7 @@ class Content(_Body):
 
     title: Title = ""
     text: Text
-    source: Source = "events"
+    source: Source = EVENTS_SOURCE
     uri: Uri = ""
     language: Language | None = None
     tags: Tags = ()

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from index.document import Document
 from index.errors import HeardMeanwhile
 from index.heard import Hearing, Hearsay
+from index.write_order import ALL_PARTS, CONTENT
 from ingest import events
 from ingest.errors import DocumentContended
 from ingest.events import Delete, Event, Put
-from ingest.write import Writer, Written
+from ingest.revision import Written
+from ingest.write import Writer
 
 _ATTEMPTS_MAX = 20  # each lost attempt means that another event of the document got through
 
@@ -47,16 +49,15 @@ class Hearer:
 
     async def _do(self, tenant: str, event: Event, hearing: Hearing) -> Written | None:
         try:
-            written = await self._write(tenant, event, hearing)
-        except _Gone:
-            written = None
-        if written is None or not written.changed:  # there was no commit to keep it with
+            return await self._write(tenant, event, hearing)
+        except _Gone:  # what it says is kept for a document to come
             await self.hearsay.keep(tenant, hearing)
-        return written
+            return None
 
     async def _write(self, tenant: str, event: Event, hearing: Hearing) -> Written:
         document_id, after = event.document_id, hearing.after
         is_latest = after.content > hearing.before.content
+        says_access = after.access > hearing.before.access
         match event:
             case Put() if is_latest:
                 return await self.writer.put(
@@ -64,9 +65,12 @@ class Hearer:
                     document_id,
                     lambda stored: events.document_of(event, stored, hearing, self.language),
                     hearing,
+                    ALL_PARTS if says_access else CONTENT,
                 )
             case Delete() if is_latest:
-                return await self.writer.remove(tenant, document_id, _there, hearing, forget=True)
+                return await self.writer.remove(
+                    tenant, document_id, lambda stored: stored, hearing, forget=True
+                )
             case _:  # what is in the document a later one has said
                 return await self.writer.put_access(
                     tenant,

@@ -11,12 +11,12 @@ from typing import Protocol, TypeAlias
 
 from index.document import Document
 from index.documents import Documents
-from index.jobs import Run
+from index.heard import Reading
 from ingest.batch import batches
 from ingest.errors import DocumentTooLong
+from ingest.revision import Outcome, Put, Written
 from ingest.source import Item, Refused, Source
 from ingest.turns import Turns
-from ingest.write import Outcome, Put, Written
 
 _WRITING_MAX = 2  # batches: one is planned, one committed
 
@@ -27,7 +27,7 @@ class Writing(Protocol):
     """As `ingest.write.Writer` does it, or as whoever only compares."""
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], run: Run | None, turns: Turns, /
+        self, tenant: str, puts: Sequence[Put], reading: Reading, turns: Turns, /
     ) -> list[Outcome]: ...
 
     async def remove(
@@ -35,7 +35,7 @@ class Writing(Protocol):
         tenant: str,
         document_id: str,
         permit: Callable[[Document | None], object],
-        run: Run | None,
+        reading: Reading,
         /,
     ) -> Written: ...
 
@@ -84,21 +84,23 @@ async def read_source(
     documents: Documents,
     prune: bool,
     on_item: Callable[[Report], None],
-    run: Run | None = None,
+    reading: Reading | None = None,
 ) -> Report:
     """Write every document of the source; `on_item` is told after each one.
 
     prune: remove the documents of the source that it no longer has. What it has but can't give is
     kept as it was.
-    run: of the job that does it; `JobLost` ends the reading.
+    reading: when it was asked for, if not now; what was written later stays. With the run of the
+    job that does it, `JobLost` ends the reading.
     """
+    reading = reading or Reading(await documents.next_sequence())
     report, seen = await read_items(
-        source.documents(), tenant, writer=writer, on_item=on_item, run=run
+        source.documents(), tenant, writer=writer, on_item=on_item, reading=reading
     )
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
-            if document_id not in seen and not _refused(report, source.name, document_id):
-                await writer.remove(tenant, document_id, lambda stored: stored, run)
+            is_gone = document_id not in seen and not _refused(report, source.name, document_id)
+            if is_gone and await remove_stored(writer, tenant, document_id, reading):
                 report.removed += 1
     return report
 
@@ -109,7 +111,7 @@ async def read_items(
     *,
     writer: Writing,
     on_item: Callable[[Report], None],
-    run: Run | None = None,
+    reading: Reading,
 ) -> tuple[Report, set[str]]:
     """Write every document among the items; what it came to, and their identifiers."""
     report, seen, turns = Report(), set[str](), Turns()
@@ -121,11 +123,11 @@ async def read_items(
             await asyncio.wait(before)
         seen.update(document_ids)
         puts = [Put(document.document_id, _as_read(document)) for document in found]
-        return await writer.put_all(tenant, puts, run, turns)
+        return await writer.put_all(tenant, puts, reading, turns)
 
     async with (
-        aclosing(_ahead(batches(items, _characters))) as reading,
-        aclosing(_written(reading, write)) as written,
+        aclosing(_ahead(batches(items, _characters))) as ahead,
+        aclosing(_written(ahead, write)) as written,
     ):
         async for batch, made in written:
             outcomes = iter(made)
@@ -133,6 +135,11 @@ async def read_items(
                 _count(report, item, outcomes)
                 on_item(report)
     return report, seen
+
+
+async def remove_stored(writer: Writing, tenant: str, document_id: str, reading: Reading) -> bool:
+    """Remove a document that the source no longer has; False if somebody wrote it later."""
+    return (await writer.remove(tenant, document_id, lambda stored: stored, reading)).changed
 
 
 async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], None]:

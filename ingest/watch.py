@@ -6,8 +6,9 @@ from pathlib import Path, PurePosixPath
 
 from index.documents import Documents
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.heard import Reading
 from ingest.errors import DocumentContended
-from ingest.run import Report, read_items, read_source
+from ingest.run import Report, read_items, read_source, remove_stored
 from ingest.sources.folder import FolderSource
 from ingest.write import Writer
 
@@ -94,18 +95,20 @@ class Watch:
 
     async def _read_changed(self, paths: Collection[Path]) -> Report:
         """Write what is there of these paths; remove what isn't, with all that was in it."""
+        reading = Reading(await self._documents.next_sequence())
         there, gone = await asyncio.to_thread(self._parted, paths)
         report, _ = await read_items(
             self._source.documents_of(there),
             self._tenant,
             writer=self._writer,
             on_item=lambda _report: None,
+            reading=reading,
         )
         stored = await self._documents.of_source(self._tenant, self._source.name) if gone else ()
         for document_id in stored:
             place = PurePosixPath(document_id.removeprefix(f"{self._source.name}/"))
-            if not gone.isdisjoint((place, *place.parents)):
-                await self._writer.remove(self._tenant, document_id, lambda stored: stored)
+            is_gone = not gone.isdisjoint((place, *place.parents))
+            if is_gone and await remove_stored(self._writer, self._tenant, document_id, reading):
                 report.removed += 1
         return report
 

@@ -24,6 +24,7 @@ from index.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
     JobLost,
+    SourceReserved,
     TenantMissing,
 )
 from index.jobs import CHANNEL, Claimed, Jobs
@@ -106,7 +107,7 @@ class Worker:
             log.info("job", state="lost", **told)
         except BudgetSpent as spent:
             await self.jobs.put_off(run, str(spent), due_s=self.pace.spent_s, counts=False)
-        except (JobRefused, DocumentTooLong, TenantMissing) as refused:
+        except (JobRefused, DocumentTooLong, SourceReserved, TenantMissing) as refused:
             log.warning("job", state="failed", detail=str(refused), **told)
             await self.jobs.fail(run, str(refused))
         except Exception as error:

@@ -6,9 +6,9 @@ that is still what is stored, the others are planned again.
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -17,16 +17,27 @@ from pgvector import HalfVector
 from cache.protocol import Revisions
 from index import spelling
 from index.document import Document
+from index.document_writes import Confirmation
 from index.documents import Documents, Stored
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable
-from index.forgetting import Forgotten
-from index.heard import By, Hearing
+from index.errors import DatabaseUnavailable, EmbeddingUnavailable, SourceReserved
+from index.heard import By, Hearing, sequence_of
 from index.outbox import Committed
+from index.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, Absent, Parts
 from ingest.assistant import Assistant
 from ingest.draft import Draft, Planned, draft_aside, is_common, write_of
 from ingest.embed import Embedder, embed_missing
 from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.payer import paid_by
+from ingest.revision import (
+    Outcome,
+    Put,
+    Revise,
+    Revision,
+    Written,
+    distinct,
+    revision_of,
+    superseded,
+)
 from ingest.threads import Threads
 from ingest.turns import Precedence, Turns
 
@@ -50,39 +61,6 @@ class Invalidation(Protocol):
     async def drain(self, tenant: str, revisions: Revisions, /) -> None: ...
 
 
-Revise = Callable[[Document | None], Document]
-
-
-@dataclass(frozen=True, slots=True)
-class Put:
-    """A document to be stored as what `revise` makes of the stored one, or of None.
-
-    `revise` may be called several times, and may raise to refuse.
-    """
-
-    document_id: str
-    revise: Revise
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The revision that a write made, and how many chunks it added, kept, removed and embedded.
-
-    changed: False if everything was so already, and the revision is an older one.
-    forgotten: what else went with a document that was forgotten.
-    """
-
-    document_id: str
-    revision: int
-    changed: bool = True
-    added: int = 0
-    kept: int = 0
-    removed: int = 0
-    embedded: int = 0
-    forgotten: Forgotten | None = None
-
-
-Outcome = Written | Exception  # what was written, or why nothing was
 _Attempt = Callable[[Mapping[str, Stored | None]], Awaitable[Mapping[str, Outcome]]]
 
 
@@ -115,14 +93,20 @@ class Writer:
         )
 
     async def put(
-        self, tenant: str, document_id: str, revise: Revise, by: By | None = None
+        self,
+        tenant: str,
+        document_id: str,
+        revise: Revise,
+        by: By | None = None,
+        parts: Parts = ALL_PARTS,
     ) -> Written:
         """`put_all` of one; raises the exception where that returns it.
 
-        by: the job's run or the event that asks for it; once overtaken, it writes nothing, and
-        `JobLost` or `HeardMeanwhile` is raised.
+        by: the job's run, the reading or the event that asks for it; once overtaken, it writes
+        nothing, and `JobLost` or `HeardMeanwhile` is raised. What a later write has set, an earlier
+        one leaves alone. parts: those that it sets.
         """
-        (outcome,) = await self.put_all(tenant, [Put(document_id, revise)], by)
+        (outcome,) = await self.put_all(tenant, [Put(document_id, revise, parts)], by)
         return _written(outcome)
 
     async def put_all(
@@ -142,24 +126,34 @@ class Writer:
         """
         turns = turns or Turns()
         outcomes: list[Outcome] = []
-        for revises in _distinct(puts):
-            await self._precedence.give_way(tenant, revises)
+        for different in distinct(puts):
+            await self._precedence.give_way(tenant, different)
             settled = await self._settled(
-                tenant, list(revises), partial(self._put, tenant, revises, by, turns)
+                tenant, list(different), partial(self._put, tenant, different, by, turns)
             )
-            outcomes += [settled[document_id] for document_id in revises]
+            outcomes += [settled[document_id] for document_id in different]
         return outcomes
 
     async def put_access(
-        self, tenant: str, document_id: str, revise: Revise, by: Hearing | None = None
+        self,
+        tenant: str,
+        document_id: str,
+        revise: Revise,
+        by: Hearing | None = None,
+        parts: Parts = ACCESS,
     ) -> Written:
-        """Change owner and readers to what `revise` says; embeds nothing, moves no vector."""
+        """Change owner and readers to what `revise` says; embeds nothing, moves no vector.
+
+        parts: which of the two it sets; queued writes then leave them alone.
+        """
 
         async def attempt(stored: Stored | None) -> Written | None:
             document = revise(stored.document if stored else None)
             assert stored is not None, "revise refuses what is not there"
             if stored.document == document:
-                return _unchanged(stored)
+                unchanged = Revision(stored, document, parts)
+                confirmed = await self._confirmed(tenant, {document_id: unchanged}, by)
+                return unchanged.unchanged() if confirmed else None
             words: Collection[str] = ()
             if is_common(document) and not is_common(stored.document):
                 told = (summary.text for summary in stored.summaries)
@@ -167,7 +161,7 @@ class Writer:
                 words = await self._threads.run(tenant, spelling.words_of, texts)
             owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
-                tenant, stored, owner=owner, readers=readers, words=words, by=by
+                tenant, stored, owner=owner, readers=readers, words=words, by=by, parts=parts
             )
             if committed is None:
                 return None
@@ -187,12 +181,19 @@ class Writer:
     ) -> Written:
         """Remove the document with its chunks; `permit` raises to refuse.
 
+        Where it doesn't and there is no document, what is queued for it is removed. A document that
+        was written later than `by` was acknowledged stays.
         forget: its vectors too, which would else stay, should its words come back.
         """
 
         async def attempt(stored: Stored | None) -> Written | None:
             permit(stored.document if stored else None)
-            assert stored is not None, "permit refuses what is not there"
+            if stored is None:
+                is_absent = await self._documents.remove_absent(tenant, document_id, by)
+                return Written(document_id, 0, changed=False) if is_absent else None
+            sequence = sequence_of(by)
+            if sequence is not None and stored.sequences.content > sequence:
+                return superseded(document_id, stored)
             committed = await self._documents.remove(tenant, stored, by, forget=forget)
             if committed is None:
                 return None
@@ -222,9 +223,12 @@ class Writer:
             for error in too_long.values():
                 raise error
             planned = await self._planned(
-                tenant, [replace(draft, strays=strays) for draft in drafts]
+                tenant,
+                [replace(draft, strays=strays) for draft in drafts],
+                {document_id: Revision(stored, stored.document, frozenset())},
             )
-            return (await self._commit(tenant, planned, by)).get(document_id)
+            outcome = (await self._commit(tenant, planned, by)).get(document_id)
+            return None if outcome is None else _written(outcome)
 
         await self._settled_one(tenant, document_id, attempt)
 
@@ -283,27 +287,68 @@ class Writer:
     async def _put(
         self,
         tenant: str,
-        revises: Mapping[str, Revise],
+        puts: Mapping[str, Put],
         by: By | None,
         turns: Turns,
         stored: Mapping[str, Stored | None],
     ) -> dict[str, Outcome]:
         """One attempt at all that `stored` names; whom somebody overtook is left out."""
-        revised = {each: _revised(revises[each], found) for each, found in stored.items()}
-        changed = [
-            (stored[each], new) for each, new in revised.items() if isinstance(new, Document)
-        ]
-        for each in stored.values():
-            if each and isinstance(revised[each.document.document_id], Written):
-                self._count(tenant, each.document, 0, len(each.all_ids))
+        outcomes: dict[str, Outcome] = {}
+        revisions, unchanged = dict[str, Revision](), dict[str, Revision]()
+        for each, revised in (await self._revised(tenant, puts, by, stored)).items():
+            if not isinstance(revised, Revision):
+                outcomes[each] = revised
+            elif not revised.is_unchanged:
+                revisions[each] = revised
+            elif revised.is_certain(by):
+                outcomes[each] = revised.unchanged()
+            else:
+                unchanged[each] = revised
         async with turns.planning:
-            drafts, too_long = await self._drafts(tenant, changed)
-            planned = await self._planned(tenant, drafts)
-        outcomes: dict[str, Outcome] = {
-            each: outcome for each, outcome in revised.items() if not isinstance(outcome, Document)
-        }
+            drafts, too_long = await self._drafts(
+                tenant, [(revised.stored, revised.document) for revised in revisions.values()]
+            )
+            planned = await self._planned(tenant, drafts, revisions)
         async with turns.committing:
+            outcomes |= await self._confirmed(tenant, unchanged, by)
             return outcomes | too_long | await self._commit(tenant, planned, by)
+
+    async def _revised(
+        self,
+        tenant: str,
+        puts: Mapping[str, Put],
+        by: By | None,
+        stored: Mapping[str, Stored | None],
+    ) -> dict[str, Revision | Outcome]:
+        """What each put makes of its document."""
+        sequence, absent = sequence_of(by), dict[str, Absent]()
+        new = [each for each, found in stored.items() if found is None]
+        if sequence is not None and new:
+            absent = await self._documents.absent_all(tenant, new)
+        revised = {
+            each: revision_of(puts[each], found, absent.get(each, NEVER_SEEN), sequence)
+            for each, found in stored.items()
+        }
+        for each, found in stored.items():
+            one = revised[each]
+            if found and (
+                one.is_unchanged if isinstance(one, Revision) else isinstance(one, Written)
+            ):
+                self._count(tenant, found.document, 0, len(found.all_ids))
+        return revised
+
+    async def _confirmed(
+        self, tenant: str, unchanged: Mapping[str, Revision], by: By | None
+    ) -> dict[str, Outcome]:
+        """Those writes that change nothing and are acknowledged all the same, as the last ones."""
+        if not unchanged:
+            return {}
+        confirmed = await self._documents.confirm_all(
+            tenant,
+            [Confirmation(each, one.version, one.parts) for each, one in unchanged.items()],
+            by,
+        )
+        return {each: one.unchanged() for each, one in unchanged.items() if each in confirmed}
 
     async def _drafts(
         self, tenant: str, changed: Sequence[tuple[Stored | None, Document]]
@@ -313,26 +358,36 @@ class Writer:
             assisted = await self._assistant.assisted(changed)
         return await draft_aside(self._threads, tenant, changed, assisted)
 
-    async def _planned(self, tenant: str, drafts: Sequence[Draft]) -> Planned:
+    async def _planned(
+        self, tenant: str, drafts: Sequence[Draft], revisions: Mapping[str, Revision]
+    ) -> Planned:
         texts = {chunk.digest: chunk.embedded_text for draft in drafts for chunk in draft.added}
         space = await self._space(tenant) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
-        return Planned(drafts, [write_of(draft, space, vectors) for draft in drafts], embedded)
+        writes = []
+        for draft in drafts:
+            revised, write = revisions[draft.document.document_id], write_of(draft, space, vectors)
+            writes.append(replace(write, parts=revised.parts, absent=revised.absent))
+        return Planned(drafts, writes, embedded)
 
-    async def _commit(self, tenant: str, planned: Planned, by: By | None) -> dict[str, Written]:
+    async def _commit(self, tenant: str, planned: Planned, by: By | None) -> dict[str, Outcome]:
         """Those of the drafts that were written, all in one commit."""
         if not planned.drafts:
             return {}
         commits = await self._documents.apply_all(tenant, planned.writes, by)
-        committed = next(filter(None, commits), None)
+        outcomes: dict[str, Outcome] = {
+            draft.document.document_id: commit
+            for draft, commit in zip(planned.drafts, commits, strict=True)
+            if isinstance(commit, SourceReserved)
+        }
+        committed = next((each for each in commits if isinstance(each, Committed)), None)
         if committed is None:
-            return {}
+            return outcomes
         revision = await self._invalidated(tenant, committed)
-        outcomes = {}
         for draft, commit, texts_embedded in zip(
             planned.drafts, commits, planned.each_embedded(), strict=True
         ):
-            if commit is None:
+            if not isinstance(commit, Committed):
                 continue
             added, kept = len(draft.added), len(draft.kept)
             self._count(tenant, draft.document, texts_embedded, added + kept - texts_embedded)
@@ -372,32 +427,6 @@ class Writer:
         """The tenant's revision, once caches are drained up to it, or readers left to do so."""
         await self._invalidation.drain(tenant, Revisions(committed.history, committed.revisions))
         return committed.revisions[tenant]
-
-
-def _distinct(puts: Sequence[Put]) -> Iterator[dict[str, Revise]]:
-    """The puts in their order, parted where a document comes again."""
-    revises: dict[str, Revise] = {}
-    for put in puts:
-        if put.document_id in revises:
-            yield revises
-            revises = {}
-        revises[put.document_id] = put.revise
-    if revises:
-        yield revises
-
-
-def _revised(revise: Revise, stored: Stored | None) -> Document | Outcome:
-    """The document to be written, unless it is refused or already so."""
-    try:
-        document = revise(stored.document if stored else None)
-    except Exception as refusal:
-        return refusal
-    return _unchanged(stored) if stored and stored.document == document else document
-
-
-def _unchanged(stored: Stored) -> Written:
-    document_id, kept = stored.document.document_id, len(stored.all_ids)
-    return Written(document_id, stored.revision, changed=False, kept=kept)
 
 
 def _written(outcome: Outcome) -> Written:

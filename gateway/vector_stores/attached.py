@@ -28,9 +28,10 @@ from gateway.vector_stores.wire import (
     counted,
 )
 from index.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
-from index.errors import EmbeddingUnavailable
+from index.errors import EmbeddingUnavailable, SourceReserved
 from index.files import File, Files
 from index.vector_stores import Attached, FileStatus, VectorStore, VectorStores, Which
+from index.write_order import CONTENT
 from ingest.errors import DocumentTooLong
 from ingest.extract import SUFFIXES, Unreadable
 
@@ -69,6 +70,7 @@ async def change_attached(exchange: Exchange) -> Response:
         admitted.principal.tenant,
         document.document_id,
         lambda stored: replace(plain.may_change(admitted, stored), metadata=metadata),
+        parts=CONTENT,
     )
     return answer(await _one(exchange, admitted, store, _file_id(exchange)))
 
@@ -90,11 +92,14 @@ async def detach_file(exchange: Exchange) -> Response:
     attached = await _attached(exchange, admitted, store, file_id)
     if attached is None or await services.documents.stored(tenant, attached.document_id):
         document_id = (await _document(exchange, admitted, store, file_id)).document_id
-        await services.writer.remove(
-            tenant, document_id, lambda stored: plain.may_change(admitted, stored), forget=True
-        )
-    if attached is not None:
-        await services.jobs.supersede(tenant, [attached.document_id])
+    else:  # it is queued, perhaps
+        document_id = attached.document_id
+
+    def permit(stored: Document | None) -> None:
+        if stored is not None or attached is None:
+            plain.may_change(admitted, stored)
+
+    await services.writer.remove(tenant, document_id, permit, forget=True)
     await VectorStores(services.database).detach(tenant, store.source, file_id)
     return answer(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
 
@@ -127,8 +132,11 @@ async def attach_each(
     bodies: Sequence[AttachBody],
     batch_id: str | None = None,
 ) -> None:
-    """All files have to be there before one is attached."""
+    """All files have to be there before one is attached, and no reading may remove them."""
     admitted = await exchange.admit()
+    source = await exchange.services.sources.one(admitted.principal.tenant, store.source)
+    if source is not None and source.kind is not None:
+        raise SourceReserved(store.source)
     files = [await own_file(exchange, admitted, body.file_id) for body in bodies]
     for file, body in zip(files, bodies, strict=True):
         await _attach(exchange, await exchange.admit(), store, file, body, batch_id)
@@ -173,7 +181,9 @@ async def _write(
     revise = plain.revision(admitted, document_id, body, settings.language)
     if len(body.text) <= settings.document_inline_bytes_max:
         try:
-            await services.writer.put(admitted.principal.tenant, document_id, revise)
+            await services.writer.put(
+                admitted.principal.tenant, document_id, revise, parts=plain.parts_of(body)
+            )
         except EmbeddingUnavailable:
             pass
         else:
@@ -181,7 +191,7 @@ async def _write(
     stored = await services.documents.stored(admitted.principal.tenant, document_id)
     revise(stored.document if stored else None)
     sent = body.model_dump_json(exclude_unset=True).encode()
-    return await plain.queue(exchange, admitted, document_id, body.source, sent)
+    return await plain.queue(exchange, admitted, document_id, body, sent)
 
 
 def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> DocumentBody:

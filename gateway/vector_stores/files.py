@@ -4,6 +4,7 @@ An admin is told which there are, and may remove them; what they say is their up
 """
 
 from collections.abc import AsyncGenerator
+from functools import partial
 
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, Headers, UploadFile
@@ -16,7 +17,7 @@ from gateway.exchange import Exchange, answer
 from gateway.principal import Admitted
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.wire import DeletedAnswer, FileAnswer, Purpose
-from index.document import Line
+from index.document import Document, Line
 from index.files import File, Files
 from index.principals import NO_FILTER
 from index.vector_stores import VectorStores
@@ -78,14 +79,18 @@ async def delete_file(exchange: Exchange) -> Response:
     services, tenant = exchange.services, admitted.principal.tenant
     file, stores = await _told_of(exchange, admitted), VectorStores(services.database)
     for source, document_id in (await stores.of_file(tenant, file.file_id)).items():
-        await services.jobs.supersede(tenant, [document_id])
-        if await services.documents.stored(tenant, document_id) is not None:
-            await services.writer.remove(
-                tenant, document_id, lambda stored: may_change(admitted, stored), forget=True
-            )
+        await services.writer.remove(
+            tenant, document_id, partial(_permit_removal, admitted), forget=True
+        )
         await stores.detach(tenant, source, file.file_id)
     await Files(services.database).remove(tenant, _uploader(admitted), file.file_id)
     return answer(DeletedAnswer(id=file.file_id, object="file"))
+
+
+def _permit_removal(admitted: Admitted, stored: Document | None) -> None:
+    """A document that is not written yet is its file's uploader's alone."""
+    if stored is not None:
+        may_change(admitted, stored)
 
 
 async def own_file(exchange: Exchange, admitted: Admitted, file_id: str) -> File:

@@ -18,7 +18,13 @@ SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'shelf' || c
 -- Each is looked up by itself: a join or a group would read all that the tenant has, at times.
 SELECT
     found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
-    version, texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
+    version, content_sequence, owner_sequence, readers_sequence,
+    EXISTS (
+        SELECT FROM jobs
+        WHERE jobs.tenant = $1 AND target = 'document:' || found.document_id
+          AND state IN ('waiting', 'running')
+    ) AS is_awaited,
+    texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
     told.chunk_ids, told.digests, told.starts, told.ends, told.summaries_told
 FROM unnest($2::text[]) AS asked (document_id)
 CROSS JOIN LATERAL (
@@ -40,33 +46,93 @@ CROSS JOIN LATERAL (
     FROM chunk_texts WHERE chunk_texts.document_key = found.document_key
 ) AS told;
 
+-- name: exists
+SELECT true FROM documents WHERE tenant = $1 AND document_id = $2;
+
+-- name: absent
+-- $1 tenant, $2 documents, none of which exists: what an earlier write of them has to know.
+SELECT
+    asked.document_id, coalesce(removed.sequence, 0) AS removed,
+    coalesce(access_sequence, 0) AS access, heard.owner, coalesce(heard.readers, '{}') AS readers
+FROM unnest($2::text[]) AS asked (document_id)
+LEFT JOIN removed_documents AS removed
+    ON removed.tenant = $1 AND removed.digest = sha256(convert_to(asked.document_id, 'UTF8'))
+LEFT JOIN heard ON heard.tenant = $1 AND heard.document_id = asked.document_id;
+
+-- name: next_sequence
+-- Higher than that of every write that is acknowledged already.
+SELECT nextval('document_versions') AS sequence;
+
 -- name: versions
 -- $1 tenant, $2 documents: those that exist, with the space that the tenant's vectors are in, null
 -- while it has none, and what its vocabulary is at. One row at least if there is the tenant, none if
--- not, or if it is being deleted.
+-- not, or if it is being deleted. $3 the source of each document as a caller writes it, or nothing:
+-- reserved are the documents of sources that are not for callers, unless they are attached files.
 SELECT
     coalesce(tenants.space, (SELECT space FROM generation)) AS space, words,
     (SELECT history FROM histories) AS history,
+    ARRAY(
+        SELECT asked.document_id
+        FROM unnest($2::text[], $3::text[]) AS asked (document_id, source)
+        JOIN sources ON sources.tenant = $1 AND sources.source = asked.source
+        WHERE sources.kind IS NOT NULL
+          OR EXISTS (
+              SELECT FROM vector_stores
+              WHERE vector_stores.tenant = $1 AND vector_stores.source = asked.source
+          ) AND NOT EXISTS (
+              SELECT FROM vector_store_files AS files
+              WHERE files.tenant = $1 AND files.source = asked.source
+                AND files.document_id = asked.document_id
+          )
+    ) AS reserved,
     document_key, document_id, version, readers, documents.chunks
 FROM tenants
 LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
 WHERE tenants.tenant = $1 AND NOT leaving;
 
 -- name: put
--- $1 tenant, $2 document, then its fields: a new document, or the next version of it.
+-- $1 tenant, $2 document, then its fields: a new document, or the next version of it. $15 the parts that
+-- the write sets, $16 its sequence number or null for now, $17 whether a caller brings the document.
 WITH registered AS (
-    INSERT INTO sources (tenant, source) VALUES ($1, $3) ON CONFLICT DO NOTHING
+    INSERT INTO sources (tenant, source, by_callers) VALUES ($1, $3, $17) ON CONFLICT DO NOTHING
+),
+brought AS (
+    UPDATE sources SET by_callers = true WHERE tenant = $1 AND source = $3 AND $17 AND NOT by_callers
+),
+returned AS (
+    DELETE FROM removed_documents
+    WHERE tenant = $1 AND digest = sha256(convert_to($2, 'UTF8')) RETURNING sequence
+),
+before AS (
+    SELECT greatest(
+        (SELECT sequence FROM returned),
+        (SELECT access_sequence FROM heard WHERE tenant = $1 AND document_id = $2),
+        0
+    ) AS sequence
 ),
 written AS (
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
-         summaries, chunks)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13, $14)
+         summaries, chunks, content_sequence, owner_sequence, readers_sequence)
+    SELECT
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13, $14, now.sequence,
+        CASE WHEN 'owner' = ANY ($15::text[]) THEN now.sequence ELSE before.sequence END,
+        CASE WHEN 'readers' = ANY ($15) THEN now.sequence ELSE before.sequence END
+    FROM before, coalesce($16::bigint, nextval('document_versions')) AS now (sequence)
     ON CONFLICT (tenant, document_id) DO UPDATE SET
         source = excluded.source, title = excluded.title, uri = excluded.uri,
         language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
         owner = excluded.owner, readers = excluded.readers, cut = excluded.cut,
         summaries = excluded.summaries, chunks = excluded.chunks,
+        content_sequence = CASE
+            WHEN 'content' = ANY ($15) THEN excluded.content_sequence ELSE documents.content_sequence
+        END,
+        owner_sequence = CASE
+            WHEN 'owner' = ANY ($15) THEN excluded.owner_sequence ELSE documents.owner_sequence
+        END,
+        readers_sequence = CASE
+            WHEN 'readers' = ANY ($15) THEN excluded.readers_sequence ELSE documents.readers_sequence
+        END,
         version = nextval('document_versions'), updated_at = now()
     RETURNING document_key
 ),
@@ -144,11 +210,47 @@ WHERE documents.tenant = $1 AND chunks.document_key = documents.document_key
   AND chunk_id = ANY ($2::bigint[]);
 
 -- name: remove
-DELETE FROM documents WHERE tenant = $1 AND document_id = $2;
+-- $1 tenant, $2 document, $3 the sequence number of its removal or null for now. There may be no such
+-- document: then what is queued or read of it comes too late.
+WITH removed AS (DELETE FROM documents WHERE tenant = $1 AND document_id = $2)
+INSERT INTO removed_documents AS known (tenant, digest, sequence)
+VALUES ($1, sha256(convert_to($2, 'UTF8')), coalesce($3::bigint, nextval('document_versions')))
+ON CONFLICT (tenant, digest) DO UPDATE SET
+    sequence = greatest(known.sequence, excluded.sequence), removed_at = excluded.removed_at;
+
+-- name: forget_removed
+-- $1 seconds: removals that old are forgotten, unless a job from before them may still run.
+DELETE FROM removed_documents AS removed
+WHERE removed_at < now() - $1 * interval '1 second' AND NOT EXISTS (
+    SELECT FROM jobs
+    WHERE jobs.tenant = removed.tenant AND state <> 'done' AND jobs.sequence < removed.sequence
+);
 
 -- name: put_access
-UPDATE documents SET owner = $3, readers = $4, version = nextval('document_versions')
+-- $1 tenant, $2 document, $3 owner, $4 readers, $5 the parts that the write sets.
+UPDATE documents SET
+    owner = $3, readers = $4, version = now.sequence,
+    owner_sequence = CASE WHEN 'owner' = ANY ($5::text[]) THEN now.sequence ELSE owner_sequence END,
+    readers_sequence = CASE WHEN 'readers' = ANY ($5) THEN now.sequence ELSE readers_sequence END
+FROM nextval('document_versions') AS now (sequence)
 WHERE tenant = $1 AND document_id = $2;
+
+-- name: confirm
+-- $1 tenant, $2 documents that are as a write says already, $3 the parts that it sets, $4 its sequence
+-- number or null for now. A new version, so that no earlier plan is committed.
+UPDATE documents SET
+    version = now.version,
+    content_sequence = CASE
+        WHEN 'content' = ANY ($3::text[]) THEN coalesce($4::bigint, now.version) ELSE content_sequence
+    END,
+    owner_sequence = CASE
+        WHEN 'owner' = ANY ($3) THEN coalesce($4, now.version) ELSE owner_sequence
+    END,
+    readers_sequence = CASE
+        WHEN 'readers' = ANY ($3) THEN coalesce($4, now.version) ELSE readers_sequence
+    END
+FROM nextval('document_versions') AS now (version)
+WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 
 -- name: advance
 -- $1 tenant or 'public', $2 languages, $3 how many chunks more, $4 how many public ones more; $5
@@ -181,5 +283,8 @@ SELECT $1, $2, digest, dense FROM unnest($3::bytea[], $4::halfvec[]) AS new (dig
 ON CONFLICT DO NOTHING;
 
 -- name: of_source
--- $1 tenant, $2 source: what a complete reading of the source is compared with.
-SELECT document_id FROM documents WHERE tenant = $1 AND source = $2 ORDER BY document_id;
+-- $1 tenant, $2 source: what a complete reading of the source is compared with. $3 null, or a sequence
+-- number: only documents whose content is not of a later write.
+SELECT document_id FROM documents
+WHERE tenant = $1 AND source = $2 AND ($3::bigint IS NULL OR content_sequence <= $3)
+ORDER BY document_id;

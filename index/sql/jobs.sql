@@ -9,11 +9,11 @@ FROM tenants WHERE tenant = $1 AND NOT leaving;
 
 -- name: enqueue
 -- $1 job, $2 tenant, $3 kind, $4 target, $5 source, $6 key, $7 subject, $8 payload, $9 most attempts,
--- $10 in how many seconds it is due
+-- $10 in how many seconds it is due, $11 parts of a document that it sets
 WITH added AS (
     INSERT INTO jobs
-        (job_id, tenant, kind, target, source, key_id, subject, payload, attempts_max, due_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 second')
+        (job_id, tenant, kind, target, source, key_id, subject, payload, attempts_max, due_at, parts)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 second', $11)
     RETURNING job_id
 )
 SELECT job_id, pg_notify('nearhit_jobs', '') FROM added;
@@ -24,12 +24,25 @@ SELECT job_id FROM jobs
 WHERE tenant = $1 AND target = $2 AND kind = $3 AND state = 'waiting'
 ORDER BY tenant, target LIMIT 1;
 
+-- name: ask_again
+-- $1 tenant, $2 target, $3 kind: the job that waits already is asked for anew, so it comes after all
+-- that was acknowledged before. No row if none waits.
+UPDATE jobs SET sequence = nextval('document_versions')
+WHERE place = (
+    SELECT place FROM jobs
+    WHERE tenant = $1 AND target = $2 AND kind = $3 AND state = 'waiting'
+    ORDER BY tenant, target LIMIT 1 FOR UPDATE
+)
+RETURNING job_id;
+
 -- name: supersede
--- $1 tenant, $2 targets: what was to be done to them has been overtaken by something later.
+-- $1 tenant, $2 targets, $3 parts that a write sets, $4 its sequence number or null for now: earlier
+-- jobs that set no other part are done with.
 UPDATE jobs SET
     state = 'done', result = '{"superseded": true}', payload = NULL, error = NULL,
     lease = NULL, leased_until = NULL, ended_at = now()
-WHERE tenant = $1 AND target = ANY ($2::text[]) AND state IN ('waiting', 'running');
+WHERE tenant = $1 AND target = ANY ($2::text[]) AND state IN ('waiting', 'running')
+  AND parts <@ $3::text[] AND ($4::bigint IS NULL OR sequence < $4);
 
 -- name: alone
 -- Workers claim one after the other, so that a tenant's limit is one.
@@ -81,7 +94,8 @@ UPDATE jobs SET
     leased_until = now() + $2 * interval '1 second', started_at = now()
 WHERE place = (SELECT place FROM candidates ORDER BY running, due_at, place LIMIT 1)
 RETURNING
-    place, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at;
+    place, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at,
+    sequence;
 
 -- name: renew
 -- $1 lease, $2 its seconds, $3 places

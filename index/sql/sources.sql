@@ -6,8 +6,23 @@ INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_
 SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1 AND NOT leaving
 ON CONFLICT (tenant, source) DO UPDATE SET
     kind = excluded.kind, settings = excluded.settings, schedule = excluded.schedule,
-    paused = excluded.paused, next_run_at = excluded.next_run_at
+    paused = excluded.paused, next_run_at = excluded.next_run_at, by_callers = false
 RETURNING source;
+
+-- name: users
+-- $1 tenant, $2 source: who brings documents to it. Documents of callers may still be queued.
+SELECT
+    EXISTS (SELECT FROM sources WHERE tenant = $1 AND source = $2 AND kind IS NOT NULL) AS is_read,
+    EXISTS (SELECT FROM vector_stores WHERE tenant = $1 AND source = $2) AS is_vector_store,
+    EXISTS (
+        SELECT FROM documents JOIN sources USING (tenant, source)
+        WHERE tenant = $1 AND source = $2 AND by_callers
+    )
+    OR EXISTS (
+        SELECT FROM jobs
+        WHERE tenant = $1 AND source = $2 AND kind = 'document' AND state IN ('waiting', 'running')
+    )
+    OR EXISTS (SELECT FROM vector_store_files WHERE tenant = $1 AND source = $2) AS has_documents;
 
 -- fragment: shown
 tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts,

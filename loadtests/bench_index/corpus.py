@@ -20,7 +20,8 @@ from index import lexical, spelling
 from index.chunk_rows import Added
 from index.database import connect
 from index.document import Document
-from index.documents import Documents, Write
+from index.document_writes import Write
+from index.documents import Documents
 from index.shelves import Shelves
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants

@@ -15,7 +15,8 @@ import asyncpg
 from pgvector.asyncpg import register_vector
 
 from index.database import connect
-from index.documents import Documents, Write
+from index.document_writes import Write
+from index.documents import Documents
 from index.tenants import Tenants
 from loadtests import service
 from loadtests.bench_index import corpus

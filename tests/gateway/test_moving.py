@@ -14,13 +14,14 @@ from gateway import direct, moving
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
+from index.heard import Reading
 from index.search import Embedder
 from index.sources import Plan
 from ingest.archive import Archive
 from ingest.batch import DOCUMENTS_MAX
 from ingest.errors import NotImportable
+from ingest.revision import Put
 from ingest.run import Report
-from ingest.write import Put
 from tests.gateway.commands import command, environment_of, succeeds
 from tests.gateway.gateways import Caller, Gateway
 from tests.index.worlds import made_up_documents
@@ -76,7 +77,8 @@ async def test_what_is_exported_and_imported_is_exported_alike(
     assert len(documents) > 5
     await services.tenants.create("acme", "Acme \u2028 Ltda.")
     puts = [Put(each.document_id, lambda _, each=each: each) for each in documents]  # type: ignore[misc]
-    await services.writer.put_all("acme", puts)
+    reading = Reading(await services.documents.next_sequence())
+    await services.writer.put_all("acme", puts, reading)
     for number in range(random.randrange(4)):
         members = [f"user-{n}" for n in range(random.randrange(4))]
         await services.tenants.put_group("acme", f"group-{number}", members)

@@ -25,7 +25,7 @@ from index.search import Embedder
 from index.shelves import Shelves
 from ingest.events import Event
 from ingest.hear import Hearer
-from ingest.write import Written
+from ingest.revision import Written
 from tests.gateway import own_rabbit
 from tests.gateway.database_proxy import database_proxy
 from tests.gateway.moody_embedder import MoodyEmbedder

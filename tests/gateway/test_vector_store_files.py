@@ -136,7 +136,7 @@ async def test_what_would_be_refused_later_is_refused_at_once(
         async with client_of(ana) as client:
             store = await client.vector_stores.create(name="Handbook")
             file = await client.files.create(file=("leave.md", LEAVE), purpose="assistants")
-            fields = {"source": store.id, "readers": ["tenant"]}
+            fields = {"readers": ["tenant"]}
             queued = await ben.call(
                 "PUT",
                 f"/v1/documents/{store.id}/{file.id}",

@@ -168,12 +168,12 @@ async def test_detaching_removes_the_document_that_was_meant_and_no_other(
     ana: Caller, client: AsyncOpenAI
 ) -> None:
     store = await client.vector_stores.create(name="Handbook")
-    await ana.put(f"{store.id}/leave", LEAVE.decode(), source=store.id)
-    await ana.put("leave", TRAVEL.decode(), source="wiki")
+    file_id = await attached(client, store.id, "leave.md", LEAVE)
+    await ana.put(file_id, TRAVEL.decode(), source="wiki")
 
-    await client.vector_stores.files.delete("leave", vector_store_id=store.id)
+    await client.vector_stores.files.delete(file_id, vector_store_id=store.id)
 
-    assert await ana.found("annual leave travel") == ["leave"]
+    assert await ana.found("annual leave travel") == [file_id]
 
 
 async def test_a_store_is_not_made_for_files_that_are_not_there(client: AsyncOpenAI) -> None:

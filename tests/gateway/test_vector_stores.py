@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import httpx2
 import openai
-import orjson
 import pytest
 from openai import AsyncOpenAI
 
@@ -15,7 +15,10 @@ from gateway import working
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
+from index.document import Document
+from index.heard import Reading
 from index.search import Embedder
+from ingest.revision import Put
 from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -145,6 +148,11 @@ async def test_what_is_not_said_of_a_store_stays_as_it_is(
     assert (retold.name, retold.metadata) == ("Other", {"year": "2026"})
 
 
+def _leave(source: str, days: int, _: Document | None) -> Document:
+    text = f"Leave of {days} days."
+    return Document(f"leave{days}", "", text, source, "", "en", (), {}, "ana", ())
+
+
 async def test_a_store_of_many_documents_is_emptied_by_a_worker(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -153,12 +161,10 @@ async def test_a_store_of_many_documents_is_emptied_by_a_worker(
         ana = await gateway.caller("ana")
         async with client_of(ana) as client:
             store = await client.vector_stores.create(name="Handbook")
-            lines = [
-                {"document_id": f"leave{n}", "text": f"Leave of {n} days.", "source": store.id}
-                for n in range(201)
-            ]
-            content = b"\n".join(map(orjson.dumps, lines))
-            assert (await ana.call("POST", "/v1/documents/batch", content=content)).is_success
+            async with open_services(settings, Metrics(), embedder) as services:
+                puts = [Put(f"leave{n}", partial(_leave, store.id, n)) for n in range(201)]
+                reading = Reading(await services.documents.next_sequence())
+                await services.writer.put_all("acme", puts, reading)
             await client.vector_stores.delete(store.id)
             left = await ana.found("leave", top_k=100)
             async with (

@@ -1,6 +1,6 @@
 """What tests commit of documents, and what they read of it in the tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -10,7 +10,9 @@ from pgvector import HalfVector, SparseVector
 
 from index.chunk_rows import Added, Kept
 from index.document import Document
-from index.documents import Documents, Stored, Write
+from index.document_writes import CommitOutcome, Write
+from index.documents import Documents, Stored
+from index.errors import SourceReserved
 from index.lexical import DIMENSION
 from index.outbox import Committed
 from index.tenants import Tenants
@@ -18,7 +20,14 @@ from index.tenants import Tenants
 
 async def apply(documents: Documents, tenant: str, write: Write) -> Committed | None:
     (committed,) = await documents.apply_all(tenant, [write])
+    assert not isinstance(committed, SourceReserved)
     return committed
+
+
+def revisions_of(outcome: CommitOutcome) -> Mapping[str, int] | None:
+    """The revision that the commit made in each partition; None if it did not take the write."""
+    assert not isinstance(outcome, SourceReserved)
+    return None if outcome is None else outcome.revisions
 
 
 def a_chunk(text: str, start: int = 0) -> Added:

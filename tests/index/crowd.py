@@ -10,7 +10,8 @@ from pgvector import HalfVector, SparseVector
 
 from index import lexical
 from index.chunk_rows import Added
-from index.documents import Documents, Write
+from index.document_writes import Write
+from index.documents import Documents
 from index.hashing_embedder import HashingEmbedder
 from index.strategy import Limits
 from tests.index.samples import a_document

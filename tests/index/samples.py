@@ -12,7 +12,8 @@ from cache.protocol import Revisions
 from index.document import Document
 from index.errors import EmbeddingUnavailable
 from index.search import Embedder
-from ingest.write import Writer, Written
+from ingest.revision import Written
+from ingest.write import Writer
 
 T = TypeVar("T")
 

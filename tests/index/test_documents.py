@@ -11,11 +11,21 @@ from pgvector import SparseVector
 
 from index.chunk_rows import Kept
 from index.document import METADATA_INTEGER_MAX, normalise
-from index.documents import Documents, Write
+from index.document_writes import Write
+from index.documents import Documents
 from index.lexical import DIMENSION
 from index.query import Filter
 from index.scope import everything
-from tests.index.commits import Rows, a_chunk, a_write, apply, digest, write_again, written
+from tests.index.commits import (
+    Rows,
+    a_chunk,
+    a_write,
+    apply,
+    digest,
+    revisions_of,
+    write_again,
+    written,
+)
 from tests.index.samples import a_document
 
 pytestmark = pytest.mark.anyio
@@ -280,7 +290,7 @@ async def test_documents_that_have_changed_since_are_left_out_of_a_commit_of_sev
 
     committed = await documents.apply_all("acme", writes)
 
-    assert [one and one.revisions for one in committed] == [{"acme": 3}, None, None]
+    assert [revisions_of(one) for one in committed] == [{"acme": 3}, None, None]
     assert before is not None
     assert await documents.stored("acme", "old") == replace(before, revision=3)
     assert await documents.stored("acme", "gone") is None

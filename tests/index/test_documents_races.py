@@ -10,7 +10,7 @@ from index.document import Document
 from index.documents import Documents, Stored
 from index.outbox import Committed
 from index.tenants import Tenants
-from tests.index.commits import Rows, a_write, apply, revision, write_again, written
+from tests.index.commits import Rows, a_write, apply, revision, revisions_of, write_again, written
 from tests.index.samples import a_document
 
 pytestmark = pytest.mark.anyio
@@ -106,7 +106,7 @@ async def test_writers_of_the_same_new_sources_take_them_in_one_order(
                 await asyncio.sleep(0.005)
         await connection.execute(_ADD_SOURCE, "b")
 
-    assert [one and one.revisions for one in await writing] == [{"acme": 1}] * 2
+    assert [revisions_of(one) for one in await writing] == [{"acme": 1}] * 2
 
 
 _SOMEBODY_WAITS = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"

@@ -12,7 +12,8 @@ from pgvector import HalfVector
 from index import statements
 from index.chunk_rows import Kept
 from index.database import Database
-from index.documents import Documents, Write
+from index.document_writes import Write
+from index.documents import Documents
 from index.query import Filter
 from index.scope import Scope, everything, resolve
 from index.tenants import Tenants

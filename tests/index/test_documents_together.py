@@ -8,10 +8,11 @@ import pytest
 from pgvector import SparseVector
 
 from index.chunk_rows import Kept
-from index.documents import Documents, Write
+from index.document_writes import Write
+from index.documents import Documents
 from index.lexical import DIMENSION
 from index.tenants import Tenants
-from tests.index.commits import Rows, a_chunk, a_write, digest, revision, written
+from tests.index.commits import Rows, a_chunk, a_write, digest, revision, revisions_of, written
 from tests.index.samples import a_document
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +37,7 @@ async def test_several_documents_are_one_revision_and_one_change(
 
     committed = await documents.apply_all("acme", writes)
 
-    assert [one and one.revisions for one in committed] == [{"acme": 2}] * 3
+    assert [revisions_of(one) for one in committed] == [{"acme": 2}] * 3
     new, kept = await documents.stored("acme", "new"), await documents.stored("acme", "kept")
     assert new is not None
     assert kept is not None
@@ -58,7 +59,7 @@ async def test_of_several_documents_only_the_public_ones_are_in_the_public_chang
 
     shared = await documents.stored("acme", "all")
     assert shared is not None
-    assert [one and one.revisions for one in committed] == [{"acme": 1, "public": 1}] * 2
+    assert [revisions_of(one) for one in committed] == [{"acme": 1, "public": 1}] * 2
     assert await rows.changes("public") == [(1, list(shared.chunk_ids), [], [])]
 
 

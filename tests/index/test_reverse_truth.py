@@ -31,7 +31,8 @@ from index.spaces import Spaces
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants
 from ingest.reembed import Reembedder
-from ingest.write import Put, Writer
+from ingest.revision import Put
+from ingest.write import Writer
 from tests.conftest import fresh_settings
 from tests.index import worlds
 from tests.index.conftest import connected

@@ -23,7 +23,6 @@ _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\
 # Though they name no tenant; none of them is for a caller.
 WITHOUT_A_TENANT = {
     "documents.move_chunks": "chunks by identifier, of a document that its writer has locked",
-    "documents.put": "puts a document where the tenant is $1, and reads none",
     "forgetting.digests": "digests of a document that its writer has locked",
     "shelves.any_width": "the width of the vectors on a shelf, and none of them",
     "shelves.open_index": "the same",
@@ -38,6 +37,7 @@ WITHOUT_GRANTS = {
     "inventory": "the operator's",
     "leaving": "the worker's",
     "shelves": "the worker's",
+    "sources.users": "an admin's, who is told whether there are any",
     "sources.remove": "an admin's, who may remove all of the tenant's documents",
     "spaces": "the operator's",
     "unlearning": "the worker's",

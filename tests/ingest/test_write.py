@@ -14,7 +14,8 @@ from index.query import Query
 from index.scope import everything
 from index.search import Searcher
 from index.tenants import Tenants
-from ingest.write import Writer, Written
+from ingest.revision import Written
+from ingest.write import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 from tests.ingest.written import LONG, SECTIONS, Change, changes_of, revision
 

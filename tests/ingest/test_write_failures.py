@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from index.database import Database
 from index.document import Document
-from index.documents import Documents, Write
+from index.document_writes import CommitOutcome, Write
+from index.documents import Documents
 from index.errors import EmbeddingUnavailable
 from index.heard import By
-from index.outbox import Committed
 from index.search import Embedder
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants
 from ingest.errors import DocumentContended
-from ingest.write import Writer, Written
+from ingest.revision import Written
+from ingest.write import Writer
 from tests.index.samples import (
     AbsentEmbedder,
     RecordingEmbedder,
@@ -206,7 +207,7 @@ class Slow(Documents):
 
     async def apply_all(
         self, tenant: str, writes: Sequence[Write], by: By | None = None
-    ) -> list[Committed | None]:
+    ) -> list[CommitOutcome]:
         if any("slow" in write.document.text for write in writes):
             await asyncio.sleep(0.1)
         return await super().apply_all(tenant, writes, by)

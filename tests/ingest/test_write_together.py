@@ -15,10 +15,12 @@ from index.database import Database, connect
 from index.document import Document
 from index.documents import Documents
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.heard import Reading
 from index.static_embedder import StaticEmbedder
 from index.tenants import Tenants
 from ingest.errors import DocumentTooLong
-from ingest.write import Outcome, Put, Writer, Written
+from ingest.revision import Outcome, Put, Written
+from ingest.write import Writer
 from tests.index.samples import (
     AbsentEmbedder,
     RecordingEmbedder,
@@ -109,10 +111,20 @@ async def test_what_is_already_so_costs_a_part_of_one_look_up(
     ) as own:
         again = Writer(Documents(own), embedder, RecordingInvalidation())
 
-        outcomes = await put_all(again, *made)
+        outcomes = await again.put_all(
+            "acme", [*map(as_put, made)], Reading(10_000)
+        )  # later than all
+        read, statements[:] = list(statements), []
+        written = await put_all(again, *made)
 
+    assert written == outcomes
     assert outcomes == [Written(f"d{number}", 1, changed=False, kept=1) for number in range(5)]
-    assert statements == ["documents.stored"]
+    assert read == ["documents.stored"]
+    assert set(statements) == {
+        *("documents.stored", "documents.enter", "documents.lock", "documents.versions"),
+        *("jobs.supersede", "documents.confirm"),
+    }
+    assert len(statements) == 6
     assert await revision(tenants) == 1
 
 

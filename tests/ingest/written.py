@@ -8,9 +8,9 @@ import asyncpg
 
 from index.database import Database
 from index.document import Document
-from index.documents import Documents, Write
+from index.document_writes import CommitOutcome, Write
+from index.documents import Documents
 from index.heard import By
-from index.outbox import Committed
 from index.tenants import Tenants
 from tests.index.samples import a_document
 
@@ -51,7 +51,7 @@ class Overtaken(Documents):
 
     async def apply_all(
         self, tenant: str, writes: Sequence[Write], by: By | None = None
-    ) -> list[Committed | None]:
+    ) -> list[CommitOutcome]:
         overtake, self._overtake = self._overtake, None
         if overtake is not None:
             await overtake()

@@ -13,7 +13,8 @@ from ingest.chunk import Chunk
 from ingest.cuts import characters
 from ingest.cuts.model import Known
 from ingest.reembed import Reembedder
-from ingest.write import Writer, Written
+from ingest.revision import Written
+from ingest.write import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio
