@@ -120,15 +120,11 @@ class Gate:
                 raise
             return admitted
         tenant, everyone = read.get(principal.tenant), read[PUBLIC]
-        if tenant is not None and _is_as_of(principal, tenant, everyone):
-            revisions = _document_revisions(read)
-            if max_staleness_s == 0:
-                return Admitted(principal, revisions, revisions)
-            age_max_s = min(max_staleness_s, self._staleness_s_max)
-            oldest = self._revisions.oldest(tenants, age_max_s) or read
-            if any(counters.history != tenant.history for counters in oldest.values()):
-                oldest = read
-            return Admitted(principal, revisions, _document_revisions(oldest))
+        for known in (principal, self._remembered.get(principal.digest)):
+            if tenant and known and _is_as_of(known, tenant, everyone):
+                self._refuse_expired(known)
+                oldest = self._oldest(read, max_staleness_s)
+                return Admitted(known, _document_revisions(read), _document_revisions(oldest))
         # Keys or groups have changed, and may go on to: both are read in one statement.
         self._remembered.pop(principal.digest, None)
         admitted = await self._now_of(principal.digest, principal.claims)
@@ -175,6 +171,16 @@ class Gate:
         if self._web_tokens is None:
             raise problems.unauthorized()
         await self._web_tokens.check_issuer_key(thumbprint)
+
+    def _oldest(
+        self, read: Mapping[str, Counters], max_staleness_s: float
+    ) -> Mapping[str, Counters]:
+        """The oldest counters of these tenants within the caller's limit, of the same history."""
+        if max_staleness_s == 0:
+            return read
+        history = read[PUBLIC].history
+        oldest = self._revisions.oldest(read, min(max_staleness_s, self._staleness_s_max)) or read
+        return oldest if all(each.history == history for each in oldest.values()) else read
 
     def _admit_from_memory(self, principal: Principal, max_staleness_s: float) -> Admitted | None:
         """While the database is away; None unless what is remembered is young enough for both."""

@@ -58,6 +58,24 @@ def session(statement_timeout_s: float) -> Mapping[str, str]:
     return {"statement_timeout": timeout_ms, **_PLANNING, **_GRAPH}
 
 
+# What the driver raises while a server stops, starts, is killed, hangs, or is replaced; beside
+# `InterfaceError`, which says too that an argument is wrong.
+_AWAY = (
+    asyncpg.PostgresConnectionError,  # "closed in the middle of operation"
+    asyncpg.OperatorInterventionError,  # it stops, starts, recovers, or drops the database
+    asyncpg.InsufficientResourcesError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.ReadOnlySQLTransactionError,  # a standby
+    asyncpg.InvalidAuthorizationSpecificationError,  # it has not been told who we are
+    asyncpg.InvalidCatalogNameError,  # the database is being made anew
+    asyncpg.ObjectNotInPrerequisiteStateError,  # it lets nobody in
+    # A connection that ends between two statements, and types that were made anew meanwhile.
+    asyncpg.InternalClientError,
+    OSError,  # refused, reset, or out of time
+)
+LOST = (asyncpg.InterfaceError, asyncpg.PostgresError, asyncpg.InternalClientError, OSError)
+
+
 @asynccontextmanager
 async def straight(
     url: str, settings: Mapping[str, str] = {}
@@ -72,7 +90,7 @@ async def straight(
             server_settings={**_APPLICATION, **_STRAIGHT, **settings},
             statement_cache_size=0,  # so that a pooler, too, can be asked whether it is one
         )
-    except (OSError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (*LOST, ValueError) as error:
         if "unsupported startup parameter" in str(error):  # PgBouncer's words
             raise _in_between() from error
         raise DatabaseUnavailable(f"PostgreSQL can't be reached: {error}") from error
@@ -81,7 +99,7 @@ async def straight(
             raise _in_between()
         yield connection
     finally:
-        with suppress(asyncpg.InterfaceError, OSError):  # it is lost already
+        with suppress(*LOST):  # already
             await connection.close(timeout=CLOSE_TIMEOUT_S)
 
 
@@ -213,14 +231,7 @@ def unavailable() -> Iterator[None]:
     """What the driver raises when the server can't answer is `DatabaseUnavailable` then."""
     try:
         yield
-    except (
-        asyncpg.PostgresConnectionError,
-        asyncpg.OperatorInterventionError,
-        asyncpg.InsufficientResourcesError,
-        asyncpg.TransactionRollbackError,
-        asyncpg.ReadOnlySQLTransactionError,
-        OSError,
-    ) as error:
+    except _AWAY as error:
         raise DatabaseUnavailable(f"PostgreSQL did not answer: {type(error).__name__}") from error
     except asyncpg.InterfaceError as error:
         if isinstance(error, ValueError):  # an argument of ours that the driver can't encode

@@ -213,7 +213,7 @@ class Database:
                 try:
                     yield
                 finally:
-                    with suppress(asyncpg.InterfaceError, asyncpg.PostgresError, OSError):
+                    with suppress(*connections.LOST):
                         await connection.remove_listener(channel, heard)
 
     async def standing_rows(self, name: str, *arguments: Any) -> Sequence[Row]:

@@ -93,7 +93,7 @@ async def _seen(url: str, login: str, where: Any, settings: Mapping[str, str]) -
     """Whether the pooler keeps prepared statements. Raises `PoolerRefused`."""
     try:
         connection = await asyncpg.connect(url, statement_cache_size=0)
-    except (OSError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (*connections.LOST, ValueError) as error:
         raise DatabaseUnavailable(f"the pooler lets no {login} in: {error}") from error
     try:
         await _check(connection, login, where, settings)

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -186,7 +186,9 @@ def _children(pid: int) -> list[int]:
 
 
 def _title(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
+    with suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 def _free_port() -> int:
