@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -99,10 +100,18 @@ class OwnPostgres:
         with (self.folder / "postgresql.auto.conf").open("a") as file:
             file.write("primary_conninfo = ''\n")
 
-    def kill_one_process(self) -> None:
-        """One that serves a client; the server recovers, and goes on."""
-        backends = [pid for pid in _children(self.pid) if b"127.0.0.1(" in _title(pid)]
-        os.kill(backends[0], signal.SIGKILL)
+    async def kill_one_process(self) -> None:
+        """One that serves a client; returns once all have gone, for the server to recover."""
+        before = self._recoveries()
+        while self._recoveries() == before:
+            serving = (pid for pid in _children(self.pid) if b"127.0.0.1(" in _title(pid))
+            for pid in islice(serving, 1):
+                with suppress(ProcessLookupError):  # it has ended since
+                    os.kill(pid, signal.SIGKILL)
+            await asyncio.sleep(0.02)
+
+    def _recoveries(self) -> int:
+        return self.log.read_bytes().count(b"all server processes terminated; reinitializing")
 
     async def promote(self) -> None:
         await run("pg_ctl", "promote", "-D", self.folder, "-w")

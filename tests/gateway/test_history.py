@@ -229,7 +229,7 @@ async def test_a_tail_that_is_lost_while_the_server_goes_on(
         before = await started_at(postgres.url)
         await staff.lose()
 
-        postgres.kill_one_process()
+        await postgres.kill_one_process()
         await staff.is_back()
 
         assert await started_at(postgres.url) == before
