@@ -17,6 +17,7 @@ from gateway import (
     jobs_command,
     keys_command,
     loadtest_command,
+    restore_command,
     status_command,
     terminal,
 )
@@ -44,6 +45,7 @@ app.command()(status_command.status)
 app.command()(status_command.usage)
 app.command()(mcp_command.mcp)
 app.command()(loadtest_command.loadtest)
+app.command()(restore_command.restore)
 app.add_typer(tenant_commands, name="tenant")
 app.add_typer(keys_command.commands, name="key")
 

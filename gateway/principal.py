@@ -123,8 +123,9 @@ class Gate:
         for known in (principal, self._remembered.get(principal.digest)):
             if tenant and known and _is_as_of(known, tenant, everyone):
                 self._refuse_expired(known)
-                oldest = self._oldest(read, max_staleness_s)
-                return Admitted(known, _document_revisions(read), _document_revisions(oldest))
+                current = {principal.tenant: tenant, PUBLIC: everyone}
+                oldest = self._oldest(current, max_staleness_s)
+                return Admitted(known, _document_revisions(current), _document_revisions(oldest))
         # Keys or groups have changed, and may go on to: both are read in one statement.
         self._remembered.pop(principal.digest, None)
         admitted = await self._now_of(principal.digest, principal.claims)
@@ -173,14 +174,15 @@ class Gate:
         await self._web_tokens.check_issuer_key(thumbprint)
 
     def _oldest(
-        self, read: Mapping[str, Counters], max_staleness_s: float
+        self, current: Mapping[str, Counters], max_staleness_s: float
     ) -> Mapping[str, Counters]:
         """The oldest counters of these tenants within the caller's limit, of the same history."""
         if max_staleness_s == 0:
-            return read
-        history = read[PUBLIC].history
-        oldest = self._revisions.oldest(read, min(max_staleness_s, self._staleness_s_max)) or read
-        return oldest if all(each.history == history for each in oldest.values()) else read
+            return current
+        age_max_s = min(max_staleness_s, self._staleness_s_max)
+        oldest = self._revisions.oldest(current, age_max_s) or current
+        history = current[PUBLIC].history
+        return oldest if all(each.history == history for each in oldest.values()) else current
 
     def _admit_from_memory(self, principal: Principal, max_staleness_s: float) -> Admitted | None:
         """While the database is away; None unless what is remembered is young enough for both."""

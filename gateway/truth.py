@@ -78,6 +78,6 @@ async def _begin_history(tenants: Tenants, history: str) -> None:
         state="went_back",
         history=history,
         detail="the database lost changes that were known here: nothing cached is believed; "
-        "run `nearhit history renew` after a restore",
+        "after a restore run `nearhit restore` without a file",
     )
     await tenants.begin_history(instead_of=history)
