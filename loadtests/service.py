@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gateway import embedded
+
 _LISTENING = "listening on "
 _START_S_MAX = 60.0
 _SERVE = ("gateway", "serve", "--port", "0")
@@ -60,10 +62,15 @@ def beside(
     *,
     samples: Path | None = None,
     port: int = 0,
+    launcher: Sequence[str] = _SERVE[:1],
 ) -> Iterator[Service]:
-    """Another gateway on the same servers; samples: where it writes what it was doing."""
-    command = _SERVE if samples is None else ("loadtests.sampled", str(samples), *_SERVE[1:])
-    command = (*command[:-1], str(port))
+    """Another gateway on the same servers.
+
+    samples: where it writes what it was doing. launcher: the module that runs its command.
+    """
+    if samples is not None:
+        launcher = ("loadtests.sampled", str(samples))
+    command = (*launcher, *_SERVE[1:-1], str(port))
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         environment = {
             "NEARHIT_DATABASE_URL": service.database_url,
@@ -72,6 +79,13 @@ def beside(
         }
         with process(command, environment | dict(settings or {}), Path(name)) as (url, pid):
             yield replace(service, url=url, pid=pid)
+
+
+@contextmanager
+def database(folder: Path) -> Iterator[str]:
+    """The URL of a PostgreSQL of one's own."""
+    with embedded.own(folder) as servers:
+        yield servers.database_url
 
 
 @contextmanager

@@ -9,13 +9,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from loadtests import service
-from loadtests.service import Service, free_port
-from loadtests.soak import servers as soaked
-from loadtests.soak.servers import Redis
+from loadtests.own_gateway import Gateway
+from loadtests.own_redis import Redis
+from loadtests.service import Service
 
 _SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 _WIRE_S_MAX = 10.0
@@ -94,38 +94,6 @@ class Postgres:
         return [int(pid) for pid in file.read_text().split()]
 
 
-@dataclass
-class Gateway:
-    """Always on the same port."""
-
-    shared: Service
-    settings: dict[str, str]
-    port: int = field(default_factory=free_port)
-    _running: ExitStack = field(default_factory=ExitStack)
-    _service: Service | None = None
-
-    def start(self) -> None:
-        beside = service.beside(self.shared, self.settings, port=self.port)
-        self._service = self._running.enter_context(beside)
-
-    def kill(self) -> None:
-        os.kill(self.pid, signal.SIGKILL)
-        self._running.close()
-
-    def stop(self) -> None:
-        """Returns when it has finished what it was at."""
-        self._running.close()
-
-    @property
-    def pid(self) -> int:
-        assert self._service is not None, "it was started"
-        return self._service.pid
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-
 @dataclass(frozen=True, slots=True)
 class Servers:
     gateway: Gateway
@@ -145,7 +113,7 @@ def running(settings: dict[str, str] | None = None) -> Iterator[Servers]:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-faults-"))
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
-        database_url = stack.enter_context(soaked.database(folder / "data"))
+        database_url = stack.enter_context(service.database(folder / "data"))
         disk = Disk(folder / "redis")
         stack.callback(disk.remove)
         redis = Redis(disk.folder)

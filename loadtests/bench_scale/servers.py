@@ -7,12 +7,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtests import balancer
+from loadtests import balancer, service
 from loadtests.balancer import Balancer
-from loadtests.bench_faults.servers import Gateway
+from loadtests.own_gateway import Gateway
+from loadtests.own_redis import Redis
 from loadtests.service import Service, free_port
-from loadtests.soak import servers as soaked
-from loadtests.soak.servers import Redis
 
 SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 
@@ -43,7 +42,7 @@ def shared() -> Iterator[Shared]:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-scale-"))
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
-        database_url = stack.enter_context(soaked.database(folder / "data"))
+        database_url = stack.enter_context(service.database(folder / "data"))
         redis = Redis(folder)
         redis.start()
         stack.callback(redis.kill)

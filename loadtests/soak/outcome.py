@@ -5,85 +5,144 @@ from collections.abc import Sequence
 from typing import Any
 
 from loadtests.section import Bar, Section, table
-from loadtests.soak.audit import FAULTS
-from loadtests.soak.driver import Options, Soak
+from loadtests.soak.audit import VIOLATIONS
+from loadtests.soak.driver import Soak
+from loadtests.soak.options import Options
+from loadtests.soak.reads import PATHS
 
 ANSWERS = 100_000  # that a full soak audits
 _EVENTS = ("drained", "dropped", "renewed", "reset", "refused", "stored", "contended", "away")
+_TIERS = ("memory", "redis", "semantic", "miss")
 
 HEAD = """# Soak
 
-Written by `make soak DATA=FOLDER MINUTES=10`.
-Two gateways share a PostgreSQL and a Redis, while the real histories of a handbook's edits and of an organisation's rights are written through them as fast as they go, and members of it ask, by Zipf's law, for words of the documents.
-The command fails if a single answer was stale, leaked, or not byte for byte what a fresh search gives.
-FOLDER holds `edits_18f_handbook` and `acl_k8s_org`; the figures of this page are also in [soak.json](soak.json).
+Written by `make soak DATA=FOLDER MINUTES=10`, with `FAULTS=1` and `BALANCED=1` for the other sections.
+Two gateways and a worker share a PostgreSQL and a Redis, while the real histories of a handbook's edits and of an organisation's rights are written through them as fast as they go, and members of it ask, by Zipf's law, for words of the documents.
+Half of the documents' writes are queued, as a request, as a line of a batch, or because they are long, and half of those are overtaken by a write, a change of access or a removal of the same document; the worker is stopped now and then, so that there is something to overtake.
+Keys are rotated and revoked and narrower tokens are made of them while they are used.
+The command fails if a single answer was stale, leaked, or not byte for byte what a fresh search gives, if something acknowledged was lost, or if an error came that no fault explains.
+FOLDER holds `edits_18f_handbook` and `acl_k8s_org`; without it the histories are made up, and this page is not written. The figures of this page are also in [soak.json](soak.json).
 
-- *Judged:* each hit shows a document as it was, and as the asker might read it, at some moment between the request and the answer, by a model that knows when each write was asked for and acknowledged; and `Nearhit-Revision` is not older than what was acknowledged before the request, or a second before it where the request allows that (one in ten).
-- *Compared:* the body is byte for byte that of a fresh search, straight on PostgreSQL and at the same revisions; while others write, those that had moved on meanwhile are not counted. At rest nobody writes, and what was asked before is asked of both gateways.
+- *Judged:* each hit shows a document as it was, and as the asker might read it, at some moment between the request and the answer, by a model that knows when each write was asked for and acknowledged; and `Nearhit-Revision` is not older than what was acknowledged before the request, or a second before it where the request allows that (one in ten). A document that certainly exists is found by its name and in the list; a key or token that has ended gets no answer.
+- *Compared:* the body is byte for byte that of a fresh search, straight on PostgreSQL and at the same revisions; while others write, those that had moved on meanwhile are not counted. At rest nobody writes, no write is queued, what was asked before is asked of both gateways, and PostgreSQL holds what was acknowledged.
+- *A fault:* all that was judged until the next one counts as its. After PostgreSQL was restored from a copy, or failed over to a standby without its tail, what was acknowledged after the copy is void, and nothing of it may be seen.
+
+`python -m loadtests.soak --mutant all` shows that the soak sees: it breaks one rule of the cache after the other, and each has to be caught within a minute.
 """  # noqa: E501  a sentence a line
 
 
 def section(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str]) -> Section:
-    counts = soak.audit.counts
+    audit = soak.context.audit
+    counts = audit.counts
     figures: dict[str, Any] = {
         "seconds": round(seconds),
-        "writes": soak.written,
+        "seed": soak.options.seed,
+        "writes": soak.writers.written,
+        "queued": soak.writers.queued,
+        "rotated": soak.holders.rotated,
+        "narrowed": soak.holders.narrowed,
+        "revoked": soak.holders.revoked,
         "rests": soak.rests,
         "audit": dict(sorted(counts.items())),
+        "by_path": _nested(audit.by_path),
+        "by_fault": _nested(audit.by_fault),
         "answers": dict(sorted(answers.items())),
         "events": dict(sorted(events.items())),
-        "redis_killed": soak.faults,
-        "refused_ms": [round(1000 * seconds, 3) for seconds in _quantiles(soak.refused_s)],
-        "shown": soak.audit.shown,
+        "faults": dict(soak.plan.happened),
+        "refused_ms": [round(1000 * one_s, 3) for one_s in _quantiles(soak.writers.refused_s)],
+        "shown": audit.shown,
     }
     return Section(
         _title(soak.options),
         _text(soak, seconds, answers, events),
         figures,
         [
-            Bar("answers audited", counts["judged"], at_least=ANSWERS),
+            Bar("answers audited", counts["judged"], at_least=soak.options.answers or 1),
             Bar(
-                "lost, and shown by the very next answer", counts["lost_and_still_shown"], at_most=0
+                "lost, and shown by the very next answer",
+                counts["revoked_and_still_shown"],
+                at_most=0,
             ),
-            *(Bar(fault, counts[fault], at_most=0) for fault in FAULTS),
+            *(Bar(violation, counts[violation], at_most=0) for violation in VIOLATIONS),
         ],
     )
 
 
 def _title(options: Options) -> str:
-    title = "With a Redis that is killed" if options.faults else "With all servers well"
+    title = "With faults" if options.faults else "With all servers well"
     return f"{title}, through a balancer" if options.balanced else title
 
 
 def _text(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str]) -> str:
-    counts = soak.audit.counts
-    kinds = ("judged", "compared_at_work", "compared_at_rest")
-    tiers = ("memory", "redis", "miss")
-    audited = table(
-        ("answers", "all", *tiers),
-        [
-            (name, *(f"{counts[key]:,}" for key in (kind, *(f"{kind}_{tier}" for tier in tiers))))
-            for kind, name in zip(kinds, _KINDS, strict=True)
-        ],
-    )
+    happened = table(("in the caches", "times"), [(name, f"{events[name]:,}") for name in _EVENTS])
+    parts = [_summary(soak, seconds, answers), *_losses(soak), _audited(soak), _by_path(soak)]
+    if soak.plan.happened:
+        parts.append(_by_fault(soak))
+    return "\n\n".join((*parts, happened))
+
+
+def _summary(soak: Soak, seconds: float, answers: Counter[str]) -> str:
+    counts = soak.context.audit.counts
     total = sum(answers.values())
     hit_rate = 1 - answers["miss"] / total if total else 0.0
-    happened = table(("in the caches", "times"), [(name, f"{events[name]:,}") for name in _EVENTS])
-    summary = (
-        f"{soak.written:,} writes in {seconds:,.0f} s, {soak.written / seconds:.0f} a second; "
-        f"{counts['hits']:,} hits looked at; Redis was killed {soak.faults} times. "
-        f"Of all answers a cache gave {hit_rate:.0%}."
+    return (
+        f"{soak.writers.written:,} writes in {seconds:,.0f} s, "
+        f"{soak.writers.written / seconds:.0f} a second, and {soak.writers.queued:,} queued; "
+        f"{counts['hits']:,} hits looked at; {sum(soak.plan.happened.values())} faults. "
+        f"Of all answers a cache gave {hit_rate:.0%}. "
+        f"{soak.holders.rotated:,} keys were rotated, {soak.holders.narrowed:,} tokens made, "
+        f"{soak.holders.revoked:,} keys and tokens revoked; {counts['refused']:,} requests came "
+        f"with one that had ended, and were refused."
     )
-    if soak.refused_s:
-        median_s, worst_s, longest_s = _quantiles(soak.refused_s)
-        summary += (
-            f"\n\n{counts['lost']:,} times somebody who had just been shown a document, by both "
-            f"gateways, lost it and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
-            f"{counts['lost_and_still_shown']} were shown it. From the acknowledgement to that "
-            f"answer it took {1000 * median_s:.1f} ms, {1000 * worst_s:.1f} at P99 and "
-            f"{1000 * longest_s:.1f} at most."
-        )
-    return "\n\n".join((summary, audited, happened))
+
+
+def _losses(soak: Soak) -> list[str]:
+    if not soak.writers.refused_s:
+        return []
+    counts = soak.context.audit.counts
+    median_s, worst_s, longest_s = _quantiles(soak.writers.refused_s)
+    told = (
+        f"{counts['revoked']:,} times somebody who had just been shown a document, by both "
+        f"gateways, lost it and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
+        f"{counts['revoked_and_still_shown']} were shown it. From the acknowledgement to that "
+        f"answer it took {1000 * median_s:.1f} ms, {1000 * worst_s:.1f} at P99 and "
+        f"{1000 * longest_s:.1f} at most."
+    )
+    return [told]
+
+
+def _audited(soak: Soak) -> str:
+    counts = soak.context.audit.counts
+    return table(
+        ("answers", "all", *_TIERS),
+        [
+            (name, *(f"{counts[key]:,}" for key in (kind, *(f"{kind}_{tier}" for tier in _TIERS))))
+            for kind, name in _KINDS.items()
+        ],
+    )
+
+
+def _by_path(soak: Soak) -> str:
+    by_path, kinds = soak.context.audit.by_path, ("judged", "compared", *VIOLATIONS)
+    others = sorted({path for path, _ in by_path} - {"", *PATHS})
+    rows = [(path, *(f"{by_path[path, kind]:,}" for kind in kinds)) for path in (*PATHS, *others)]
+    return table(("way to read", *kinds), rows)
+
+
+def _by_fault(soak: Soak) -> str:
+    by_fault, kinds = soak.context.audit.by_fault, ("judged", *VIOLATIONS, "excused")
+    rows = [
+        (fault, f"{times:,}", *(f"{by_fault[fault, kind]:,}" for kind in kinds))
+        for fault, times in sorted(soak.plan.happened.items())
+    ]
+    return table(("fault", "times", *kinds), rows)
+
+
+def _nested(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for (name, kind), count in sorted(counts.items()):
+        found.setdefault(name, {})[kind] = count
+    return found
 
 
 def _quantiles(seconds: Sequence[float]) -> tuple[float, float, float]:
@@ -98,8 +157,8 @@ _ASKED_AGAIN = {  # whether a balancer decides
     False: "through the gateway that had not written",
     True: "through whichever gateway the balancer chose",
 }
-_KINDS: Sequence[str] = (
-    "judged while others write",
-    "of these, compared with a fresh search",
-    "compared with a fresh search at rest",
-)
+_KINDS = {
+    "judged": "judged while others write",
+    "compared_at_work": "of these, compared with a fresh search",
+    "compared_at_rest": "compared with a fresh search at rest",
+}

@@ -1,32 +1,29 @@
-"""The tenants, the keys and the first documents; and each write as the call that asks for it."""
+"""The tenants and the keys, before the first document; and the lock that lets all rest."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
-from loadtests.soak import calls
 from loadtests.soak.client import Connection, Reply
-from loadtests.soak.rights import Rights
+from loadtests.soak.model.credentials import Credential, Credentials
+from loadtests.soak.model.viewer import Viewer
 from loadtests.soak.servers import Servers
-from loadtests.soak.writes import Put, Share, Write
 
 _CREATED = 201
+_ERRORS_MAX = 0.2  # of similar questions' answers, so that a short soak gets some
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """admins: by tenant. subjects: by tenant and subject."""
+    """admins: by tenant."""
 
     admins: Mapping[str, str]
-    subjects: Mapping[tuple[str, str], str]
+    credentials: Credentials
 
 
-async def make_keys(
-    servers: Servers, tenants: Sequence[str], subjects: Sequence[tuple[str, str]]
-) -> Keys:
+async def make_keys(servers: Servers, subjects: Sequence[tuple[str, str]]) -> Keys:
     connection = Connection(servers.gateways[0].url)
 
     async def post(path: str, **body: object) -> Reply:
@@ -34,33 +31,20 @@ async def make_keys(
         assert reply.status == _CREATED, reply.body
         return reply
 
-    async def key(tenant: str, subject: str, role: str) -> str:
+    async def key(tenant: str, subject: str, role: str) -> Credential:
         reply = await post("/v1/keys", tenant=tenant, subject=subject, roles=[role])
-        made: str = orjson.loads(reply.body)["key"]
-        return made
+        told = orjson.loads(reply.body)
+        return Credential(told["id"], told["key"], Viewer(tenant, subject))
 
-    for tenant in tenants:
+    admins = {}
+    for tenant in sorted({tenant for tenant, _ in subjects}):
         await post("/v1/tenants", id=tenant)
-    keys = Keys(
-        {tenant: await key(tenant, "replay", "admin") for tenant in tenants},
-        {who: await key(*who, "reader") for who in subjects},
-    )
+        admins[tenant] = (await key(tenant, "replay", "admin")).secret
+        body = orjson.dumps({"error_max": _ERRORS_MAX})
+        await connection.call("PUT", "/v1/cache/semantic", admins[tenant], body)
+    keys = Keys(admins, Credentials({who: await key(*who, "reader") for who in subjects}))
     await connection.close()
     return keys
-
-
-async def ask_for(write: Write, connection: Connection, keys: Keys, rights: Rights) -> Reply:
-    """As the tenant's admin; documents belong to nobody. `rights` know of it already."""
-    access: dict[str, Any] = {}
-    match write:
-        case Put(tenant, document_id):
-            access = {"owner": None, "readers": sorted(rights.readers(tenant, document_id))}
-        case Share(_, _, readers):
-            access = {"readers": sorted(readers)}
-        case _:
-            pass
-    call = calls.of(write, access)
-    return await connection.call(call.method, call.path, keys.admins[write.tenant], call.body)
 
 
 class Lock:

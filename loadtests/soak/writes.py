@@ -1,17 +1,23 @@
 """What the replay asks of the service, as values, and what of a world each one undoes."""
 
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
+
+Delivery: TypeAlias = Literal["at once", "queued", "batch"]
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Write a document. readers: of one that is new; a stored one keeps its own."""
+    """Write a document. readers: of one that is new; a stored one keeps its own.
+
+    delivery: written by the request, by a worker afterwards, or as a line of a batch.
+    """
 
     tenant: str
     document_id: str
     text: str
     readers: frozenset[str]
+    delivery: Delivery = "at once"
 
 
 @dataclass(frozen=True, slots=True)

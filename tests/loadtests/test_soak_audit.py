@@ -4,14 +4,21 @@ from typing import Any
 
 import orjson
 
-from loadtests.soak import questions
-from loadtests.soak.audit import Audit, Floors, Seen
+from loadtests.soak import questions, reads
+from loadtests.soak.audit import Audit, Seen
+from loadtests.soak.client import Reply
+from loadtests.soak.model.credentials import Credentials
+from loadtests.soak.model.floors import Floors
+from loadtests.soak.model.state import State
+from loadtests.soak.model.viewer import Viewer
 from loadtests.soak.oracle import Fresh
-from loadtests.soak.questions import Zipf
+from loadtests.soak.questions import Question, Zipf
+from loadtests.soak.reads import Read
 from loadtests.soak.rights import Rights
 from loadtests.soak.writes import Put
 
 TEXT = "The team gets 25 days."
+SEARCH = reads.search(Question(b'{"query":"days"}'))
 
 
 def seeded() -> Random:
@@ -30,13 +37,20 @@ def seen(*texts: str, revision: int = 3, **floors: int) -> Seen:
         }
         for text in texts
     ]
-    body = orjson.dumps({"hits": hits})
+    return answered(SEARCH, {"hits": hits}, {"org": revision}, **floors)
+
+
+def answered(
+    read: Read, body: dict[str, Any], revisions: dict[str, int] | None = None, **floors: int
+) -> Seen:
+    shown = reads.shown(read, Reply(200, b"", orjson.dumps(body)))
+    assert shown is not None
     return Seen(
-        *("org", "ana", b'{"query":"days"}', 0, 1.0, 2.0),
+        *(Viewer("org", "ana"), read, 0, 1.0, 2.0),
         floors=floors,
-        revisions={"org": revision},
+        revisions=revisions or {},
         tier="redis",
-        body=body,
+        shown=shown,
     )
 
 
@@ -45,7 +59,7 @@ def audit() -> Audit:
     write = Put("org", "a.md", TEXT, frozenset({"tenant"}))
     rights.asked(write, 0.0)
     rights.acknowledged(write, 0.5)
-    return Audit(rights)
+    return Audit(State(rights, Credentials({})))
 
 
 def test_an_answer_of_what_may_be_read_as_new_as_acknowledged_holds() -> None:
@@ -57,15 +71,36 @@ def test_an_answer_of_what_may_be_read_as_new_as_acknowledged_holds() -> None:
     assert held.counts["judged"] == held.counts["judged_redis"] == held.counts["hits"] == 1
 
 
-def test_a_hit_that_nobody_wrote_leaks_and_is_shown_without_its_text() -> None:
+def test_a_hit_of_a_document_that_nobody_may_read_leaks_and_is_shown_without_its_text() -> None:
     leaking = audit()
+    secret = Put("org", "b.md", "A secret.", frozenset({"group:board"}))
+    leaking.state.rights.asked(secret, 0.6)
+    leaking.state.rights.acknowledged(secret, 0.7)
+    document = {"document_id": "b.md", "text": "A secret.", "readers": ["group:board"]}
 
-    leaking.judge(seen(TEXT, "A secret."))
+    leaking.judge(answered(reads.document("b.md"), document))
 
-    assert leaking.counts["leaked"] == 1
+    assert leaking.counts["leaked"] == leaking.by_path["document", "leaked"] == 1
     assert not leaking.held
     assert "secret" not in str(leaking.shown)
-    assert leaking.shown[0]["hit"]["document_id"] == "a.md"
+    assert leaking.shown[0]["document"] == "b.md"
+
+
+def test_a_text_that_a_document_has_no_more_is_stale() -> None:
+    stale = audit()
+
+    stale.judge(seen(TEXT, "What it said before."))
+
+    assert (stale.counts["stale"], stale.counts["leaked"]) == (1, 0)
+
+
+def test_readers_that_a_document_has_no_more_are_stale() -> None:
+    stale = audit()
+    document = {"document_id": "a.md", "text": TEXT, "readers": ["group:team"]}
+
+    stale.judge(answered(reads.document("a.md"), document))
+
+    assert stale.counts["stale"] == 1
 
 
 def test_an_answer_older_than_acknowledged_is_stale() -> None:
@@ -76,21 +111,41 @@ def test_an_answer_older_than_acknowledged_is_stale() -> None:
     assert (stale.counts["stale"], stale.held) == (1, False)
 
 
+def test_a_document_that_is_not_listed_though_it_exists_is_lost() -> None:
+    losing = audit()
+
+    losing.judge(answered(reads.documents("", ""), {"documents": [], "cursor": None}))
+    losing.judge(answered(reads.documents("b.md", ""), {"documents": [], "cursor": None}))
+
+    assert losing.counts["lost"] == 1
+
+
+def test_a_document_that_is_not_found_though_it_exists_is_lost() -> None:
+    losing = audit()
+    read = reads.document("a.md")
+    missing = reads.shown(read, Reply(404, b"", b"{}"))
+    assert missing is not None
+
+    losing.judge(Seen(Viewer("org", "ana"), read, 0, 1.0, 2.0, {}, {}, "miss", missing))
+
+    assert losing.counts["lost"] == 1
+
+
 def test_bodies_are_compared_at_equal_revisions_alone() -> None:
     compared = audit()
     one = seen(TEXT)
 
-    compared.compare(one, Fresh({"org": 3}, one.body), "at_rest")
+    compared.compare(one, Fresh({"org": 3}, one.shown.comparable), "at_rest")
     compared.compare(one, Fresh({"org": 4}, b"other"), "at_rest")
 
     assert compared.held
     assert (compared.counts["at_rest"], compared.counts["at_rest_moved"]) == (1, 1)
 
 
-def test_another_body_than_a_fresh_one_is_a_fault() -> None:
+def test_another_body_than_a_fresh_one_is_a_violation() -> None:
     compared = audit()
 
-    compared.compare(seen(TEXT), Fresh({"org": 3}, seen().body), "at_rest")
+    compared.compare(seen(TEXT), Fresh({"org": 3}, seen().shown.comparable), "at_rest")
 
     assert (compared.counts["other"], compared.held) == (1, False)
 

@@ -1,7 +1,9 @@
+import copy
 from typing import Any
 
 import pytest
 
+from loadtests.soak.model.viewer import SOURCES, Viewer, source_of
 from loadtests.soak.rights import Rights
 from loadtests.soak.writes import Join, Leave, Put, Remove, Share, Write
 
@@ -107,3 +109,97 @@ def test_groups_are_certain_while_nobody_changes_them(clock: Clock) -> None:
     assert (before % 2, amid % 2) == (0, 1)
     assert clock.rights.changes("org", "ana") not in (before, amid)
     assert clock.rights.groups("org", "ana") == frozenset()
+
+
+QUEUED = Put("org", "a.md", "Other.", frozenset(), "queued")
+
+
+def queued(clock: Clock) -> None:
+    """A document of everybody's, of which another text waits for a worker since second 1."""
+    clock.write(Put("org", "a.md", TEXT, frozenset({"tenant"})))
+    clock.rights.asked(QUEUED, 1.0)
+    clock.rights.queued(QUEUED, "job")
+    clock.second = 2
+
+
+def test_a_queued_text_may_be_seen_from_when_it_was_asked_for_and_the_old_one_until_it_is_done(
+    clock: Clock,
+) -> None:
+    queued(clock)
+    clock.rights.done("org", "a.md", "job", 5.0)
+
+    assert clock.may_see(4.6, 4.9)
+    assert clock.may_see(4.6, 4.9, text="Other.")
+    assert not clock.may_see(5.1, 9)
+    assert clock.may_see(5.1, 9, text="Other.")
+
+
+def test_what_is_written_after_it_was_queued_wins(clock: Clock) -> None:
+    queued(clock)
+    clock.write(Put("org", "a.md", "The latest.", frozenset()))
+    clock.rights.done("org", "a.md", "job", 5.0)
+
+    assert not clock.may_see(2.6, 9, text="Other.")
+    assert clock.may_see(5.1, 9, text="The latest.")
+
+
+def test_what_is_removed_after_it_was_queued_stays_away(clock: Clock) -> None:
+    queued(clock)
+    clock.write(Remove("org", "a.md"))
+    clock.rights.done("org", "a.md", "job", 5.0)
+
+    assert not clock.may_see(2.6, 9)
+    assert not clock.may_see(2.6, 9, text="Other.")
+    assert not clock.rights.is_certain("org", "a.md")
+
+
+def test_who_loses_access_after_a_text_was_queued_sees_neither(clock: Clock) -> None:
+    queued(clock)
+    clock.write(Share("org", "a.md", frozenset({"user:ben"})))
+    clock.rights.done("org", "a.md", "job", 5.0)
+
+    assert not clock.may_see(2.6, 9)
+    assert not clock.may_see(2.6, 9, text="Other.")
+    assert clock.may_see(2.6, 4.9, subject="ben")
+    assert clock.may_see(2.6, 9, subject="ben", text="Other.")
+
+
+def test_a_document_must_be_read_while_it_certainly_exists_and_its_reader_is_a_member(
+    clock: Clock,
+) -> None:
+    clock.write(Put("org", "a.md", TEXT, frozenset({"group:team"})))
+    clock.write(Join("org", "team", "ana"))
+    clock.write(Leave("org", "team", "ana"))
+    ana = Viewer("org", "ana")
+
+    assert clock.rights.must_read(ana, "a.md", 1.6, 1.9)
+    assert not clock.rights.must_read(ana, "a.md", 1.2, 1.9)
+    assert not clock.rights.must_read(ana, "a.md", 1.6, 2.1)
+
+
+def test_a_narrower_viewer_sees_by_its_groups_scopes_and_sources_alone(clock: Clock) -> None:
+    clock.write(Put("org", "a.md", TEXT, frozenset({"group:team", "tenant"})))
+    clock.write(Join("org", "team", "ana"))
+    source = source_of("a.md")
+
+    def sees(**narrowed: Any) -> bool:
+        return any(clock.rights.seen_by(Viewer("org", "ana", **narrowed), "a.md", 1.6, 9))
+
+    assert sees(scopes=("tenant",))
+    assert sees(scopes=("shared",))
+    assert not sees(scopes=("public", "private"))
+    assert not sees(scopes=("shared",), groups=frozenset({"other"}))
+    assert sees(sources=frozenset({source}))
+    assert not sees(sources=frozenset(SOURCES) - {source})
+
+
+def test_what_a_lost_history_wrote_is_seen_no_more(clock: Clock) -> None:
+    clock.write(Put("org", "a.md", TEXT, frozenset({"tenant"})))
+    before = copy.deepcopy(clock.rights)
+    clock.write(Put("org", "a.md", "Other.", frozenset()))
+
+    before.void(clock.rights, 1.0, 5.0)
+    clock.rights = before
+
+    assert clock.may_see(5.1, 9)
+    assert not clock.may_see(5.1, 9, text="Other.")

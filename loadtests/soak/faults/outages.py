@@ -1,0 +1,29 @@
+"""While which faults errors are to be expected. Pure."""
+
+import math
+from dataclasses import dataclass, field
+
+_AFTER_S = 2.0  # in which connections that a server has lost are found to be so
+
+
+@dataclass(slots=True)
+class _Outage:
+    begun_s: float
+    ended_s: float = math.inf
+
+
+@dataclass(slots=True)
+class Outages:
+    _all: list[_Outage] = field(default_factory=list)
+
+    def begin(self, at_s: float) -> None:
+        self._all.append(_Outage(at_s))
+
+    def end(self, at_s: float) -> None:
+        self._all[-1].ended_s = at_s
+
+    def explain(self, asked_s: float, answered_s: float) -> bool:
+        """Whether one lasted, or had just ended, at some moment from asked to answered."""
+        return any(
+            one.begun_s <= answered_s and asked_s <= one.ended_s + _AFTER_S for one in self._all
+        )

@@ -1,0 +1,48 @@
+"""When which fault happens: each in its turn, shuffled anew in each round, at random moments."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+from loadtests.soak.faults.faults import FAULTS
+from loadtests.soak.work.context import Context
+
+_STALL_EVERY_S = (0.5, 3.0)
+_STALLED_S = (0.1, 1.0)
+
+
+class Plan:
+    """names: of the faults that may happen. every_s: from the end of one to the next, on average.
+
+    happened: how often each has.
+    """
+
+    def __init__(
+        self, context: Context, names: Sequence[str], every_s: float, random: Random
+    ) -> None:
+        self.happened: Counter[str] = Counter()
+        self._context = context
+        self._names = names
+        self._every_s = every_s
+        self._random = random
+
+    async def happen(self) -> None:
+        while True:
+            for name in self._random.sample(self._names, len(self._names)):
+                await asyncio.sleep(self._every_s * self._random.uniform(0.5, 1.5))
+                async with self._context.calm:
+                    self.happened[name] += 1
+                    self._context.audit.fault = name
+                    await FAULTS[name](self._context, self._random)
+
+    async def stall_the_worker(self) -> None:
+        """So that queued writes wait long enough to be overtaken."""
+        worker = self._context.servers.worker
+        while True:
+            await asyncio.sleep(self._random.uniform(*_STALL_EVERY_S))
+            worker.pause()
+            try:
+                await asyncio.sleep(self._random.uniform(*_STALLED_S))
+            finally:
+                worker.resume()

@@ -1,0 +1,127 @@
+"""Keys and the tokens narrowed from them: when each must work, and when it must not. Pure.
+
+A token ends with each of its ancestors. Moments are seconds of one clock.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal, TypeAlias
+
+from loadtests.soak.model.viewer import Viewer
+
+Standing: TypeAlias = Literal["works", "may work", "ended"]
+Holder: TypeAlias = tuple[str, str]  # tenant and subject
+
+_TOLERANCE_S = 0.05  # between the driver's clock and the servers'; they share a machine
+_ENDED_KEPT = 60
+_TOKENS_MAX = 4  # of a holder
+
+
+@dataclass(slots=True, eq=False)
+class Credential:
+    """may_end_s: it works for certain until then. ended_s: it works for certain no more.
+
+    why: it ended.
+    """
+
+    key_id: str
+    secret: str
+    viewer: Viewer
+    parent: "Credential | None" = None
+    may_end_s: float = math.inf
+    ended_s: float = math.inf
+    why: str = ""
+
+    def end(self, asked_s: float, acknowledged_s: float, why: str) -> None:
+        self.may_end_s = min(self.may_end_s, asked_s - _TOLERANCE_S)
+        if acknowledged_s + _TOLERANCE_S < self.ended_s:
+            self.ended_s, self.why = acknowledged_s + _TOLERANCE_S, why
+
+    def doubt(self, asked_s: float) -> None:
+        """Whether it was ended nobody knows."""
+        self.may_end_s = min(self.may_end_s, asked_s - _TOLERANCE_S)
+
+    def standing(self, asked_s: float, answered_s: float) -> Standing:
+        """Whether a request must be let in, may be, or must not."""
+        line = list(self._line())
+        if any(one.ended_s < asked_s for one in line):
+            return "ended"
+        return "works" if all(answered_s < one.may_end_s for one in line) else "may work"
+
+    def reasons(self, asked_s: float) -> list[str]:
+        """Why it had ended by then: its own, and those of what it was made with."""
+        return [
+            f"{'key' if one.parent is None else 'token'} {one.why}"
+            for one in self._line()
+            if one.ended_s < asked_s
+        ]
+
+    def _line(self) -> Iterator["Credential"]:
+        one: Credential | None = self
+        while one is not None:
+            yield one
+            one = one.parent
+
+
+@dataclass(slots=True)
+class Credentials:
+    """keys: the one that each holder uses. tokens: narrowed from it. ended: to be tried again."""
+
+    keys: dict[Holder, Credential]
+    tokens: dict[Holder, list[Credential]] = field(default_factory=dict)
+    ended: "deque[Credential]" = field(default_factory=lambda: deque(maxlen=_ENDED_KEPT))
+
+    @property
+    def holders(self) -> Mapping[Holder, Credential]:
+        return self.keys
+
+    def has(self, credential: Credential) -> bool:
+        """Whether somebody still uses it."""
+        holder = credential.viewer.tenant, credential.viewer.subject
+        return credential is self.keys[holder] or credential in self.tokens.get(holder, ())
+
+    def draw(self, holder: Holder, random: Random, *, narrowed: float) -> Credential:
+        """The holder's key, or with that chance one of its tokens."""
+        tokens = self.tokens.get(holder)
+        if tokens and random.random() < narrowed:
+            return random.choice(tokens)
+        return self.keys[holder]
+
+    def add_token(self, holder: Holder, token: Credential) -> None:
+        tokens = self.tokens.setdefault(holder, [])
+        tokens.append(token)
+        while len(tokens) > _TOKENS_MAX:
+            del tokens[0]
+
+    def replace_key(self, holder: Holder, new: Credential) -> None:
+        """With the old key, its tokens are left."""
+        self.ended.append(self.keys[holder])
+        self.ended.extend(self.tokens.pop(holder, ()))
+        self.keys[holder] = new
+
+    def drop_token(self, holder: Holder, token: Credential) -> None:
+        self.tokens[holder].remove(token)
+        self.ended.append(token)
+
+    def sweep(self, now_s: float) -> None:
+        """Tokens that may have expired are asked with no more, but to see that they have."""
+        for holder, tokens in self.tokens.items():
+            for token in [one for one in tokens if one.standing(now_s, now_s) != "works"]:
+                self.drop_token(holder, token)
+
+    def void(self, lost: "Credentials", at_s: float) -> None:
+        """What a lost history has issued is refused from now on."""
+        known = {one.key_id for one in self.all()}
+        for one in lost.all():
+            if one.key_id not in known:
+                one.end(at_s, at_s, "issued in a history that is lost")
+                self.ended.append(one)
+
+    def all(self) -> Iterator[Credential]:
+        yield from self.keys.values()
+        for tokens in self.tokens.values():
+            yield from tokens
+        yield from self.ended

@@ -1,0 +1,67 @@
+"""All that the soak knows, and its way back when PostgreSQL's history goes back.
+
+An epoch is a while in which PostgreSQL has one history. A request that began in another epoch than
+it ended in proves nothing: its write is asked for again, its answer is not judged.
+"""
+
+import copy
+import time
+from dataclasses import dataclass, field
+
+from loadtests.soak.model.credentials import Credentials
+from loadtests.soak.model.floors import Floors
+from loadtests.soak.rights import Rights
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedWrite:
+    """A document that a worker is to write."""
+
+    tenant: str
+    document_id: str
+    job_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What was known when PostgreSQL's data was copied."""
+
+    rights: Rights
+    credentials: Credentials
+    floors: Floors
+    jobs: dict[str, QueuedWrite]
+    taken_s: float
+
+
+@dataclass(slots=True)
+class State:
+    """jobs: queued writes not known to be done, by job. epoch_s: since when the history is this."""
+
+    rights: Rights
+    credentials: Credentials
+    floors: Floors = field(default_factory=Floors)
+    jobs: dict[str, QueuedWrite] = field(default_factory=dict)
+    epoch: int = 0
+    epoch_s: float = 0.0
+
+    def copy(self) -> Copy:
+        """While nobody writes."""
+        rights, credentials, floors, jobs = copy.deepcopy(
+            (self.rights, self.credentials, self.floors, self.jobs)
+        )
+        return Copy(rights, credentials, floors, jobs, time.monotonic())
+
+    def leave(self) -> None:
+        """PostgreSQL is about to lose its history: what is acknowledged from now on is void."""
+        self.epoch += 1
+        self.epoch_s = float("inf")
+
+    def go_back(self, to: Copy) -> None:
+        """PostgreSQL has the copy's history again."""
+        now_s = time.monotonic()
+        to.rights.void(self.rights, to.taken_s, now_s)
+        to.credentials.void(self.credentials, now_s)
+        self.rights, self.credentials = to.rights, to.credentials
+        self.floors, self.jobs = to.floors, to.jobs
+        self.epoch += 1
+        self.epoch_s = now_s

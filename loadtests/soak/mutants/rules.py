@@ -1,0 +1,99 @@
+"""Each mutant: the rule that is replaced, by which one, and what of a soak shows it.
+
+A mutant lives in a process of its own, which `loadtests.soak.mutants` starts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cache import keys, memory, mirror, protocol, store
+from cache.protocol import Mark, Revisions, State
+from gateway import principal, wanted
+from gateway.principal import Admitted, Gate
+from index.principals import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """replace: breaks the rule in this process. faults: that have to happen for it to matter."""
+
+    what: str
+    replace: Callable[[], None]
+    faults: tuple[str, ...] = ()
+
+
+def _replaced(owner: Any, name: str, rule: Any) -> Callable[[], None]:
+    def replace() -> None:
+        assert hasattr(owner, name), f"{owner} has no {name}"
+        setattr(owner, name, rule)
+
+    return replace
+
+
+def _drops_nothing(_self: mirror.Mirror[Any], _news: Any) -> dict[str, int]:
+    return {}
+
+
+def _fills_whatever_the_fence(state: State | None, mark: Mark) -> bool:
+    return state is not None and state.nonce == mark.nonce
+
+
+def _serves_whatever_is_applied(state: State | None, mark: Mark | None, _: Revisions) -> bool:
+    return state is not None and mark is not None and mark.nonce == state.nonce
+
+
+def _key_without_scope(*, tenant: str, scope: bytes, query: bytes, edition: str) -> str:
+    del scope
+    return keys.answer_key(tenant=tenant, scope=b"", query=query, edition=edition)
+
+
+def _holds_at_any_revision(_self: memory.Known, _revisions: Mapping[str, int]) -> bool:
+    return True
+
+
+def _believes_any_server(state: State | None, _run: str) -> State | None:
+    return state
+
+
+class _RememberingGate(Gate):
+    """Whoever was let in once is let in for good."""
+
+    async def admit(
+        self, principal: Principal, *, max_staleness_s: float = 0.0, at_once: bool = True
+    ) -> Admitted:
+        found = await self._read((principal.tenant, "public"), max_staleness_s, at_once=at_once)
+        return Admitted(principal, {name: one.revision for name, one in found.items()})
+
+
+MUTANTS: Mapping[str, Mutant] = {
+    "drain-drops-nothing": Mutant(
+        "a drain sets applied without dropping what the changes doom",
+        _replaced(mirror.Mirror, "doomed", _drops_nothing),
+    ),
+    "fill-ignores-fence": Mutant(
+        "a fill is stored though the invalidation of a change that it misses has begun",
+        _replaced(protocol, "may_fill", _fills_whatever_the_fence),
+    ),
+    "serve-ignores-applied": Mutant(
+        "an entry is served though changes have not been applied to it",
+        _replaced(protocol, "may_serve", _serves_whatever_is_applied),
+    ),
+    "key-without-scope": Mutant(
+        "the key of an answer leaves out whom it was computed for",
+        _replaced(wanted, "answer_key", _key_without_scope),
+    ),
+    "memory-ignores-revisions": Mutant(
+        "a worker's own memory serves an answer at any revision",
+        _replaced(memory.Known, "holds_at", _holds_at_any_revision),
+    ),
+    "gate-remembers": Mutant(
+        "who was let in once keeps its groups, and its key works for good",
+        _replaced(principal.Gate, "admit", _RememberingGate.admit),
+    ),
+    "state-of-any-server": Mutant(
+        "a state that another Redis process made is believed",
+        _replaced(store, "believed", _believes_any_server),
+        faults=("redis started with an older memory",),
+    ),
+}

@@ -1,0 +1,237 @@
+"""Every way to read: the call that asks, and what its answer shows, in one form for all. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+from urllib.parse import quote
+
+import orjson
+
+from loadtests.soak.calls import Call
+from loadtests.soak.client import Reply
+from loadtests.soak.questions import Question
+
+PathName: TypeAlias = Literal[
+    "search",
+    "batch",
+    "semantic",
+    "mcp search",
+    "mcp fetch",
+    "vector store",
+    "document",
+    "documents",
+]
+PATHS: tuple[PathName, ...] = get_args(PathName)
+# Those that search, whose answers are what a fresh search says; a similar question's need not be.
+COMPARED = frozenset({"search", "batch", "mcp search", "vector store"})
+PAGE = 100
+_FOUND_MAX = 10
+_MISSING = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """searches: the searches that it comes to. document_id: that it asks for, if it is for one.
+
+    source: that it is kept to. after: the document that a page of documents begins behind.
+    """
+
+    path: PathName
+    call: Call
+    searches: tuple[bytes, ...] = ()
+    document_id: str = ""
+    source: str = ""
+    after: str = ""
+    staleness_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a document, as an answer shows it.
+
+    start: where it begins, -1 if the answer does not say. text: None if it shows none.
+    readers: None if it shows none.
+    """
+
+    document_id: str
+    text: str | None = None
+    start: int = -1
+    readers: frozenset[str] | None = None
+
+    def is_of(self, text: str) -> bool:
+        """Whether it is a part of the text."""
+        if self.text is None:
+            return True
+        if self.start < 0:
+            return self.text in text
+        return text.startswith(self.text, self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """comparable: what a fresh search must give, byte for byte. is_found: False for a 404."""
+
+    passages: Sequence[Passage]
+    comparable: bytes = b""
+    is_found: bool = True
+
+
+def search(question: Question) -> Read:
+    call = Call("POST", "/v1/search", question.body)
+    return Read("search", call, (question.body,), staleness_ms=question.staleness_ms)
+
+
+def semantic(question: Question, words: Sequence[str]) -> Read:
+    """The question in other words, for which a similar one's answer will do."""
+    fields = orjson.loads(question.body) | {"query": " ".join(words), "semantic": "bounded"}
+    body = orjson.dumps(fields)
+    return Read("semantic", Call("POST", "/v1/search", body), (body,))
+
+
+def batch(questions: Sequence[Question]) -> Read:
+    bodies = tuple(question.body for question in questions)
+    call = Call("POST", "/v1/search/batch", b'{"searches":[%b]}' % b",".join(bodies))
+    return Read("batch", call, bodies)
+
+
+def mcp_search(query: str) -> Read:
+    body = orjson.dumps({"query": query, "top_k": _FOUND_MAX})
+    return Read("mcp search", _tool("search", orjson.loads(body)), (body,))
+
+
+def mcp_fetch(document_id: str) -> Read:
+    return Read("mcp fetch", _tool("fetch", {"id": document_id}), document_id=document_id)
+
+
+def vector_store(query: str, source: str) -> Read:
+    body = orjson.dumps({"query": query, "max_num_results": _FOUND_MAX})
+    filters = {"sources": [source]}
+    searched = {"query": query, "top_k": _FOUND_MAX, "filter": filters, "metadata": True}
+    call = Call("POST", f"/v1/vector_stores/{source}/search", body)
+    return Read("vector store", call, (orjson.dumps(searched),), source=source)
+
+
+def document(document_id: str) -> Read:
+    return Read("document", Call("GET", f"/v1/documents/{document_id}"), document_id=document_id)
+
+
+def documents(after: str, source: str) -> Read:
+    told = {"limit": str(PAGE), "cursor": after, "source": source}
+    query = "&".join(f"{name}={quote(value)}" for name, value in told.items() if value)
+    call = Call("GET", "/v1/documents", query=f"?{query}")
+    return Read("documents", call, source=source, after=after)
+
+
+def of_query(path: PathName, query: str, document_id: str, source: str) -> Read:
+    """What shows the document to whoever may read it, if the query is of its own words."""
+    question = Question(orjson.dumps({"query": query, "top_k": 2 * _FOUND_MAX}))
+    match path:
+        case "search" | "semantic":
+            return search(question)
+        case "batch":
+            return batch([question, Question(orjson.dumps({"query": query}))])
+        case "mcp search":
+            return mcp_search(query)
+        case "mcp fetch":
+            return mcp_fetch(document_id)
+        case "vector store":
+            return vector_store(query, source)
+        case "document":
+            return document(document_id)
+        case "documents":
+            return documents("", source)
+
+
+def shown(read: Read, reply: Reply) -> Shown | None:
+    """None if the answer is an error, which no read of this kind may get."""
+    if reply.status == _MISSING and read.path in ("document", "vector store"):
+        return Shown((), _listed(()), is_found=False)
+    if reply.status != 200:
+        return None
+    return _SHOWN[read.path](orjson.loads(reply.body), reply.body)
+
+
+def listed(hits: Sequence[Mapping[str, Any]]) -> bytes:
+    """The hits of a search, as the search of a vector store shows them."""
+    return _listed(
+        [
+            [hit["document_id"], hit["title"] or hit["document_id"], hit["score"], hit["text"]]
+            for hit in hits
+        ]
+    )
+
+
+def _listed(rows: Sequence[Any]) -> bytes:
+    return orjson.dumps(rows)
+
+
+def _tool(name: str, arguments: Mapping[str, Any]) -> Call:
+    params = {"name": name, "arguments": arguments}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return Call("POST", "/mcp", orjson.dumps(body))
+
+
+def _passages(hits: Sequence[Mapping[str, Any]]) -> list[Passage]:
+    return [Passage(hit["document_id"], hit["text"], hit["start"]) for hit in hits]
+
+
+def _of_search(told: Any, body: bytes) -> Shown:
+    return Shown(_passages(told["hits"]), body)
+
+
+def _of_batch(told: Any, body: bytes) -> Shown:
+    return Shown([each for one in told["answers"] for each in _passages(one["hits"])], body)
+
+
+def _of_mcp_search(told: Any, _: bytes) -> Shown | None:
+    results = told.get("result", {}).get("structuredContent")
+    if results is None:
+        return None
+    passages = [Passage(each["id"], each["text"]) for each in results["results"]]
+    return Shown(passages, orjson.dumps(results))
+
+
+def _of_mcp_fetch(told: Any, _: bytes) -> Shown | None:
+    result = told.get("result")
+    if result is None:
+        return None
+    if result["isError"]:
+        return Shown((), is_found=False)
+    document = result["structuredContent"]
+    return Shown([Passage(document["id"], document["text"], document["metadata"]["start"])])
+
+
+def _of_vector_store(told: Any, _: bytes) -> Shown:
+    found = told["data"]
+    rows = [
+        [each["file_id"], each["filename"], each["score"], each["content"][0]["text"]]
+        for each in found
+    ]
+    passages = [Passage(each["file_id"], each["content"][0]["text"]) for each in found]
+    return Shown(passages, _listed(rows))
+
+
+def _of_document(told: Any, _: bytes) -> Shown:
+    readers = frozenset(told["readers"])
+    return Shown([Passage(told["document_id"], told["text"], 0, readers)])
+
+
+def _of_documents(told: Any, _: bytes) -> Shown:
+    return Shown(
+        [
+            Passage(each["document_id"], readers=frozenset(each["readers"]))
+            for each in told["documents"]
+        ]
+    )
+
+
+_SHOWN: Mapping[PathName, Callable[[Any, bytes], Shown | None]] = {
+    "search": _of_search,
+    "semantic": _of_search,
+    "batch": _of_batch,
+    "mcp search": _of_mcp_search,
+    "mcp fetch": _of_mcp_fetch,
+    "vector store": _of_vector_store,
+    "document": _of_document,
+    "documents": _of_documents,
+}

@@ -1,0 +1,39 @@
+"""The last line of a soak, and the lines while it runs: what was judged, and what was wrong."""
+
+from loadtests.soak.audit import VIOLATIONS
+from loadtests.soak.driver import Soak
+
+_COUNTED = ("judged", *VIOLATIONS)
+
+
+def progress(soak: Soak) -> str:
+    audit = soak.context.audit
+    compared = audit.counts["compared_at_work"] + audit.counts["compared_at_rest"]
+    found = ", ".join(f"{audit.counts[name]} {name}" for name in VIOLATIONS)
+    waiting = len(soak.context.state.jobs)
+    return (
+        f"{soak.seconds:4.0f} s  {soak.writers.written:,} writes, {waiting} queued, "
+        f"{audit.counts['judged']:,} answers, {compared:,} compared, {found}; last fault: "
+        f"{audit.fault}"
+    )
+
+
+def verdict(soak: Soak) -> str:
+    """PASS or FAIL, with the counts: of all, by way of reading, and by fault."""
+    audit = soak.context.audit
+    total = " ".join(f"{name}={audit.counts[name]}" for name in _COUNTED)
+    paths = ", ".join(
+        f"{path}: {_counts({name: audit.by_path[path, name] for name in _COUNTED})}"
+        for path in sorted({path for path, _ in audit.by_path})
+    )
+    faults = ", ".join(
+        f"{fault}: {_counts({name: audit.by_fault[fault, name] for name in _COUNTED})}"
+        for fault in sorted({fault for fault, _ in audit.by_fault})
+    )
+    return f"{'PASS' if audit.held else 'FAIL'} {total} | {paths} | {faults}"
+
+
+def _counts(named: dict[str, int]) -> str:
+    """How many were judged, and what was wrong, if anything was."""
+    wrong = [f"{count} {name}" for name, count in named.items() if count and name != "judged"]
+    return " ".join([str(named["judged"]), *wrong])

@@ -1,0 +1,1 @@
+"""What the soak does: writes, reads, changes credentials, and waits for queued writes."""

@@ -1,0 +1,140 @@
+"""Askers: members and their tokens, who read in every way; each answer is judged."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import orjson
+
+from loadtests.soak import questions, reads
+from loadtests.soak.audit import Seen
+from loadtests.soak.client import Connection
+from loadtests.soak.model.credentials import Credential
+from loadtests.soak.model.viewer import SOURCES
+from loadtests.soak.questions import Question, Zipf
+from loadtests.soak.reads import PathName, Read
+from loadtests.soak.work.asking import ask
+from loadtests.soak.work.context import Context
+
+# Starting values, not measured.
+_SUBJECTS_EXPONENT = 0.7
+_RECENT_MAX = 2_000
+_COMPARED_SHARE = 0.1  # of the answers, while others write
+_NARROWED_SHARE = 0.25  # of the requests, that come with a token
+_ENDED_SHARE = 0.02  # with a key or token that works no more
+_BATCH = 3
+_WEIGHTS: Mapping[PathName, int] = {
+    "search": 50,
+    "batch": 7,
+    "semantic": 8,
+    "mcp search": 8,
+    "mcp fetch": 5,
+    "vector store": 8,
+    "document": 8,
+    "documents": 6,
+}
+_AWAY_S = 0.05  # after a request that failed
+
+
+class Askers:
+    def __init__(
+        self,
+        context: Context,
+        holders: Sequence[tuple[str, str]],
+        asked: Mapping[str, Sequence[Question]],
+        seed: int,
+    ) -> None:
+        """asked: questions by tenant, those that are asked most often first."""
+        self._context = context
+        self._seed = seed
+        self._holders = Zipf(holders, _SUBJECTS_EXPONENT)
+        self._questions = {tenant: Zipf(each) for tenant, each in asked.items()}
+        self._recent: dict[tuple[Credential, Read], None] = {}
+        self._comparing = False
+
+    async def ask_on(self, number: int) -> None:
+        gateways = self._context.connections()
+        random = Random(f"{self._seed} {number}")  # noqa: S311  no secret
+        while True:
+            gateway = random.randrange(len(gateways))
+            async with self._context.lock:
+                seen = await self._ask_once(random, gateway, gateways[gateway])
+            if seen is None:
+                await asyncio.sleep(_AWAY_S)
+
+    def recent(self, count: int, random: Random) -> list[tuple[Credential, Read]]:
+        """Some of what was asked, by whoever still may."""
+        return random.sample(list(self._recent), min(count, len(self._recent)))
+
+    async def compare(self, seen: Seen, kind: str) -> None:
+        """With a fresh search, if nothing that concerns it has been written meanwhile."""
+        context, viewer = self._context, seen.viewer
+        state, epoch = context.state, context.state.epoch
+        changes = state.rights.changes(viewer.tenant, viewer.subject)
+        groups = state.rights.groups(viewer.tenant, viewer.subject)
+        counting = groups if viewer.groups is None else groups & viewer.groups
+        fresh = await context.oracle.read(viewer, counting, seen.read)
+        is_same = changes % 2 == 0 and changes == state.rights.changes(
+            viewer.tenant, viewer.subject
+        )
+        if fresh is not None and is_same and epoch == state.epoch:
+            context.audit.compare(seen, fresh, kind)
+
+    async def _ask_once(self, random: Random, gateway: int, connection: Connection) -> Seen | None:
+        state, audit = self._context.state, self._context.audit
+        holder = self._holders.draw(random)
+        if state.credentials.ended and random.random() < _ENDED_SHARE:
+            credential = random.choice(state.credentials.ended)
+        else:
+            credential = state.credentials.draw(holder, random, narrowed=_NARROWED_SHARE)
+        viewer = credential.viewer
+        changes = state.rights.changes(viewer.tenant, viewer.subject)
+        read = self._read(viewer.tenant, random)
+        seen = await ask(self._context, connection, gateway, credential, read)
+        if seen is None:
+            return None
+        audit.judge(seen)
+        if audit.is_comparable(seen):
+            self._remember(credential, read)
+            is_sure = changes == state.rights.changes(viewer.tenant, viewer.subject)
+            if is_sure and not self._comparing and random.random() < _COMPARED_SHARE:
+                self._comparing = True
+                try:
+                    await self.compare(seen, "compared_at_work")
+                finally:
+                    self._comparing = False
+        return seen
+
+    def _read(self, tenant: str, random: Random) -> Read:
+        (path,) = random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))
+        question = self._questions[tenant].draw(random)
+        query: str = orjson.loads(question.body)["query"]
+        match path:
+            case "search":
+                return reads.search(questions.perhaps_older(question, random))
+            case "batch":
+                others = [self._questions[tenant].draw(random) for _ in range(_BATCH - 1)]
+                return reads.batch([question, *others])
+            case "semantic":
+                words = query.split()
+                return reads.semantic(question, random.sample(words, len(words)))
+            case "mcp search":
+                return reads.mcp_search(query)
+            case "vector store":
+                return reads.vector_store(query, random.choice(SOURCES))
+            case "mcp fetch":
+                return reads.mcp_fetch(self._document(tenant, random))
+            case "document":
+                return reads.document(self._document(tenant, random))
+            case "documents":
+                after = self._document(tenant, random) if random.random() < 0.5 else ""
+                return reads.documents(after, random.choice(("", *SOURCES)))
+
+    def _document(self, tenant: str, random: Random) -> str:
+        """One that there is, or was."""
+        return random.choice(self._context.state.rights.names(tenant) or ["none"])
+
+    def _remember(self, credential: Credential, read: Read) -> None:
+        self._recent[credential, read] = None
+        if len(self._recent) > _RECENT_MAX:
+            del self._recent[next(iter(self._recent))]

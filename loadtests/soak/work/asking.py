@@ -1,0 +1,71 @@
+"""One read, as a caller sees it: its answer, if there is anything to judge in it."""
+
+import time
+
+from loadtests.soak import reads
+from loadtests.soak.audit import Seen
+from loadtests.soak.client import Connection, Reply
+from loadtests.soak.model.credentials import Credential
+from loadtests.soak.reads import Read
+from loadtests.soak.work.context import Context
+
+_UNAUTHORIZED = 401
+_OK = 200
+
+
+async def ask(
+    context: Context, connection: Connection, gateway: int, credential: Credential, read: Read
+) -> Seen | None:
+    """None if it was refused, rightly or wrongly, or PostgreSQL's history has changed meanwhile."""
+    state, epoch, viewer = context.state, context.state.epoch, credential.viewer
+    asked_s = time.monotonic() - read.staleness_ms / 1000
+    floors = {name: state.floors.at(name, asked_s) for name in (viewer.tenant, "public")}
+    reply = await context.send(connection, read.call, credential.secret, read.path)
+    answered_s = time.monotonic()
+    if reply is None:
+        return None
+    if epoch != state.epoch or asked_s < state.epoch_s:
+        context.audit.counts["not_judged"] += 1
+        return None
+    if not _is_let_in(context, credential, read, reply, asked_s, answered_s):
+        return None
+    shown = reads.shown(read, reply)
+    if shown is None:
+        detail = f"{read.path}: {reply.status} {reply.body.decode(errors='replace')[:500]}"
+        context.fail(detail, read.path, asked_s)
+        return None
+    return Seen(
+        viewer=viewer,
+        read=read,
+        gateway=gateway,
+        asked_s=asked_s,
+        answered_s=answered_s,
+        floors=floors,
+        revisions=reply.revisions(viewer.tenant),
+        tier=reply.tier,
+        shown=shown,
+        is_degraded=reply.is_degraded,
+    )
+
+
+def _is_let_in(
+    context: Context,
+    credential: Credential,
+    read: Read,
+    reply: Reply,
+    asked_s: float,
+    answered_s: float,
+) -> bool:
+    """Whether the credential was, which is a violation if it had ended; so is the opposite."""
+    standing = credential.standing(asked_s, answered_s)
+    if reply.status == _UNAUTHORIZED:
+        context.audit.counts["refused"] += standing == "ended"
+        if standing == "works":
+            context.fail(f"{read.path}: 401 for a credential that works", read.path, asked_s)
+        return False
+    if standing == "ended":
+        if reply.status == _OK:
+            reasons = credential.reasons(asked_s)
+            context.audit.let_in(credential.viewer, read.path, reasons)
+        return False
+    return True

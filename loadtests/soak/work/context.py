@@ -1,0 +1,75 @@
+"""What all work of a soak shares: the servers, what is known of them, and when to rest."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from loadtests.soak.audit import Audit
+from loadtests.soak.calls import Call
+from loadtests.soak.client import Connection, Reply
+from loadtests.soak.faults.outages import Outages
+from loadtests.soak.model.state import State
+from loadtests.soak.oracle import Oracle
+from loadtests.soak.servers import Servers
+from loadtests.soak.stage import Lock
+
+_POLL_S = 0.05
+
+
+@dataclass(slots=True)
+class Context:
+    """admins: each tenant's key for its documents. calm: held while a fault or a rest lasts."""
+
+    servers: Servers
+    state: State
+    audit: Audit
+    oracle: Oracle
+    admins: Mapping[str, str]
+    outages: Outages = field(default_factory=Outages)
+    lock: Lock = field(default_factory=Lock)
+    calm: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def connections(self) -> list[Connection]:
+        """One to each gateway, or as many to the balancer."""
+        return [Connection(way) for way in self.servers.ways]
+
+    async def send(self, connection: Connection, call: Call, key: str, what: str) -> Reply | None:
+        """None if there was no answer, or an error of the server's, which is counted."""
+        asked_s = time.monotonic()
+        try:
+            reply = await connection.send(call, key)
+        except (OSError, EOFError, TimeoutError) as error:
+            self.fail(f"{what}: {type(error).__name__}", what, asked_s)
+            return None
+        if reply.status >= 500:
+            self.fail(f"{what}: {_told(reply)}", what, asked_s)
+            return None
+        return reply
+
+    def fail(self, detail: str, what: str, asked_s: float) -> None:
+        """An error, unless a fault explains it that lasted at some moment since then."""
+        if self.outages.explain(asked_s, time.monotonic()):
+            self.audit.by_fault[self.audit.fault, "excused"] += 1
+        else:
+            self.audit.failed(detail, what)
+
+    async def in_epoch(self) -> int:
+        """The epoch, once PostgreSQL has a history."""
+        while self.state.epoch_s == float("inf"):
+            await asyncio.sleep(_POLL_S)
+        return self.state.epoch
+
+    @asynccontextmanager
+    async def at_rest(self) -> AsyncIterator[None]:
+        """Meanwhile nobody asks for anything."""
+        await self.lock.close()
+        try:
+            yield
+        finally:
+            self.lock.open()
+
+
+def _told(reply: Reply) -> str:
+    return f"{reply.status} {reply.body.decode(errors='replace')[:500]}"

@@ -1,0 +1,155 @@
+"""Holders of keys: they narrow tokens, and their keys are rotated and revoked."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import orjson
+
+from loadtests.soak.calls import Call
+from loadtests.soak.client import Reply
+from loadtests.soak.model.credentials import Credential, Holder
+from loadtests.soak.model.viewer import SCOPES, SOURCES, Viewer
+from loadtests.soak.work.context import Context
+
+# Starting values, not measured.
+_PAUSE_S = (0.1, 0.5)
+_TOKEN_S = range(2, 20)  # that a token works
+_OVERLAP_S = (0, 0, 1, 2)
+_WAYS = ("narrow", "rotate", "revoke token", "revoke key")
+_WEIGHTS = (60, 20, 10, 10)
+_CREATED, _GONE = 201, 204
+_AGAIN_S = 0.2
+
+
+class Holders:
+    def __init__(self, context: Context, holders: Sequence[Holder], random: Random) -> None:
+        self.rotated = 0
+        self.narrowed = 0
+        self.revoked = 0
+        self._context = context
+        self._holders = holders
+        self._random = random
+        self._connections = context.connections()
+
+    async def change(self) -> None:
+        while True:
+            await asyncio.sleep(self._random.uniform(*_PAUSE_S))
+            await self._context.in_epoch()
+            async with self._context.lock:
+                await self._change_one(self._random.choice(self._holders))
+
+    async def _change_one(self, holder: Holder) -> None:
+        credentials = self._context.state.credentials
+        credentials.sweep(time.monotonic())
+        (way,) = self._random.choices(_WAYS, _WEIGHTS)
+        tokens = credentials.tokens.get(holder)
+        match way:
+            case "rotate":
+                await self._rotate(holder, self._random.choice(_OVERLAP_S))
+            case "revoke key":
+                await self._revoke_key(holder)
+            case "revoke token" if tokens:
+                await self._revoke_token(holder, self._random.choice(tokens))
+            case _:
+                await self._narrow(holder)
+
+    async def _narrow(self, holder: Holder) -> None:
+        """A token of the key, or of one of its tokens."""
+        parent = self._context.state.credentials.draw(holder, self._random, narrowed=0.3)
+        viewer, body = self._narrower(parent.viewer)
+        body["expires_in_s"] = self._random.choice(_TOKEN_S)
+        asked_s = time.monotonic()
+        reply = await self._send(Call("POST", "/v1/tokens", orjson.dumps(body)), parent.secret)
+        if reply is None or reply.status != _CREATED:
+            return  # a group was lost meanwhile, or the parent has just ended
+        told = orjson.loads(reply.body)
+        token = Credential(told["id"], told["token"], viewer, parent)
+        lives_s = body["expires_in_s"]
+        token.end(asked_s + lives_s, time.monotonic() + lives_s, "expired")
+        self._context.state.credentials.add_token(holder, token)
+        self.narrowed += 1
+
+    def _narrower(self, viewer: Viewer) -> tuple[Viewer, dict[str, Any]]:
+        body: dict[str, Any] = {}
+        if self._random.random() < 0.5:
+            count = self._random.randint(1, len(viewer.scopes))
+            chosen = self._random.sample(viewer.scopes, count)
+            body["scopes"] = chosen
+            viewer = replace(viewer, scopes=tuple(name for name in SCOPES if name in chosen))
+        if self._random.random() < 0.5:
+            held = self._context.state.rights.groups(viewer.tenant, viewer.subject)
+            counting = sorted(held if viewer.groups is None else held & viewer.groups)
+            count = self._random.randint(0, len(counting))
+            body["groups"] = self._random.sample(counting, count)
+            viewer = replace(viewer, groups=frozenset(body["groups"]))
+        if viewer.sources is None and self._random.random() < 0.4:
+            sources = self._random.sample(SOURCES, 2)
+            body["filter"] = {"sources": sources}
+            viewer = replace(viewer, sources=frozenset(sources))
+        return viewer, body
+
+    async def _rotate(self, holder: Holder, overlap_s: int) -> None:
+        """Tokens of the old key end with it."""
+        old = self._context.state.credentials.keys[holder]
+        call = Call("POST", f"/v1/keys/{old.key_id}/rotate", orjson.dumps({"overlap_s": overlap_s}))
+        asked_s = time.monotonic()
+        reply = await self._send(call, self._context.admins[holder[0]])
+        if reply is None or reply.status != _CREATED:
+            await self._in_doubt(holder, old, asked_s)
+            return
+        old.end(asked_s + overlap_s, time.monotonic() + overlap_s, "rotated")
+        told = orjson.loads(reply.body)
+        new = Credential(told["id"], told["key"], old.viewer)
+        self._context.state.credentials.replace_key(holder, new)
+        self.rotated += 1
+
+    async def _revoke_key(self, holder: Holder) -> None:
+        old = self._context.state.credentials.keys[holder]
+        asked_s = time.monotonic()
+        call = Call("DELETE", f"/v1/keys/{old.key_id}")
+        reply = await self._send(call, self._context.admins[holder[0]])
+        if reply is not None and reply.status == _GONE:
+            old.end(asked_s, time.monotonic(), "revoked")
+            self.revoked += 1
+        await self._in_doubt(holder, old, asked_s)
+
+    async def _revoke_token(self, holder: Holder, token: Credential) -> None:
+        asked_s = time.monotonic()
+        key = self._context.state.credentials.keys[holder]
+        reply = await self._send(Call("DELETE", f"/v1/tokens/{token.key_id}"), key.secret)
+        if reply is not None and reply.status == _GONE:
+            token.end(asked_s, time.monotonic(), "revoked")
+            self.revoked += 1
+        else:
+            token.doubt(asked_s)
+        if token in self._context.state.credentials.tokens.get(holder, ()):
+            self._context.state.credentials.drop_token(holder, token)
+
+    async def _in_doubt(self, holder: Holder, old: Credential, asked_s: float) -> None:
+        """Whatever has become of the old key, the holder gets a new one."""
+        old.doubt(asked_s)
+        tenant, subject = holder
+        body = orjson.dumps({"subject": subject, "roles": ["reader"]})
+        while True:
+            epoch = await self._context.in_epoch()
+            if self._context.state.credentials.keys[holder] is not old:
+                return  # the history has gone back, and the key with it
+            reply = await self._send(Call("POST", "/v1/keys", body), self._context.admins[tenant])
+            if epoch == self._context.state.epoch and reply is not None:
+                assert reply.status == _CREATED, reply.body
+                told = orjson.loads(reply.body)
+                new = Credential(told["id"], told["key"], Viewer(tenant, subject))
+                self._context.state.credentials.replace_key(holder, new)
+                return
+            await asyncio.sleep(_AGAIN_S)
+
+    async def _send(self, call: Call, key: str) -> Reply | None:
+        """None if nobody knows what has come of it."""
+        epoch = self._context.state.epoch
+        connection = self._random.choice(self._connections)
+        reply = await self._context.send(connection, call, key, "credentials")
+        return None if epoch != self._context.state.epoch else reply

@@ -1,0 +1,243 @@
+"""Writers: each document's and each member's writes in their order, until they are acknowledged."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+from zlib import crc32
+
+import orjson
+
+from loadtests.soak import calls, losses, reads
+from loadtests.soak.audit import Seen
+from loadtests.soak.client import Connection, Reply
+from loadtests.soak.losses import Loss
+from loadtests.soak.model.state import QueuedWrite
+from loadtests.soak.model.viewer import source_of
+from loadtests.soak.reads import PathName, Read
+from loadtests.soak.work.asking import ask
+from loadtests.soak.work.context import Context
+from loadtests.soak.work.tasks import together
+from loadtests.soak.writes import Join, Leave, Put, Remove, Share, Write
+
+# Starting values, not measured.
+_WRITERS = 2
+_WAITING_MAX = 4  # writes that wait for each writer
+_AGAIN_S = 0.1
+_PROBED: tuple[PathName, ...] = (
+    *("search", "search", "search", "batch", "mcp search", "mcp fetch"),
+    *("vector store", "document", "documents"),
+)
+_MISSING = 404
+_DONE = (200, 202, 204)
+_REFUSALS_MAX = 3
+
+
+class Writers:
+    """refused_s: from the acknowledgement of a loss to the next answer of whoever lost."""
+
+    def __init__(self, context: Context, random: Random) -> None:
+        self.written = 0
+        self.queued = 0
+        self.refused_s: list[float] = []
+        self._context = context
+        self._random = random
+
+    async def write_all(self, writes: Iterator[Write]) -> None:
+        queues: list[asyncio.Queue[Write | None]] = [
+            asyncio.Queue(_WAITING_MAX) for _ in range(_WRITERS)
+        ]
+        works = [self._write_on(number, queue) for number, queue in enumerate(queues)]
+        async with together(works) as running:
+            for write in writes:
+                await queues[crc32(_about(write).encode()) % _WRITERS].put(write)
+            for queue in queues:
+                await queue.put(None)
+            await asyncio.gather(*running)
+
+    async def _write_on(self, number: int, queue: "asyncio.Queue[Write | None]") -> None:
+        gateways = self._context.connections()
+        turn = number
+        while (write := await queue.get()) is not None:
+            turn += 1
+            async with self._context.lock:
+                await self._write_and_look(write, turn, gateways)
+
+    async def _write_and_look(
+        self, write: Write, turn: int, gateways: Sequence[Connection]
+    ) -> None:
+        """Whoever loses a document by the write has just seen it, and asks again at once."""
+        state = self._context.state
+        loss = losses.of(write, state.rights, state.credentials.holders)
+        if loss is None:
+            await self._write(write, turn, gateways)
+            return
+        read = self._probe(loss)
+        before = [
+            await self._ask(loss, read, number, gateways[number]) for number in range(len(gateways))
+        ]
+        is_done = await self._write(write, turn, gateways)
+        acknowledged_s = time.monotonic()
+        other = (turn + 1) % len(gateways)
+        after = await self._ask(loss, read, other, gateways[other])
+        if not is_done or after is None:
+            return
+        self._context.audit.judge(after)
+        if not all(seen and loss.document_id in _shown(seen) for seen in before):
+            return
+        counts = self._context.audit.counts
+        counts["revoked"] += 1
+        counts["revoked_and_still_shown"] += loss.document_id in _shown(after)
+        self.refused_s.append(after.answered_s - acknowledged_s)
+
+    def _probe(self, loss: Loss) -> Read:
+        query = orjson.loads(loss.question)["query"]
+        path = self._random.choice(_PROBED)
+        return reads.of_query(path, query, loss.document_id, source_of(loss.document_id))
+
+    async def _ask(
+        self, loss: Loss, read: Read, number: int, connection: Connection
+    ) -> Seen | None:
+        key = self._context.state.credentials.keys[loss.tenant, loss.subject]
+        return await ask(self._context, connection, number, key, read)
+
+    async def _write(self, write: Write, turn: int, gateways: Sequence[Connection]) -> bool:
+        """Until it is acknowledged, in one epoch; False if by then there is nothing to write."""
+        attempt = _Attempt(epoch=-1)
+        while True:
+            epoch = await self._context.in_epoch()
+            if epoch != attempt.epoch:
+                if not self._applies(write):
+                    return False
+                attempt = self._begun(write, epoch)
+            attempt.number += 1
+            gateway = gateways[(turn + attempt.number - 1) % len(gateways)]
+            reply = await self._send(write, gateway)
+            if self._context.state.epoch == epoch and reply is not None:
+                is_settled = self._settle(write, reply, attempt)
+                if is_settled or attempt.refusals >= _REFUSALS_MAX:
+                    return is_settled
+            await asyncio.sleep(_AGAIN_S)
+
+    def _begun(self, write: Write, epoch: int) -> "_Attempt":
+        rights = self._context.state.rights
+        was_certain = not isinstance(write, Join | Leave) and rights.is_certain(
+            write.tenant, write.document_id
+        )
+        is_change = rights.is_change(write)
+        is_public = rights.asked(write, time.monotonic())
+        return _Attempt(epoch, was_certain=was_certain, is_public=is_public and is_change)
+
+    def _applies(self, write: Write) -> bool:
+        """Whether there is something to change, by what is known now."""
+        rights = self._context.state.rights
+        match write:
+            case Put():
+                return True
+            case Share() | Remove():
+                return rights.is_there(write.tenant, write.document_id)
+            case Join(tenant, group, subject):
+                return group not in rights.groups(tenant, subject)
+            case Leave(tenant, group, subject):
+                return group in rights.groups(tenant, subject)
+
+    async def _send(self, write: Write, connection: Connection) -> Reply | None:
+        call = calls.of(write, self._fields(write))
+        return await self._context.send(
+            connection, call, self._context.admins[write.tenant], type(write).__name__
+        )
+
+    def _fields(self, write: Write) -> dict[str, Any]:
+        """Documents belong to nobody."""
+        rights = self._context.state.rights
+        match write:
+            case Put(tenant, document_id):
+                readers = sorted(rights.readers(tenant, document_id))
+                return {"owner": None, "readers": readers, "source": source_of(document_id)}
+            case Share(_, _, readers):
+                return {"readers": sorted(readers)}
+            case _:
+                return {}
+
+    def _settle(self, write: Write, reply: Reply, attempt: "_Attempt") -> bool:
+        """Whether it is known by the reply what has become of the write."""
+        now_s = time.monotonic()
+        if reply.status == _MISSING and isinstance(write, Share | Remove | Leave):
+            self._missed(write, attempt, now_s)
+            return True
+        refused: Mapping[str, Any] = {"status": reply.status}
+        told = _told(reply) if reply.status in _DONE else refused
+        if "status" in told:  # of a line of a batch, too
+            attempt.refusals += 1
+            name = type(write).__name__
+            refusal = reply.body.decode(errors="replace")[:300]
+            self._context.fail(f"{name} {_about(write)}: {reply.status} {refusal}", name, now_s)
+            return False
+        if isinstance(write, Put) and "job_id" in told:
+            self._queue(write, told["job_id"])
+        else:
+            self._acknowledge(write, told, attempt, now_s)
+        return True
+
+    def _queue(self, write: Put, job_id: str) -> None:
+        state = self._context.state
+        state.rights.queued(write, job_id)
+        state.jobs[job_id] = QueuedWrite(write.tenant, write.document_id, job_id)
+        self.queued += 1
+
+    def _acknowledge(
+        self, write: Write, told: Mapping[str, Any], attempt: "_Attempt", now_s: float
+    ) -> None:
+        state = self._context.state
+        if "revision" in told:
+            state.floors.acknowledged(write.tenant, told["revision"], now_s)
+        if attempt.is_public and attempt.number == 1:
+            state.floors.one_more("public", now_s)
+        state.rights.acknowledged(write, now_s)
+        self.written += 1
+
+    def _missed(self, write: Share | Remove | Leave, attempt: "_Attempt", now_s: float) -> None:
+        """There was nothing to change: an earlier attempt did so, or it was not there yet."""
+        state = self._context.state
+        if attempt.number > 1 and not isinstance(write, Share):
+            state.rights.acknowledged(write, now_s)
+            return
+        if attempt.was_certain and not isinstance(write, Leave):
+            self._context.audit.stored("lost", write.tenant, write.document_id, "404 for a write")
+        state.rights.refused(write, now_s)
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """To write something in an epoch: how often it was sent, and how often refused.
+
+    was_certain: whether the document existed before. is_public: whether the write certainly changes
+    what is public.
+    """
+
+    epoch: int
+    number: int = 0
+    refusals: int = 0
+    was_certain: bool = False
+    is_public: bool = False
+
+
+def _told(reply: Reply) -> Mapping[str, Any]:
+    """What the reply says, or the last line of a batch's."""
+    lines = reply.body.splitlines()
+    told: Mapping[str, Any] = orjson.loads(lines[-1]) if lines else {}
+    return told
+
+
+def _shown(seen: Seen) -> set[str]:
+    return {passage.document_id for passage in seen.shown.passages}
+
+
+def _about(write: Write) -> str:
+    match write:
+        case Put() | Remove() | Share():
+            return f"{write.tenant} {write.document_id}"
+        case Join() | Leave():
+            return f"{write.tenant} {write.subject}"

@@ -1,0 +1,52 @@
+from loadtests.soak.model.credentials import Credential, Credentials
+from loadtests.soak.model.viewer import Viewer
+
+ANA = Viewer("org", "ana")
+
+
+def key(name: str = "key") -> Credential:
+    return Credential(name, f"secret of {name}", ANA)
+
+
+def test_a_rotated_key_works_until_its_overlap_may_be_over_and_not_once_it_is() -> None:
+    old = key()
+
+    old.end(10.0 + 2, 11.0 + 2, "rotated")
+
+    assert old.standing(11.0, 11.5) == "works"
+    assert old.standing(12.5, 12.6) == "may work"
+    assert old.standing(13.2, 13.3) == "ended"
+
+
+def test_a_token_ends_with_each_of_its_ancestors() -> None:
+    old = key()
+    token = Credential("token", "secret", ANA, old)
+    narrower = Credential("narrower", "secret", ANA, token)
+
+    old.end(10.0, 11.0, "rotated")
+
+    assert narrower.standing(9.0, 9.5) == "works"
+    assert narrower.standing(11.2, 11.3) == "ended"
+    assert narrower.reasons(11.2) == ["key rotated"]
+
+
+def test_a_holder_whose_key_is_replaced_keeps_none_of_its_tokens() -> None:
+    old, new = key("old"), key("new")
+    held = Credentials({("org", "ana"): old})
+    token = Credential("token", "secret", ANA, old)
+    held.add_token(("org", "ana"), token)
+
+    held.replace_key(("org", "ana"), new)
+
+    assert list(held.ended) == [old, token]
+    assert held.has(new)
+    assert not held.has(token)
+
+
+def test_what_a_lost_history_has_issued_is_refused() -> None:
+    held, lost = Credentials({("org", "ana"): key()}), Credentials({("org", "ana"): key("later")})
+
+    held.void(lost, 10.0)
+
+    (void,) = held.ended
+    assert (void.key_id, void.standing(10.1, 10.2)) == ("later", "ended")

@@ -1,0 +1,45 @@
+from collections.abc import Iterator
+from itertools import pairwise
+from random import Random
+
+from loadtests.soak.work.interleaving import NOBODY, Interleaved
+from loadtests.soak.writes import Put, Remove, Share, Write
+
+
+def edits() -> Iterator[Write]:
+    for number in range(2_000):
+        text = f"Text {number}."
+        yield Put("org", f"{number % 40}.md", text, frozenset({"tenant"}))
+
+
+def interleaved() -> list[Write]:
+    random = Random(1)  # noqa: S311  no secret
+    return list(Interleaved(random).of(edits()))
+
+
+def test_queued_writes_are_overtaken_in_every_way() -> None:
+    writes = interleaved()
+
+    after = {
+        type(later).__name__
+        for one, later in pairwise(writes)
+        if isinstance(one, Put)
+        and one.delivery == "queued"
+        and isinstance(later, Put | Share | Remove)
+        and one.document_id == later.document_id
+    }
+
+    assert after == {"Put", "Share", "Remove"}
+    assert {write.delivery for write in writes if isinstance(write, Put)} == {
+        *("at once", "queued", "batch"),
+    }
+
+
+def test_access_and_documents_that_are_taken_away_come_back() -> None:
+    writes = interleaved()
+
+    taken = sum(isinstance(write, Share) and write.readers == NOBODY for write in writes)
+    given = sum(isinstance(write, Share) and write.readers != NOBODY for write in writes)
+
+    assert taken > 50
+    assert given > 0.8 * taken
