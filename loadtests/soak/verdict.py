@@ -19,21 +19,26 @@ def progress(soak: Soak) -> str:
 
 
 def verdict(soak: Soak) -> str:
-    """PASS or FAIL, with the counts: of all, by way of reading, and by fault."""
+    """PASS or FAIL, with the counts."""
+    return f"{'PASS' if soak.context.audit.held else 'FAIL'} {counts(soak)}"
+
+
+def counts(soak: Soak) -> str:
+    """Of all, by way of reading, and by fault."""
     audit = soak.context.audit
     total = " ".join(f"{name}={audit.counts[name]}" for name in _COUNTED)
     paths = ", ".join(
-        f"{path}: {_counts({name: audit.by_path[path, name] for name in _COUNTED})}"
+        f"{path}: {_few({name: audit.by_path[path, name] for name in _COUNTED})}"
         for path in sorted({path for path, _ in audit.by_path})
     )
     faults = ", ".join(
-        f"{fault}: {_counts({name: audit.by_fault[fault, name] for name in _COUNTED})}"
+        f"{fault}: {_few({name: audit.by_fault[fault, name] for name in _COUNTED})}"
         for fault in sorted({fault for fault, _ in audit.by_fault})
     )
-    return f"{'PASS' if audit.held else 'FAIL'} {total} | {paths} | {faults}"
+    return f"{total} | {paths} | {faults}"
 
 
-def _counts(named: dict[str, int]) -> str:
+def _few(named: dict[str, int]) -> str:
     """How many were judged, and what was wrong, if anything was."""
     wrong = [f"{count} {name}" for name, count in named.items() if count and name != "judged"]
     return " ".join([str(named["judged"]), *wrong])

@@ -1,8 +1,11 @@
 """Each mutant: the rule that is replaced, by which one, and what of a soak shows it.
 
+Controls break nothing: with them the soak has to find nothing in the same time.
+
 A mutant lives in a process of its own, which `loadtests.soak.mutants` starts.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +16,8 @@ from gateway import principal, wanted
 from gateway.principal import Admitted, Gate
 from index.principals import Principal
 
+_LATE_S = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
@@ -21,6 +26,7 @@ class Mutant:
     what: str
     replace: Callable[[], None]
     faults: tuple[str, ...] = ()
+    is_control: bool = False
 
 
 def _replaced(owner: Any, name: str, rule: Any) -> Callable[[], None]:
@@ -56,6 +62,23 @@ def _believes_any_server(state: State | None, _run: str) -> State | None:
     return state
 
 
+_fill = store.Store.fill
+
+
+async def _fills_late(self: store.Store, *arguments: Any, **options: Any) -> store.Filled:
+    """Others write between a search and its fill, as they do now and then on a busy machine."""
+    await asyncio.sleep(_LATE_S)
+    return await _fill(self, *arguments, **options)
+
+
+def _all(*replacements: Callable[[], None]) -> Callable[[], None]:
+    def replace() -> None:
+        for each in replacements:
+            each()
+
+    return replace
+
+
 class _RememberingGate(Gate):
     """Whoever was let in once is let in for good."""
 
@@ -67,13 +90,22 @@ class _RememberingGate(Gate):
 
 
 MUTANTS: Mapping[str, Mutant] = {
+    "none": Mutant("no rule is broken", _all(), is_control=True),
+    "late-fills": Mutant(
+        "fills come late, which breaks no rule",
+        _replaced(store.Store, "fill", _fills_late),
+        is_control=True,
+    ),
     "drain-drops-nothing": Mutant(
         "a drain sets applied without dropping what the changes doom",
         _replaced(mirror.Mirror, "doomed", _drops_nothing),
     ),
     "fill-ignores-fence": Mutant(
         "a fill is stored though the invalidation of a change that it misses has begun",
-        _replaced(protocol, "may_fill", _fills_whatever_the_fence),
+        _all(
+            _replaced(protocol, "may_fill", _fills_whatever_the_fence),
+            _replaced(store.Store, "fill", _fills_late),
+        ),
     ),
     "serve-ignores-applied": Mutant(
         "an entry is served though changes have not been applied to it",
