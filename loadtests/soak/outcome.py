@@ -16,7 +16,7 @@ _TIERS = ("memory", "redis", "semantic", "miss")
 
 HEAD = """# Soak
 
-Written by `make soak DATA=FOLDER MINUTES=10`, with `FAULTS=1` and `BALANCED=1` for the other sections.
+Written by `make soak DATA=FOLDER MINUTES=10`; with `FAULTS=1` and `BALANCED=1` its other sections.
 Two gateways and a worker share a PostgreSQL and a Redis, while the real histories of a handbook's edits and of an organisation's rights are written through them as fast as they go, and members of it ask, by Zipf's law, for words of the documents.
 Half of the documents' writes are queued, as a request, as a line of a batch, or because they are long, and half of those are overtaken by a write, a change of access or a removal of the same document; the worker is stopped now and then, so that there is something to overtake.
 Keys are rotated and revoked and narrower tokens are made of them while they are used.

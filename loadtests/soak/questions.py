@@ -42,6 +42,10 @@ class Zipf(Generic[T]):
         self._things = things
         self._sums = list(accumulate((rank + 1) ** -exponent for rank in range(len(things))))
 
+    def first(self, count: int) -> Sequence[T]:
+        """The things that are drawn most often."""
+        return self._things[:count]
+
     def draw(self, random: Random) -> T:
         return self._things[bisect(self._sums, random.random() * self._sums[-1])]
 

@@ -50,6 +50,7 @@ class Rights:
     def __init__(self) -> None:
         self.versions: dict[_Where, list[Version]] = defaultdict(list)
         self._writing: dict[_Where, list[Version]] = {}  # what the write in progress makes
+        self._removing: set[_Where] = set()
         self._present: dict[_Where, list[Span]] = defaultdict(list)  # while it certainly exists
         self._tenants: dict[str, set[str]] = defaultdict(set)  # by document, whose it was ever
         self._members: dict[_Where, dict[str, list[Span]]] = defaultdict(dict)
@@ -68,6 +69,7 @@ class Rights:
                 self._tenants[write.document_id].add(write.tenant)
                 return "public" in new[-1].readers or _is_public(stored)
             case Remove(tenant, document_id):
+                self._removing.add((tenant, document_id))
                 self._end(self._present[tenant, document_id], at_s)
                 return _is_public(self._stored((tenant, document_id)))
             case Join(tenant, group, subject):
@@ -89,8 +91,9 @@ class Rights:
                 if isinstance(write, Put):
                     self._exists(where, at_s)
                 self._forget(where, at_s)
-            case Remove():
-                versions = self.versions[write.tenant, write.document_id]
+            case Remove(tenant, document_id):
+                self._removing.discard((tenant, document_id))
+                versions = self.versions[tenant, document_id]
                 self._end([version.span for version in versions], at_s)
             case Leave(tenant, group, subject):
                 self._end(self._members[tenant, subject].get(group, []), at_s)
@@ -106,6 +109,8 @@ class Rights:
 
     def refused(self, write: Write, at_s: float) -> None:
         """It has changed nothing, for there was nothing to change."""
+        if isinstance(write, Remove):
+            self._removing.discard((write.tenant, write.document_id))
         if isinstance(write, Put | Share):
             new = self._writing.pop((write.tenant, write.document_id), [])
             self._end([version.span for version in new], at_s)
@@ -121,7 +126,7 @@ class Rights:
         self._end(older, at_s)
         for version in of_job:
             version.job_id = ""
-        if self._stored(where) is not None:
+        if self._stored(where) is not None and where not in self._removing:
             self._exists(where, at_s)
         self._forget(where, at_s)
 

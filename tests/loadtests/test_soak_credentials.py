@@ -39,8 +39,8 @@ def test_a_holder_whose_key_is_replaced_keeps_none_of_its_tokens() -> None:
     held.replace_key(("org", "ana"), new)
 
     assert list(held.ended) == [old, token]
-    assert held.has(new)
-    assert not held.has(token)
+    assert held.current(new) is new
+    assert held.current(token) is None
 
 
 def test_what_a_lost_history_has_issued_is_refused() -> None:

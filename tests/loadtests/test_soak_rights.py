@@ -153,6 +153,19 @@ def test_what_is_removed_after_it_was_queued_stays_away(clock: Clock) -> None:
     assert not clock.rights.is_certain("org", "a.md")
 
 
+def test_what_a_worker_is_known_to_have_written_while_it_is_removed_need_not_be_there(
+    clock: Clock,
+) -> None:
+    queued(clock)
+    remove = Remove("org", "a.md")
+    clock.rights.asked(remove, 2.0)
+    clock.rights.done("org", "a.md", "job", 2.2)
+    clock.rights.acknowledged(remove, 2.5)
+
+    assert not clock.rights.must_read(Viewer("org", "ana"), "a.md", 2.3, 2.4)
+    assert not clock.rights.must_read(Viewer("org", "ana"), "a.md", 2.6, 9)
+
+
 def test_who_loses_access_after_a_text_was_queued_sees_neither(clock: Clock) -> None:
     queued(clock)
     clock.write(Share("org", "a.md", frozenset({"user:ben"})))

@@ -41,7 +41,7 @@ class Credential:
             self.ended_s, self.why = acknowledged_s + _TOLERANCE_S, why
 
     def doubt(self, asked_s: float) -> None:
-        """Whether it was ended nobody knows."""
+        """Somebody ends it, and it is not known yet whether it was done."""
         self.may_end_s = min(self.may_end_s, asked_s - _TOLERANCE_S)
 
     def standing(self, asked_s: float, answered_s: float) -> Standing:
@@ -78,10 +78,11 @@ class Credentials:
     def holders(self) -> Mapping[Holder, Credential]:
         return self.keys
 
-    def has(self, credential: Credential) -> bool:
-        """Whether somebody still uses it."""
+    def current(self, credential: Credential) -> Credential | None:
+        """The credential as it is known now, if its holder still uses it."""
         holder = credential.viewer.tenant, credential.viewer.subject
-        return credential is self.keys[holder] or credential in self.tokens.get(holder, ())
+        used = [self.keys[holder], *self.tokens.get(holder, ())]
+        return next((one for one in used if one.key_id == credential.key_id), None)
 
     def draw(self, holder: Holder, random: Random, *, narrowed: float) -> Credential:
         """The holder's key, or with that chance one of its tokens."""

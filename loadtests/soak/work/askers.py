@@ -1,6 +1,7 @@
 """Askers: members and their tokens, who read in every way; each answer is judged."""
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from random import Random
 
@@ -33,6 +34,8 @@ _WEIGHTS: Mapping[PathName, int] = {
     "document": 8,
     "documents": 6,
 }
+_REST_S = 10.0  # that a rest takes
+_SIMILAR = 2  # questions of a tenant that are asked in other words
 _AWAY_S = 0.05  # after a request that failed
 
 
@@ -63,8 +66,15 @@ class Askers:
                 await asyncio.sleep(_AWAY_S)
 
     def recent(self, count: int, random: Random) -> list[tuple[Credential, Read]]:
-        """Some of what was asked, by whoever still may."""
-        return random.sample(list(self._recent), min(count, len(self._recent)))
+        """Some of what was asked, by those who will be let in for a while."""
+        credentials, now_s = self._context.state.credentials, time.monotonic()
+        known = [(credentials.current(credential), read) for credential, read in self._recent]
+        works = [
+            (credential, read)
+            for credential, read in known
+            if credential is not None and credential.standing(now_s, now_s + _REST_S) == "works"
+        ]
+        return random.sample(works, min(count, len(works)))
 
     async def compare(self, seen: Seen, kind: str) -> None:
         """With a fresh search, if nothing that concerns it has been written meanwhile."""
@@ -116,7 +126,8 @@ class Askers:
                 others = [self._questions[tenant].draw(random) for _ in range(_BATCH - 1)]
                 return reads.batch([question, *others])
             case "semantic":
-                words = query.split()
+                question = random.choice(self._questions[tenant].first(_SIMILAR))
+                words = orjson.loads(question.body)["query"].split()
                 return reads.semantic(question, random.sample(words, len(words)))
             case "mcp search":
                 return reads.mcp_search(query)

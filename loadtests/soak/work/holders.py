@@ -97,9 +97,10 @@ class Holders:
         old = self._context.state.credentials.keys[holder]
         call = Call("POST", f"/v1/keys/{old.key_id}/rotate", orjson.dumps({"overlap_s": overlap_s}))
         asked_s = time.monotonic()
+        old.doubt(asked_s + overlap_s)
         reply = await self._send(call, self._context.admins[holder[0]])
         if reply is None or reply.status != _CREATED:
-            await self._in_doubt(holder, old, asked_s)
+            await self._give_new(holder, old)
             return
         old.end(asked_s + overlap_s, time.monotonic() + overlap_s, "rotated")
         told = orjson.loads(reply.body)
@@ -110,28 +111,27 @@ class Holders:
     async def _revoke_key(self, holder: Holder) -> None:
         old = self._context.state.credentials.keys[holder]
         asked_s = time.monotonic()
+        old.doubt(asked_s)
         call = Call("DELETE", f"/v1/keys/{old.key_id}")
         reply = await self._send(call, self._context.admins[holder[0]])
         if reply is not None and reply.status == _GONE:
             old.end(asked_s, time.monotonic(), "revoked")
             self.revoked += 1
-        await self._in_doubt(holder, old, asked_s)
+        await self._give_new(holder, old)
 
     async def _revoke_token(self, holder: Holder, token: Credential) -> None:
         asked_s = time.monotonic()
+        token.doubt(asked_s)
         key = self._context.state.credentials.keys[holder]
         reply = await self._send(Call("DELETE", f"/v1/tokens/{token.key_id}"), key.secret)
         if reply is not None and reply.status == _GONE:
             token.end(asked_s, time.monotonic(), "revoked")
             self.revoked += 1
-        else:
-            token.doubt(asked_s)
         if token in self._context.state.credentials.tokens.get(holder, ()):
             self._context.state.credentials.drop_token(holder, token)
 
-    async def _in_doubt(self, holder: Holder, old: Credential, asked_s: float) -> None:
-        """Whatever has become of the old key, the holder gets a new one."""
-        old.doubt(asked_s)
+    async def _give_new(self, holder: Holder, old: Credential) -> None:
+        """Whatever has become of the old key."""
         tenant, subject = holder
         body = orjson.dumps({"subject": subject, "roles": ["reader"]})
         while True:

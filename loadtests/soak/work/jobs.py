@@ -60,6 +60,8 @@ class Jobs:
             reply = await context.send(self._connection, call, key, "queued writes")
             if reply is None or epoch != context.state.epoch:
                 return
+            if job.job_id not in context.state.jobs:
+                continue  # a rest and the watch look at once
             if reply.status == _MISSING:
                 del context.state.jobs[job.job_id]
                 context.audit.stored("lost", job.tenant, job.document_id, "its job is gone")
