@@ -6,12 +6,9 @@ from gateway import problems, wire
 from gateway.exchange import Exchange, answer
 from gateway.wire import TenantAnswer, TenantBody
 
-_BODY_BYTES_MAX = 65_536
-
 
 async def create_tenant(exchange: Exchange) -> Response:
-    await exchange.require_operator()
-    body = await exchange.parse(TenantBody, _BODY_BYTES_MAX)
+    body = exchange.parse(TenantBody)
     name = body.name or body.id
     if not await exchange.services.tenants.create(body.id, name):
         raise problems.conflict("id", "There is a tenant with this identifier already.")

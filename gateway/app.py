@@ -2,10 +2,9 @@
 
 import gc
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypedDict
-from urllib.parse import unquote_to_bytes
 
 import structlog
 from starlette.applications import Starlette
@@ -13,17 +12,19 @@ from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import embedders, logs, problems, supervision
 from gateway.calls import CALLS
-from gateway.exchange import Call, Exchange
+from gateway.exchange import Call
+from gateway.http.connections import ConnectionLimits, Connections
+from gateway.http.endpoint import Endpoint, refused
+from gateway.http.head import HeadLimits
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from gateway.telemetry import Telemetry, Trace
-from index.document import UNSTORABLE
+from gateway.telemetry import Telemetry
 from index.search import Embedder
 
 # Between two collections of what is new: with Python's 700 there is one in each request or two.
@@ -46,7 +47,10 @@ register_url_convertor("path", _AnyPath())
 
 
 class State(TypedDict):
+    """What every request is given, each in a copy of its own; connections add themselves to it."""
+
     services: Services
+    connections: Connections
 
 
 def create() -> ASGIApp:
@@ -83,17 +87,45 @@ def create_app(settings: Settings, counted: Metrics, *made: Embedder) -> ASGIApp
                     from gateway.working import working  # most gateways leave it to `worker`
 
                     await meanwhile.enter_async_context(working(services))
-                yield {"services": services}
+                yield {"services": services, "connections": _connections(settings, services)}
         if log is not None:
             log.flush()
 
+    endpoints = [(call, Endpoint(call, settings)) for call in CALLS]
+    table = [Route(call.path, endpoint, methods=[call.method]) for call, endpoint in endpoints]
+
+    async def no_such_call(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException), "it is asked about no others"
+        if error.status_code == 405:
+            error.headers = {"Allow": ", ".join(_methods(table, request.scope))}
+        return await refused(request, error, problems.render)
+
     routes = Starlette(
-        routes=[Route(call.path, _Endpoint(call), methods=[call.method]) for call in CALLS],
-        exception_handlers={HTTPException: problems.render},
-        lifespan=lifespan,
+        routes=table, exception_handlers={HTTPException: no_such_call}, lifespan=lifespan
     )
     routes.router.redirect_slashes = False  # to whatever host the caller named
-    return Telemetry(_Direct(routes), counted, log)
+    return Telemetry(_Direct(routes, endpoints), counted, log)
+
+
+def _methods(table: Sequence[Route], scope: Scope) -> list[str]:
+    """All that the path has, of whichever calls it may be."""
+    matching = (route for route in table if route.matches(scope)[0] is not Match.NONE)
+    return sorted({method for route in matching for method in route.methods or ()})
+
+
+def _connections(settings: Settings, services: Services) -> Connections:
+    limits = ConnectionLimits(
+        HeadLimits(settings.head_bytes_max, settings.url_bytes_max, settings.headers_max),
+        head_deadline_s=settings.head_deadline_s,
+        send_deadline_s=settings.send_deadline_s,
+        connections_max=settings.connections_max,
+        address_connections_max=settings.address_connections_max,
+    )
+    return Connections(
+        limits,
+        services.addresses,
+        lambda status: services.metrics.request("", status, "", 0.0),
+    )
 
 
 class _Direct:
@@ -102,10 +134,12 @@ class _Direct:
     For a cached answer the way through Starlette's layers takes as long as all the rest of ours.
     """
 
-    def __init__(self, routes: ASGIApp) -> None:
+    def __init__(self, routes: ASGIApp, endpoints: Iterable[tuple[Call, ASGIApp]]) -> None:
         self._routes = routes
         self._calls = {
-            (call.method, call.path): _Endpoint(call) for call in CALLS if "{" not in call.path
+            (call.method, call.path): endpoint
+            for call, endpoint in endpoints
+            if "{" not in call.path
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -113,77 +147,3 @@ class _Direct:
         if scope["type"] == "http":
             call = self._calls.get((scope["method"], scope["path"]))
         await (call or self._routes)(scope, receive, send)
-
-
-class _Endpoint:
-    """A call as an ASGI application of its own: no layer stands between it and the server's."""
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self._is_counted = call.needs != "anyone"
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        trace: Trace = scope["trace"]
-        trace.route = self._call.path
-        services: Services = scope["state"]["services"]
-        request = Request(scope, receive)
-        if not self._is_counted:
-            await (await self._response(request, services))(scope, receive, send)
-            return
-        try:
-            services.load.begin()
-        except problems.Problem as overloaded:
-            await (await self._call.render(request, overloaded))(scope, receive, send)
-            return
-        try:
-            response = await self._response(request, services)
-            if trace.counters:
-                standing = services.load.standing(trace.counters)
-                response.raw_headers.append((b"ratelimit", standing))
-            await response(scope, receive, send)
-        finally:
-            services.load.end(trace.tenant)
-
-    async def _response(self, request: Request, services: Services) -> Response:
-        try:
-            _refuse_unstorable(request.scope)
-            exchange = Exchange(self._call, request, services)
-            seconds = exchange.timeout_s
-            if seconds is None:
-                return await self._call.handle(exchange)
-            with services.deadlines.within(seconds):
-                return await self._call.handle(exchange)
-        except Exception as error:
-            return await self._call.render(request, error)
-
-
-def _refuse_unstorable(scope: Scope) -> None:
-    """A 422 `Problem` for a path or a query with text that PostgreSQL can't hold.
-
-    A path that is no UTF-8, or ends in a line break, would name something else than was sent.
-    Headers come without U+0000: the server's parser refuses it.
-    """
-    if b"%" in scope["raw_path"]:
-        path = _unquoted("path", scope["raw_path"])
-        if path.endswith("\n"):
-            raise problems.invalid_field("path", "must not end in a line break")
-        for name, value in scope.get("path_params", {}).items():
-            _check_storable(name, value)
-    if b"%" in scope["query_string"]:
-        for part in scope["query_string"].split(b"&"):
-            name, _, value = part.partition(b"=")
-            field = _unquoted("query", name)
-            _check_storable("query", field)
-            _check_storable(field, _unquoted(field, value))
-
-
-def _unquoted(field: str, quoted: bytes) -> str:
-    try:
-        return unquote_to_bytes(quoted).decode()
-    except UnicodeDecodeError:
-        raise problems.invalid_field(field, "must be UTF-8") from None
-
-
-def _check_storable(field: str, text: str) -> None:
-    if UNSTORABLE.search(text):
-        raise problems.invalid_field(field, "must not hold the character U+0000")

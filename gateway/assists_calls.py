@@ -1,7 +1,7 @@
 """The calls around searches; see `gateway.calls`."""
 
 from gateway import assists_wire, confidence, curation, gates, parameters, written
-from gateway.exchange import Call
+from gateway.exchange import Call, body_of
 
 CALLS = (
     Call(
@@ -30,6 +30,7 @@ CALLS = (
         needs="admin",
         summary="Set that, for all sources and for each; cached answers end",
         body=assists_wire.ConfidenceBody,
+        body_bytes_max=body_of(262_144),
         answer=assists_wire.ConfidenceAnswer,
     ),
     Call(
@@ -51,6 +52,7 @@ CALLS = (
         needs="admin",
         summary="Answer such a question with a new document, or dismiss it",
         body=assists_wire.ResolveBody,
+        body_bytes_max=body_of(262_144),
         answer=assists_wire.CurationItem,
     ),
     Call(
@@ -68,6 +70,7 @@ CALLS = (
         needs="admin",
         summary="Set them for the tenant; an empty body takes its own away",
         body=assists_wire.GateBody,
+        body_bytes_max=body_of(262_144),
         answer=assists_wire.GateAnswer,
     ),
 )

@@ -31,7 +31,7 @@ from gateway import (
     usage_wire,
     wire,
 )
-from gateway.exchange import Call, Exchange
+from gateway.exchange import Call, Exchange, body_of
 from gateway.mcp import wire as mcp_wire
 from gateway.mcp.endpoint import mcp
 from gateway.search import search
@@ -65,6 +65,7 @@ CALLS = (
         needs="reader",
         summary="Many searches in one call, all answered at one revision",
         body=wire.SearchBatchBody,
+        body_bytes_max=lambda settings: settings.searches_max * settings.search_bytes_max,
         answer=wire.SearchBatchAnswer,
     ),
     Call(
@@ -74,6 +75,7 @@ CALLS = (
         needs="writer",
         summary="Write many documents, one a line; one result a line",
         body=documents_wire.BatchLine,
+        body_bytes_max=lambda settings: settings.batch_bytes_max,
         answer=documents_wire.WrittenAnswer,
         media_type="application/x-ndjson",
     ),
@@ -102,6 +104,7 @@ CALLS = (
         needs="writer",
         summary="Write a document, or its next version",
         body=documents_wire.DocumentBody,
+        body_bytes_max=lambda settings: settings.document_bytes_max,
         answer=documents_wire.WrittenAnswer,
         later=jobs_wire.QueuedAnswer,
     ),
@@ -142,6 +145,7 @@ CALLS = (
         needs="operator",
         summary="Create a tenant",
         body=wire.TenantBody,
+        body_bytes_max=body_of(65_536),
         answer=wire.TenantAnswer,
         status=201,
     ),
@@ -161,6 +165,7 @@ CALLS = (
         needs="admin",
         summary="Create a key; the operator for any tenant, an admin for its own",
         body=keys_wire.KeyBody,
+        body_bytes_max=body_of(65_536),
         answer=keys_wire.KeyAnswer,
         status=201,
     ),
@@ -180,6 +185,7 @@ CALLS = (
         needs="admin",
         summary="Replace a key by a new one for the same holder; both work for a while",
         body=keys_wire.RotateBody,
+        body_bytes_max=body_of(65_536),
         answer=keys_wire.KeyAnswer,
         status=201,
     ),
@@ -198,6 +204,7 @@ CALLS = (
         needs="reader",
         summary="Make a token that may do less than what it is made with, for an agent to carry",
         body=keys_wire.TokenBody,
+        body_bytes_max=body_of(65_536),
         answer=keys_wire.TokenAnswer,
         status=201,
     ),
@@ -240,6 +247,7 @@ CALLS = (
         needs="admin",
         summary="Set the share of wrong answers up to which similar questions' answers are served",
         body=semantic_wire.SemanticBody,
+        body_bytes_max=body_of(1_024),
         answer=semantic_wire.SemanticAnswer,
     ),
     Call(
@@ -295,6 +303,7 @@ CALLS = (
         needs="admin",
         summary="Say how and when a source is read, or pause it",
         body=sources_wire.SourceBody,
+        body_bytes_max=body_of(65_536),
         answer=sources_wire.SourceAnswer,
     ),
     Call(
@@ -339,6 +348,7 @@ CALLS = (
         needs="operator",
         summary="Set the most that a tenant may use in a month",
         body=usage_wire.BudgetBody,
+        body_bytes_max=body_of(1_024),
         status=204,
     ),
     Call(
@@ -366,6 +376,7 @@ CALLS = (
         answer=mcp_wire.McpAnswer,
         error=mcp_wire.McpError,
         silent=202,
+        origins=True,
     ),
     *vector_stores.CALLS,
     *assists_calls.CALLS,

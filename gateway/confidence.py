@@ -6,8 +6,6 @@ from gateway.assists_wire import ConfidenceAnswer, ConfidenceBody
 from gateway.exchange import Exchange, answer
 from index.confidence import Confidence
 
-_BODY_BYTES_MAX = 262_144
-
 
 async def get_confidence(exchange: Exchange) -> Response:
     tenant = (await exchange.admit()).principal.tenant
@@ -17,7 +15,7 @@ async def get_confidence(exchange: Exchange) -> Response:
 async def put_confidence(exchange: Exchange) -> Response:
     """It holds from the next request on, on every worker."""
     tenant = (await exchange.admit()).principal.tenant
-    body = await exchange.parse(ConfidenceBody, _BODY_BYTES_MAX)
+    body = exchange.parse(ConfidenceBody)
     confidence = Confidence(body.min, body.sources, body.fallback)
     await exchange.services.confidences.put(tenant, confidence)
     return answer(_shown(confidence))

@@ -14,7 +14,6 @@ from index.curation import Item, State
 from index.document import TITLE_CHARACTERS_MAX, Document
 from ingest.sources.faqs import text_of
 
-_BODY_BYTES_MAX = 262_144
 _PAGE_MAX = 100
 _STATES: tuple[State, ...] = get_args(State)
 _CURSOR = re.compile(r"([0-9]{1,18})\.(\w{1,64})", re.ASCII)
@@ -38,7 +37,7 @@ async def list_curation(exchange: Exchange) -> Response:
 async def resolve_curation(exchange: Exchange) -> Response:
     tenant = (await exchange.admit()).principal.tenant
     item_id = exchange.request.path_params["item_id"]
-    body = await exchange.parse(ResolveBody, _BODY_BYTES_MAX)
+    body = exchange.parse(ResolveBody)
     return answer(_item(await settle(exchange.services, tenant, item_id, body)))
 
 

@@ -4,7 +4,10 @@
 """
 
 import asyncio
+import math
+from collections.abc import Callable
 from types import TracebackType
+from typing import Self
 
 TICK_S = 0.02  # how much later than it should a deadline may pass
 
@@ -17,11 +20,14 @@ class Deadlines:
         self._open: set[Deadline] = set()
         self._is_ticking = False
 
-    def within(self, seconds: float) -> "Deadline":
+    def within(self, seconds: float = math.inf) -> "Deadline":
         """A context whose body is cancelled, and which raises `TimeoutError`, after that time."""
         return Deadline(self, seconds)
 
     def add(self, deadline: "Deadline") -> None:
+        if deadline.ends_s == math.inf:
+            self._open.discard(deadline)
+            return
         self._open.add(deadline)
         if not self._is_ticking:
             self._is_ticking = True
@@ -43,20 +49,30 @@ class Deadlines:
 class Deadline:
     """Entered and left by one task."""
 
-    __slots__ = ("_cancelled_before", "_deadlines", "_has_ended", "_seconds", "_task", "ends_s")
+    __slots__ = (
+        "_cancelled_before", "_deadlines", "_has_ended", "_late", "_seconds", "_task", "ends_s",
+    )  # fmt: skip
 
     def __init__(self, deadlines: Deadlines, seconds: float) -> None:
         self._deadlines = deadlines
         self._seconds = seconds
         self._has_ended = False
+        self._late: Callable[[], Exception] = TimeoutError
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         loop = self._deadlines.loop
         task = asyncio.current_task(loop)
         assert task is not None, "there is nothing to cancel outside of a task"
         self._task = task
         self._cancelled_before = task.cancelling()
         self.ends_s = loop.time() + self._seconds
+        self._deadlines.add(self)
+        return self
+
+    def restart(self, seconds: float, late: Callable[[], Exception] = TimeoutError) -> None:
+        """From now on it is so long, and raises this once it has passed."""
+        self._late = late
+        self.ends_s = self._deadlines.loop.time() + seconds
         self._deadlines.add(self)
 
     def end(self) -> None:
@@ -73,4 +89,4 @@ class Deadline:
         if self._has_ended:
             is_ours = self._task.uncancel() <= self._cancelled_before
             if is_ours and kind is asyncio.CancelledError:
-                raise TimeoutError from error
+                raise self._late() from error

@@ -56,8 +56,8 @@ async def put_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     document_id = document_id_of(exchange)
     settings = exchange.services.settings
-    sent = await exchange.read(settings.document_bytes_max)
-    body = wire.parse(DocumentBody, sent)
+    sent = exchange.body
+    body = exchange.parse(DocumentBody)
     revise = revision(admitted, document_id, body, settings.language)
     if len(sent) > settings.document_inline_bytes_max or exchange.prefers("respond-async"):
         return await _put_later(exchange, admitted, document_id, body, sent, revise)
@@ -122,9 +122,8 @@ async def _key_id(exchange: Exchange, principal: Principal) -> str:
 async def put_batch(exchange: Exchange) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
     await exchange.admit()
-    settings = exchange.services.settings
-    body = await exchange.read(settings.batch_bytes_max)
-    most = settings.batch_documents_max
+    body = exchange.body
+    most = exchange.services.settings.batch_documents_max
     crowded = body.count(b"\n") > 2 * most  # blank lines are let pass, but not by the million
     lines = [] if crowded else [line for line in body.split(b"\n") if line.strip()]
     if crowded or not 1 <= len(lines) <= most:
@@ -262,7 +261,7 @@ async def list_documents(exchange: Exchange) -> Response:
 
 async def patch_access(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    body = await exchange.parse(AccessBody, exchange.services.settings.search_bytes_max)
+    body = exchange.parse(AccessBody)
     done = await exchange.services.writer.put_access(
         admitted.principal.tenant,
         document_id_of(exchange),

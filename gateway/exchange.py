@@ -1,31 +1,36 @@
 """One call of the API and one exchange of it: what it needs, who came, what they sent."""
 
 import asyncio
-import hmac
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway import content, problems, wire
+from gateway import problems, wire
 from gateway.jobs_wire import QueuedAnswer
-from gateway.load import Counters
-from gateway.principal import SUFFICIENT, Admitted, Role, bearer, digest_of
+from gateway.principal import SUFFICIENT, Admitted, Role
 from gateway.services import Services
+from gateway.settings import Settings
 from gateway.telemetry import Trace
 from index import scope
-from index.actor import OPERATOR, act_as
+from index.actor import act_as
 from index.principals import Principal
 from index.scope import Scope
 
 Needs: TypeAlias = Literal["anyone", Role, "operator"]
 Model = TypeVar("Model", bound=BaseModel)
 
-_SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
+
+def body_of_a_search(settings: Settings) -> int:
+    return settings.search_bytes_max
+
+
+def body_of(size_bytes_max: int) -> Callable[[Settings], int]:
+    """The same, whatever the settings."""
+    return lambda _: size_bytes_max
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Call:
     parameters: of the query, by name.
     render: how what goes wrong is told. error: its model, where it isn't always a problem document.
     is_written: by a language model, which has a deadline of its own.
+    body_bytes_max: of the body, with these settings.
+    origins: whether web pages may call it of listed origins alone.
     """
 
     method: str
@@ -66,11 +73,33 @@ class Call:
     error: type[BaseModel] | None = None
     silent: int | None = None
     is_written: bool = False
+    body_bytes_max: Callable[[Settings], int] = body_of_a_search
+    origins: bool = False
 
     @property
     def reads(self) -> bool:
         """Whether it only reads, or makes little: then it ends with the server's deadline."""
         return not self.is_written and (self.method == "GET" or self.needs == "reader")
+
+    def suffices(self, principal: Principal) -> bool:
+        """Whether one of its roles is enough, which none is for the operator's calls."""
+        return not SUFFICIENT.get(self.needs, frozenset()).isdisjoint(principal.roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request: the operator or a principal, neither where a call needs nobody.
+
+    digest: of the credential. principal: as it was when somebody last looked.
+    """
+
+    credential: bytes = b""
+    digest: bytes = b""
+    principal: Principal | None = None
+    is_operator: bool = False
+
+
+NOBODY = Caller()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +107,8 @@ class Exchange:
     call: Call
     request: Request
     services: Services
+    caller: Caller
+    body: bytes
 
     @property
     def trace(self) -> Trace:
@@ -85,35 +116,11 @@ class Exchange:
         return trace
 
     @property
-    def credential(self) -> bytes | None:
-        """The key or token that came with the request; nobody has looked whose it is."""
-        authorization = self.trace.headers.get(b"authorization")
-        return None if authorization is None else bearer(authorization)
-
-    @property
-    def sender(self) -> bytes | None:
-        """The digest of that."""
-        credential = self.credential
-        return None if credential is None else digest_of(credential)
-
-    @property
-    def timeout_s(self) -> float | None:
-        """What the caller grants the call, and the server what only reads; None for no end.
-
-        A 422 `Problem` if the caller's header is no number of seconds.
-        """
-        longest_s = self.services.settings.deadline_s if self.call.reads else None
-        given = self.trace.headers.get(b"request-timeout")
-        if given is None:
-            return longest_s
-        if not _SECONDS.fullmatch(given) or float(given) == 0:
-            raise problems.invalid_field("Request-Timeout", "must be seconds, such as 2 or 0.5")
-        return float(given) if longest_s is None else min(float(given), longest_s)
-
-    @property
-    def is_operator(self) -> bool:
-        sender, operator = self.sender, self.services.admin_digest
-        return sender is not None and operator is not None and hmac.compare_digest(sender, operator)
+    def principal(self) -> Principal:
+        """Who came, as of some time ago; a 403 `Problem` if it is the operator."""
+        if self.caller.principal is None:
+            raise problems.forbidden("The operator's key administers; use a key of the tenant.")
+        return self.caller.principal
 
     async def admit(
         self,
@@ -121,46 +128,35 @@ class Exchange:
         *,
         max_staleness_s: float = 0.0,
     ) -> Admitted:
-        """Whoever came, as of now; a 401 or 403 `Problem` if that does not suffice for the call.
+        """Who came, as of now; a 401 or 403 `Problem` if that does not suffice for the call.
 
-        principal: who it was when somebody last looked, if that is known; the rest as for the gate.
+        principal: who it was when somebody last looked, if that was later than at the beginning;
+        the rest as for the gate.
         """
-        gate, load, trace = self.services.gate, self.services.load, self.trace
-        if principal is None:
-            principal = await self.identify()
-        lacking: Counters = ()
-        if not trace.tenant:  # a request is counted once, however often it is admitted
-            load.begin_of(principal.tenant)
-            trace.tenant = principal.tenant
-            trace.counters = load.counters(principal)
-            lacking = load.spend_at_hand(trace.counters)
-        admitting = gate.admit(principal, max_staleness_s=max_staleness_s)
-        if lacking:  # Redis and PostgreSQL are asked at once
-            admitted, _ = await asyncio.gather(admitting, load.spend(lacking))
+        trace = self.trace
+        admitting = self.services.gate.admit(
+            principal or self.principal, max_staleness_s=max_staleness_s
+        )
+        if trace.unspent:  # Redis and PostgreSQL are asked at once
+            unspent, trace.unspent = trace.unspent, ()
+            admitted, _ = await asyncio.gather(admitting, self.services.load.spend(unspent))
         else:
             admitted = await admitting
-        if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):
+        if not self.call.suffices(admitted.principal):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
         act_as(admitted.principal)
         return admitted
 
     async def identify(self) -> Principal:
-        if self.is_operator:
-            raise problems.forbidden("The operator's key administers; use a key of the tenant.")
-        return await self.services.gate.identify(self.credential)
-
-    async def require_operator(self) -> None:
-        if not self.is_operator:
-            await self.services.gate.admit(await self.identify())  # a 401 for who holds no key
-            raise problems.forbidden("This call needs the operator's key.")
-        act_as(OPERATOR)
+        """Who came, as somebody has looked since the beginning."""
+        caller = self.caller
+        if caller.is_operator:
+            return self.principal
+        return await self.services.gate.identify(caller.credential, caller.digest)
 
     async def operator_or_principal(self) -> Principal | None:
         """None for the operator, else whoever came, admitted."""
-        if not self.is_operator:
-            return (await self.admit()).principal
-        act_as(OPERATOR)
-        return None
+        return None if self.caller.is_operator else (await self.admit()).principal
 
     def cache_headers(self, *headers: tuple[bytes, bytes]) -> tuple[tuple[bytes, bytes], ...]:
         """The headers, which tell how an answer was made; none if the setting hides that."""
@@ -171,22 +167,9 @@ class Exchange:
         told = ",".join(self.request.headers.getlist("prefer"))
         return preference in {each.partition(";")[0].strip().lower() for each in told.split(",")}
 
-    async def read(self, bytes_max: int) -> bytes:
-        """The body, refused if its type is another one or as soon as it is too large."""
-        content.check_type(self.call.body_type or self.call.media_type, self.trace.headers)
-        received, more = bytearray(), True
-        while more:
-            message = await self.request.receive()
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnect
-            received += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(received) > bytes_max:
-                raise problems.too_large(bytes_max)
-        return bytes(received)
-
-    async def parse(self, model: type[Model], bytes_max: int) -> Model:
-        return wire.parse(model, await self.read(bytes_max))
+    def parse(self, model: type[Model]) -> Model:
+        """The body as what the model describes; a 400 or 422 `Problem` if it is no such thing."""
+        return wire.parse(model, self.body)
 
 
 def everything(admitted: Admitted) -> Scope:

@@ -7,8 +7,6 @@ from gateway.assists_wire import GateAnswer, GateBody
 from gateway.exchange import Exchange, answer
 from index.gates import GATES_MAX
 
-_BODY_BYTES_MAX = 262_144
-
 
 async def get_gate(exchange: Exchange) -> Response:
     tenant = (await exchange.admit()).principal.tenant
@@ -21,7 +19,7 @@ async def put_gate(exchange: Exchange) -> Response:
 
     tenant = (await exchange.admit()).principal.tenant
     name = _name(exchange)
-    body = await exchange.parse(GateBody, _BODY_BYTES_MAX)
+    body = exchange.parse(GateBody)
     words = None
     if body.model_fields_set:
         usual = await built_in_of(name)

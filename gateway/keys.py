@@ -21,14 +21,13 @@ from gateway.keys_wire import (
 from gateway.principal import utc_now
 from index.principals import ShownKey
 
-_BODY_BYTES_MAX = 65_536
 _PAGE_MAX = 100
 
 
 async def create_key(exchange: Exchange) -> Response:
     """An admin makes keys of its own tenant; of others it is told that they don't exist."""
     own = await _own_tenant(exchange)
-    body = await exchange.parse(KeyBody, _BODY_BYTES_MAX)
+    body = exchange.parse(KeyBody)
     tenant = _tenant(own, body.tenant)
     key, kept = make_key(
         subject=body.subject,
@@ -75,8 +74,7 @@ async def rotate_key(exchange: Exchange) -> Response:
     """A new key for the same holder; the old one works a while longer."""
     own = await _own_tenant(exchange)
     key_id = _key_id(exchange)
-    sent = await exchange.read(_BODY_BYTES_MAX)
-    body = wire.parse(RotateBody, sent or b"{}")
+    body = wire.parse(RotateBody, exchange.body or b"{}")
     key, new = make_secret(), new_id("key")
     until = utc_now() + timedelta(seconds=body.overlap_s)
     if not await exchange.services.principals.rotate(own, key_id, new, key_digest(key), until):
@@ -95,7 +93,7 @@ async def revoke_key(exchange: Exchange) -> Response:
 
 async def create_token(exchange: Exchange) -> Response:
     principal = (await exchange.admit()).principal
-    body = await exchange.parse(TokenBody, _BODY_BYTES_MAX)
+    body = exchange.parse(TokenBody)
     token, kept = narrow(principal, body, utc_now())
     if not await exchange.services.principals.create(principal.tenant, kept):
         raise problems.unauthorized()  # revoked a moment ago

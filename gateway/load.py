@@ -33,7 +33,8 @@ class Load:
     """Of one worker, but for the allowances, which all workers share.
 
     allowances: of each `key` and `tenant`, if they are limited.
-    requests_max, tenant_requests_max: at once.
+    requests_max, tenant_requests_max: at once. body_bytes_max, tenant_body_bytes_max: of bodies
+    that are held at once.
     """
 
     def __init__(
@@ -42,36 +43,50 @@ class Load:
         *,
         requests_max: int,
         tenant_requests_max: int,
+        body_bytes_max: int,
+        tenant_body_bytes_max: int,
     ) -> None:
         self._allowances = allowances
         self._requests_max = requests_max
         self._tenant_requests_max = tenant_requests_max
-        self._requests = 0
+        self._body_bytes_max = body_bytes_max
+        self._tenant_body_bytes_max = tenant_body_bytes_max
+        self._requests = self._body_bytes = 0
+        self._body_bytes_of: dict[str, int] = {}
         self._of_tenant: dict[str, int] = {}
         self._counters: LRUCache[tuple[str, str], Counters] = LRUCache(_KNOWN_MAX)
 
-    def begin(self) -> None:
-        """One more request; a 503 `Problem` if there are too many."""
+    def begin(self, tenant: str) -> None:
+        """One more request; a 503 `Problem` if there are too many, a 429 if of this tenant."""
         if self._requests >= self._requests_max:
             raise problems.overloaded()
+        if tenant:
+            already = self._of_tenant.get(tenant, 0)
+            if already >= self._tenant_requests_max:
+                raise problems.too_many("of the tenant's requests at once", 1)
+            self._of_tenant[tenant] = already + 1
         self._requests += 1
 
-    def begin_of(self, tenant: str) -> None:
-        """It is of this tenant; a 429 `Problem` if there are too many of these."""
-        already = self._of_tenant.get(tenant, 0)
-        if already >= self._tenant_requests_max:
-            raise problems.too_many("of the tenant's requests at once", 1)
-        self._of_tenant[tenant] = already + 1
-
     def end(self, tenant: str) -> None:
-        """tenant: of which it was said to be; empty if it was of none."""
         self._requests -= 1
         if tenant:
-            left = self._of_tenant[tenant] - 1
-            if left:
-                self._of_tenant[tenant] = left
-            else:
-                del self._of_tenant[tenant]
+            _take(self._of_tenant, tenant, 1)
+
+    def hold(self, tenant: str, size_bytes: int) -> None:
+        """So many more bytes of a body; a 503 `Problem` if there are too many, a 429 if of this
+        tenant.
+        """
+        if self._body_bytes + size_bytes > self._body_bytes_max:
+            raise problems.overloaded()
+        held = self._body_bytes_of.get(tenant, 0) + size_bytes
+        if held > self._tenant_body_bytes_max:
+            raise problems.too_many("bytes of the tenant's bodies at once", 1)
+        self._body_bytes += size_bytes
+        self._body_bytes_of[tenant] = held
+
+    def release(self, tenant: str, size_bytes: int) -> None:
+        self._body_bytes -= size_bytes
+        _take(self._body_bytes_of, tenant, size_bytes)
 
     def counters(self, principal: Principal) -> Counters:
         """What the principal's requests are counted by: one bucket, whatever it comes with."""
@@ -123,3 +138,38 @@ class Load:
         )
         self._counters[tenant, own] = made
         return made
+
+
+class Slot:
+    """What one request holds of its worker: bytes of its body, then its place among others.
+
+    tenant: of which it is; empty for none.
+    """
+
+    __slots__ = ("_body_bytes", "_has_begun", "_load", "tenant")
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self.tenant = ""
+        self._body_bytes = 0
+        self._has_begun = False
+
+    def hold(self, size_bytes: int) -> None:
+        self._load.hold(self.tenant, size_bytes)
+        self._body_bytes += size_bytes
+
+    def begin(self) -> None:
+        self._load.begin(self.tenant)
+        self._has_begun = True
+
+    def end(self) -> None:
+        if self._body_bytes:
+            self._load.release(self.tenant, self._body_bytes)
+        if self._has_begun:
+            self._load.end(self.tenant)
+
+
+def _take(counts: dict[str, int], tenant: str, amount: int) -> None:
+    counts[tenant] -= amount
+    if not counts[tenant]:
+        del counts[tenant]

@@ -1,33 +1,26 @@
-"""HTTP with a response's head and body in one write, where uvicorn writes twice.
+"""A response's head and body in one write, where uvicorn writes twice.
 
 Each write is a system call that wakes the caller up, the first time for a head without a body.
 """
 
 import asyncio
-from typing import Any, cast
-
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from collections.abc import Callable
+from typing import Any
 
 HELD_BYTES_MAX = 65_536  # what a transport takes for much, too: beyond it a stream goes as it comes
-
-
-class OneWriteProtocol(HttpToolsProtocol):
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
-        super().connection_made(cast("asyncio.Transport", Held(transport)))
-
-    def on_response_complete(self) -> None:
-        """Whoever waits for the answer need not wait for what is still to be noted of it."""
-        cast("Held", self.transport).flush()
-        super().on_response_complete()
 
 
 class Held:
     """A transport that sends together what is written to it until it is told to, or the loop's next
     turn.
+
+    end: closes the transport, now or once the other side has read what was written.
     """
 
-    def __init__(self, transport: asyncio.Transport) -> None:
+    def __init__(self, transport: asyncio.Transport, end: Callable[[], None] | None = None) -> None:
         self._transport = transport
+        self._end = end or transport.close
+        self._is_ending = False
         self._loop = asyncio.get_running_loop()
         self._pieces: list[bytes] = []
         self._size_bytes = 0
@@ -45,7 +38,12 @@ class Held:
 
     def close(self) -> None:
         self.flush()
-        self._transport.close()
+        if not self.is_closing():
+            self._is_ending = True
+            self._end()
+
+    def is_closing(self) -> bool:
+        return self._is_ending or self._transport.is_closing()
 
     def flush(self) -> None:
         if self._pieces and not self._transport.is_closing():

@@ -27,6 +27,7 @@ SUFFICIENT: Mapping[str, frozenset[str]] = {
     role: frozenset(ROLES[place:]) for place, role in enumerate(ROLES)
 }
 _REMEMBERED_MAX = 10_000  # principals; about 10 MB
+_UNKNOWN_MAX = 4  # credentials looked up at once, so that made-up ones leave connections to others
 _TOUCH_S = 60.0  # between two times that it is kept which keys were used
 
 log = structlog.get_logger()
@@ -86,18 +87,18 @@ class Gate:
         self._credential_staleness_s_max = credential_staleness_s_max
         self._remembered: LRUCache[bytes, Principal] = LRUCache(_REMEMBERED_MAX)
         self._used: set[bytes] = set()
+        self._unknown = asyncio.Semaphore(_UNKNOWN_MAX)
 
-    async def identify(self, credential: bytes | None) -> Principal:
+    async def identify(self, credential: bytes, digest: bytes) -> Principal:
         """Who holds it, or held it a moment ago: only `admit` tells which."""
-        if credential is None:
-            raise problems.unauthorized()
-        digest = digest_of(credential)
         principal = self._remembered.get(digest)
         if principal is None:
             claims = None
             if self._web_tokens is not None:
                 claims = await self._web_tokens.claims(credential)
-            principal = (await self._now_of(digest, claims)).principal
+            async with self._unknown:
+                principal = (await self._now_of(digest, claims)).principal
+        self._refuse_expired(principal)
         return principal
 
     async def admit(self, principal: Principal, *, max_staleness_s: float = 0.0) -> Admitted:

@@ -90,6 +90,28 @@ def too_many(what: str, retry_s: int) -> Problem:
     )
 
 
+def malformed_request(detail: str) -> Problem:
+    return Problem(400, "malformed-request", "The request can't be read", detail)
+
+
+def head_too_large(bytes_max: int, headers_max: int) -> Problem:
+    detail = f"The head may have at most {bytes_max:,} bytes and {headers_max:,} headers."
+    return Problem(431, "head-too-large", "The head is too large", detail)
+
+
+def url_too_long(bytes_max: int) -> Problem:
+    detail = f"The URL may have at most {bytes_max:,} bytes."
+    return Problem(414, "url-too-long", "The URL is too long", detail)
+
+
+def head_too_slow() -> Problem:
+    return Problem(408, "too-slow", "Too slow", "The head of the request did not come in time.")
+
+
+def body_too_slow() -> Problem:
+    return Problem(408, "too-slow", "Too slow", "The body of the request came too slowly.")
+
+
 def overloaded() -> Problem:
     detail = "There is too much to do just now. Try again in a moment."
     return Problem(503, "overloaded", "Not available now", detail, headers=_RETRY)
@@ -146,6 +168,11 @@ def unauthorized(detail: str | None = None) -> Problem:
 def issuer_away() -> Problem:
     detail = "The keys of the web token's issuer can't be fetched. Try again in a moment."
     return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
+
+
+def foreign_origin() -> Problem:
+    detail = "Web pages of this origin may not call this path; NEARHIT_MCP_ORIGINS lists others."
+    return Problem(403, "foreign-origin", "The origin is refused", detail)
 
 
 def forbidden(detail: str) -> Problem:

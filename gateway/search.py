@@ -1,6 +1,7 @@
 """The read path: from a request to an answer that its caller may see, at a revision read since.
 
-request → identify → parse → admit → scope → canonical query → cache → search → fill → respond
+request → identify → read the body → take a slot → parse → admit → scope → canonical query → cache
+→ search → fill → respond
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,10 +25,10 @@ T = TypeVar("T")
 
 async def search(exchange: Exchange) -> Response:
     services = exchange.services
-    body = await exchange.read(services.settings.search_bytes_max)
-    wanted = services.understood.get((exchange.sender, body))
+    body = exchange.body
+    wanted = services.understood.get((exchange.caller.digest, body))
     if wanted is None:
-        principal = await exchange.identify()
+        principal = exchange.principal
         asked = wire.parse(SearchBody, body)
         check_limits(asked, services.settings)
         if asked.is_said:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from cache.answers import Computed, Served
 from cache.protocol import Revisions
-from gateway import problems, wire
+from gateway import problems
 from gateway.answering import answered, note
 from gateway.compute import computed, find
 from gateway.exchange import Exchange
@@ -34,9 +34,7 @@ _SHARE = 2  # of a worker's connections to PostgreSQL, a batch leaves others all
 async def search_batch(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
     settings = services.settings
-    body = await exchange.read(settings.searches_max * settings.search_bytes_max)
-    principal = await exchange.identify()  # before anybody is told what is wrong with a body
-    asked = wire.parse(SearchBatchBody, body)
+    asked = exchange.parse(SearchBatchBody)
     if len(asked.searches) > settings.searches_max:
         raise problems.invalid_field("searches", f"must be at most {settings.searches_max:,}")
     for place, each in enumerate(asked.searches):
@@ -45,7 +43,7 @@ async def search_batch(exchange: Exchange) -> Response:
             raise problems.invalid_field(f"searches.{place}", _NO_MESSAGES)
     trace.mark("parse")
     staleness_s = min(each.max_staleness_ms for each in asked.searches) / 1000
-    admitted = await exchange.admit(principal, max_staleness_s=staleness_s)
+    admitted = await exchange.admit(max_staleness_s=staleness_s)
     await services.load.spend(trace.counters, len(asked.searches) - 1)
     wanted = _wanted(exchange, admitted, asked)
     trace.mark("revision")

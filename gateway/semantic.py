@@ -8,8 +8,6 @@ from cache.tallies import Account
 from gateway.exchange import Exchange, answer
 from gateway.semantic_wire import BandAnswer, SemanticAnswer, SemanticBody
 
-_BODY_BYTES_MAX = 1_024
-
 
 async def get_semantic(exchange: Exchange) -> Response:
     tenant = (await exchange.admit()).principal.tenant
@@ -19,7 +17,7 @@ async def get_semantic(exchange: Exchange) -> Response:
 async def put_semantic(exchange: Exchange) -> Response:
     """The new limit holds from the next look at the counts on, on every worker."""
     tenant = (await exchange.admit()).principal.tenant
-    body = await exchange.parse(SemanticBody, _BODY_BYTES_MAX)
+    body = exchange.parse(SemanticBody)
     await exchange.services.ledger.set_error_max(tenant, body.error_max)
     return answer(_shown(await exchange.services.ledger.account(tenant)))
 

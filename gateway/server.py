@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -14,8 +15,10 @@ from uvicorn.supervisors import Multiprocess
 from gateway import beginning, direct, embedders, supervision
 from gateway.credentials import make_secret
 from gateway.errors import NotPossible
-from gateway.one_write import OneWriteProtocol
+from gateway.http.connection import Connection
 from gateway.settings import Settings
+
+_OTHER_FILES = 512  # of a worker: of PostgreSQL's and Redis's connections, and its own
 
 
 def serve(settings: Settings, console: Console, *, embedded: bool, example: bool) -> None:
@@ -36,6 +39,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         console.print(f"listening on {url}", soft_wrap=True)
         os.environ |= environment(settings)
+        _allow_connections(settings.connections_max)
         with _counting_together(settings):
             _run(settings, listener)
 
@@ -57,17 +61,26 @@ def _url(listener: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
+def _allow_connections(number: int) -> None:
+    """A limit of open files that leaves room for so many, as far as the system lets us."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def _run(settings: Settings, listener: socket.socket) -> None:
     config = uvicorn.Config(
         "gateway.app:create",
         factory=True,
         workers=settings.workers,
         loop="uvloop",
-        http=OneWriteProtocol,
+        http=Connection,
         ws="none",
         log_config=None,
         access_log=False,
-        proxy_headers=False,  # nothing here asks for the peer's address
+        proxy_headers=False,  # who is believed, the gateway decides by itself
         server_header=False,
         timeout_keep_alive=settings.keep_alive_s,
         timeout_graceful_shutdown=settings.shutdown_s,

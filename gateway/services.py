@@ -34,6 +34,9 @@ from gateway.deadlines import Deadlines
 from gateway.embedders import names
 from gateway.errors import NotPossible
 from gateway.helpers import Helpers
+from gateway.http.address import ClientAddresses
+from gateway.http.body import BodyLimits
+from gateway.http.failures import FailureLimiter
 from gateway.judge import Judge, Ledger
 from gateway.load import Load
 from gateway.metrics import Metrics
@@ -114,7 +117,10 @@ class Services:
     store: Store
     gate: Gate
     load: Load
-    understood: LRUCache[tuple[bytes | None, bytes], Wanted]
+    addresses: ClientAddresses
+    failures: FailureLimiter
+    body_limits: BodyLimits
+    understood: LRUCache[tuple[bytes, bytes], Wanted]
     tool_results: LRUCache[str, tuple[bytes, bytes]]
     answers: Answers
     invalidation: Invalidation[News]
@@ -267,6 +273,13 @@ def _wire(
             },
             requests_max=settings.requests_max,
             tenant_requests_max=settings.tenant_requests_max,
+            body_bytes_max=settings.body_memory_bytes,
+            tenant_body_bytes_max=settings.tenant_body_memory_bytes,
+        ),
+        addresses=ClientAddresses(settings.trusted_proxies, settings.trusted_proxy_header),
+        failures=FailureLimiter(settings.rate_address, time.monotonic),
+        body_limits=BodyLimits(
+            settings.body_deadline_s, settings.body_grace_s, settings.body_rate_min
         ),
         understood=LRUCache(_UNDERSTOOD_MAX),
         tool_results=LRUCache(

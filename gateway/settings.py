@@ -1,5 +1,6 @@
 """All settings, in one place: from the environment, prefix `NEARHIT_`."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -289,6 +290,68 @@ class Settings(BaseSettings):
         description="how long a connection without a request stays open; more than a balancer "
         "before it keeps one that it means to use again, mostly 60",
     )
+    head_bytes_max: PositiveInt = Field(
+        32_768,
+        ge=1_024,
+        description="longest head of a request, its request line and headers, and most framing of "
+        "a chunked body beyond a quarter of its bytes",
+    )
+    url_bytes_max: PositiveInt = Field(8_192, description="longest URL of a request")
+    headers_max: PositiveInt = Field(100, description="most headers of a request")
+    head_deadline_s: PositiveFloat = Field(
+        10.0,
+        description="longest time for the head of a request, from its first byte or, on a new "
+        "connection, from the start; then the connection is closed",
+    )
+    body_deadline_s: PositiveFloat = Field(
+        120.0, description="longest time for the body of a request to arrive"
+    )
+    body_grace_s: PositiveFloat = Field(
+        5.0, description="how long a body may arrive at any rate before `body_rate_min` holds"
+    )
+    body_rate_min: PositiveInt = Field(
+        1_000, description="least bytes a second of a body, on average after `body_grace_s`"
+    )
+    send_deadline_s: PositiveFloat = Field(
+        30.0,
+        description="how long a client may take no byte of an answer that waits for it; then the "
+        "connection is closed",
+    )
+    body_memory_bytes: PositiveInt = Field(
+        268_435_456,
+        description="most bytes of bodies that a worker holds, while they arrive and until their "
+        "requests are answered",
+    )
+    tenant_body_memory_bytes: PositiveInt = Field(
+        67_108_864, description="most of those bytes of one tenant; at least the longest body"
+    )
+    connections_max: PositiveInt = Field(
+        4_096, description="most connections of clients that a worker keeps open"
+    )
+    address_connections_max: PositiveInt = Field(
+        256,
+        description="most connections from one client address that a worker keeps open; trusted "
+        "proxies are exempt",
+    )
+    rate_address: NonNegativeFloat = Field(
+        100.0,
+        description="failed requests a second of one client address that a worker explains, twice "
+        "as many at a time; the others get 429; 0: no limit",
+    )
+    trusted_proxies: str | None = Field(
+        None,
+        description="addresses or networks of proxies, parted by commas, that name the client in "
+        "`trusted_proxy_header`; unset: none",
+    )
+    trusted_proxy_header: Literal["x-forwarded-for", "forwarded"] = Field(
+        "x-forwarded-for", description="header in which those proxies name the client"
+    )
+    mcp_origins: str | None = Field(
+        None,
+        description="origins of web pages, parted by commas, that may call `/mcp`, such as "
+        "`https://agents.example.com`; unset: only those of this machine or an IP address, on the "
+        "same host and port",
+    )
     shutdown_s: PositiveInt = Field(30, description="longest wait for requests in flight at stop")
     database_connections: PositiveInt = Field(
         8,
@@ -387,6 +450,28 @@ class Settings(BaseSettings):
             raise ValueError("NEARHIT_RERANK_BY=model needs NEARHIT_CHAT_MODEL")
         return self
 
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _proxies(cls, text: str | None) -> str | None:
+        for part in listed(text):
+            ip_network(part)
+        return text
+
+    @model_validator(mode="after")
+    def _holds_its_longest_body(self) -> Self:
+        longest = max(
+            self.batch_bytes_max,
+            self.document_bytes_max,
+            self.file_bytes_max,
+            self.searches_max * self.search_bytes_max,
+        )
+        if not longest <= self.tenant_body_memory_bytes <= self.body_memory_bytes:
+            raise ValueError(
+                f"NEARHIT_TENANT_BODY_MEMORY_BYTES must be from {longest:,}, the longest body, to "
+                "NEARHIT_BODY_MEMORY_BYTES"
+            )
+        return self
+
     def rabbitmq_tenants(self) -> dict[str, str]:
         """By queue, the tenant that it belongs to."""
         return _tenants_by_queue(self.rabbitmq_queues or "")
@@ -403,6 +488,11 @@ class Settings(BaseSettings):
         from ingest import schedule  # takes long to load, and few set one
 
         return text if text == NEVER else schedule.checked(text)
+
+
+def listed(text: str | None) -> list[str]:
+    """The parts of a text that commas part, without blanks."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 def _tenants_by_queue(text: str) -> dict[str, str]:

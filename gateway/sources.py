@@ -23,7 +23,6 @@ from ingest.errors import JobRefused
 from ingest.run import Report, read_source
 from ingest.telling import TELL_S, telling
 
-_BODY_BYTES_MAX = 65_536
 _REFUSED_SHOWN_MAX = 20
 
 
@@ -37,7 +36,7 @@ async def put_source(exchange: Exchange) -> Response:
     """What is read is read with the rights of the server, so it says what may be read."""
     admitted = await exchange.admit()
     source = _source_id(exchange)
-    body = (await exchange.parse(SourceBody, _BODY_BYTES_MAX)).root
+    body = exchange.parse(SourceBody).root
     if (reason := reading.unreachable(exchange.services.settings, body)) is not None:
         raise problems.forbidden(reason)
     now = datetime.now(UTC)

@@ -26,6 +26,7 @@ class Trace:
     """Filled in as the request goes along; `tier` and `tenant` stay empty where there is none.
 
     headers: as they came, of equal names the last. counters: what it has been counted by.
+    unspent: those of them that it has to spend a token of yet.
     """
 
     request_id: str
@@ -36,6 +37,7 @@ class Trace:
     tenant: str = ""
     query: str | None = None
     counters: Counters = ()
+    unspent: Counters = ()
     status: int = 0
     _marks: list[tuple[str, float]] = field(default_factory=list)
 

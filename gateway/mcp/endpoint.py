@@ -23,12 +23,11 @@ _MENDED_BY_MODELS = {400, 404, 422}
 
 
 async def mcp(exchange: Exchange) -> Response:
-    sent = await exchange.read(exchange.services.settings.search_bytes_max)
     if getattr(sys.modules.get(_PROTOCOL), "SERVER", None) is None:
         await asyncio.to_thread(importlib.import_module, _PROTOCOL)
     try:
-        content.check_json(sent)
-        request = orjson.loads(sent)
+        content.check_json(exchange.body)
+        request = orjson.loads(exchange.body)
     except (problems.Problem, orjson.JSONDecodeError) as error:
         await exchange.admit()
         reason = error.detail if isinstance(error, problems.Problem) else ""

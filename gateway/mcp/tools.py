@@ -94,9 +94,9 @@ class SourcesListed(Body):
 
 async def search(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
     told = _UNDERSTOOD + arguments
-    wanted = exchange.services.understood.get((exchange.sender, told))
+    wanted = exchange.services.understood.get((exchange.caller.digest, told))
     if wanted is None:
-        wanted = _understood(exchange, await exchange.identify(), told)
+        wanted = _understood(exchange, exchange.principal, told)
     wanted, answer = await served(exchange, wanted, _understood, told)
     headers = [
         *exchange.cache_headers((b"cache-status", cache_status(answer))),
@@ -110,7 +110,7 @@ def _understood(exchange: Exchange, principal: Principal, told: bytes) -> Wanted
     asked = wire.parse(SearchBody, arguments.body())
     check_limits(asked, exchange.services.settings)
     wanted = meant(exchange, principal, asked)
-    exchange.services.understood[exchange.sender, told] = wanted
+    exchange.services.understood[exchange.caller.digest, told] = wanted
     return wanted
 
 

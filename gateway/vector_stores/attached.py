@@ -40,7 +40,7 @@ _STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
 
 async def attach_file(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    body = await exchange.parse(AttachBody, exchange.services.settings.search_bytes_max)
+    body = exchange.parse(AttachBody)
     store = await store_of(exchange, admitted)
     await attach_each(exchange, store, [body])
     return answer(await _one(exchange, admitted, store, body.file_id))
@@ -62,7 +62,7 @@ async def change_attached(exchange: Exchange) -> Response:
     """Other attributes; nothing is embedded."""
     admitted = await exchange.admit()
     services = exchange.services
-    body = await exchange.parse(AttributesBody, services.settings.search_bytes_max)
+    body = exchange.parse(AttributesBody)
     store = await store_of(exchange, admitted)
     document = await _document(exchange, admitted, store, _file_id(exchange))
     metadata = body.attributes or {}
@@ -106,7 +106,7 @@ async def detach_file(exchange: Exchange) -> Response:
 
 async def create_file_batch(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    body = await exchange.parse(FileBatchBody, exchange.services.settings.search_bytes_max)
+    body = exchange.parse(FileBatchBody)
     store = await store_of(exchange, admitted)
     batch_id = f"vsfb_{secrets.token_hex(12)}"
     await attach_each(exchange, store, body.each(), batch_id)

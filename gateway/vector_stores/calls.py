@@ -171,6 +171,7 @@ CALLS = (
         needs="writer",
         summary="Upload a file",
         body=FileUpload,
+        body_bytes_max=lambda settings: settings.file_bytes_max + files.FORM_BYTES,
         answer=FileAnswer,
         body_type="multipart/form-data",
     ),

@@ -22,7 +22,7 @@ from index.files import File, Files
 from index.principals import NO_FILTER
 from index.vector_stores import VectorStores
 
-_FORM_BYTES = 65_536  # of a body beside its file
+FORM_BYTES = 65_536  # of a body beside its file
 _FIELDS_MAX = 8
 _NAME: TypeAdapter[str] = TypeAdapter(Line)
 _PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
@@ -135,17 +135,16 @@ def _uploader(admitted: Admitted) -> str | None:
 
 async def _uploaded(exchange: Exchange) -> tuple[str, Purpose, bytes]:
     most = exchange.services.settings.file_bytes_max
-    body = await exchange.read(most + _FORM_BYTES)
 
     async def stream() -> AsyncGenerator[bytes, None]:
-        yield body
+        yield exchange.body
         yield b""
 
     headers = Headers(raw=exchange.request.scope["headers"])
     if not headers.get("content-type", "").startswith("multipart/form-data"):
         raise problems.malformed("It must be multipart/form-data, with a file and its purpose.")
     parser = MultiPartParser(
-        headers, stream(), max_files=1, max_fields=_FIELDS_MAX, max_part_size=_FORM_BYTES
+        headers, stream(), max_files=1, max_fields=_FIELDS_MAX, max_part_size=FORM_BYTES
     )
     parser.spool_max_size = most + 1  # it is in memory already
     try:

@@ -22,18 +22,16 @@ from index.scope import Scope
 async def search_vector_store(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
     settings = services.settings
-    sent = await exchange.read(settings.search_bytes_max)
-    principal = await exchange.identify()  # before anybody is told what is wrong with a body
     name = exchange.request.path_params["vector_store_id"]
     source = wire.checked("vector_store_id", wire.SOURCE, name)
-    body = wire.parse(VectorStoreSearchBody, sent)
+    body = exchange.parse(VectorStoreSearchBody)
     if len(body.queries) > settings.searches_max:
         raise problems.invalid_field("query", f"must be at most {settings.searches_max:,}")
     asked = [_asked(source, query, body) for query in body.queries]
     for each in asked:
         check_limits(each, settings)
     trace.mark("parse")
-    admitted = await exchange.admit(principal)
+    admitted = await exchange.admit()
     await services.load.spend(trace.counters, len(asked) - 1)
     if body.rewrite_query:
         asked = await _rewritten(exchange, everything(admitted), asked)

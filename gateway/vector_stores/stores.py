@@ -30,7 +30,7 @@ async def create_vector_store(exchange: Exchange) -> Response:
 
     admitted = await exchange.admit()
     services, principal = exchange.services, admitted.principal
-    body = await exchange.parse(VectorStoreBody, services.settings.search_bytes_max)
+    body = exchange.parse(VectorStoreBody)
     for file_id in body.file_ids:  # before there is a store
         await own_file(exchange, admitted, file_id)
     store = await VectorStores(services.database).add(
@@ -68,7 +68,7 @@ async def get_vector_store(exchange: Exchange) -> Response:
 async def change_vector_store(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
     services = exchange.services
-    body = await exchange.parse(VectorStoreChanges, services.settings.search_bytes_max)
+    body = exchange.parse(VectorStoreChanges)
     store = _changeable(admitted, await store_of(exchange, admitted))
     if store.created_at is None:
         raise problems.conflict("vector_store_id", "It is a source that was made in another way.")

@@ -28,7 +28,7 @@ _PARTS: Mapping[str, frozenset[str]] = {
     "the revision": frozenset(
         {"cache/revision.py", "index/database.py", "index/tenants.py", "index/statements.py"}
     ),
-    "the server": frozenset({"server", "gateway/one_write.py"}),
+    "the server": frozenset({"server", "gateway/one_write.py", "gateway/http/connection.py"}),
 }
 _ADMISSION = ("who asks", "how often", "for what: the scope")
 _REST = "the rest: routes, cache, headers, log and counters"

@@ -11,8 +11,8 @@ import httpx2
 import uvicorn
 
 from gateway.app import create_app
+from gateway.http.connection import Connection
 from gateway.metrics import Metrics
-from gateway.one_write import OneWriteProtocol
 from gateway.settings import Settings
 from index.search import Embedder
 from tests.conftest import ADMIN_KEY
@@ -112,7 +112,7 @@ async def running(
 ) -> AsyncIterator[Gateway]:
     listener = socket.create_server(("127.0.0.1", 0))
     app = create_app(settings, counted or Metrics(), embedder)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", http=OneWriteProtocol))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", http=Connection))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:

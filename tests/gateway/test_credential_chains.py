@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cache.revision import RevisionReader
 from gateway.credentials import key_digest, make_key, make_secret, narrow, new_id
 from gateway.keys_wire import TokenBody
-from gateway.principal import Gate
+from gateway.principal import Gate, digest_of
 from gateway.problems import Problem
 from index import database
 from index.database import Database
@@ -127,7 +127,8 @@ class World:
     async def admitted(self, gate: Gate, credential: Credential) -> Principal | None:
         """None if it gets a 401."""
         try:
-            principal = await gate.identify(credential.secret.encode())
+            secret = credential.secret.encode()
+            principal = await gate.identify(secret, digest_of(secret))
             return (await gate.admit(principal)).principal
         except Problem as refused:
             if refused.status != 401:

@@ -7,7 +7,11 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from gateway.one_write import HELD_BYTES_MAX, Held, OneWriteProtocol
+from gateway.http.address import ClientAddresses
+from gateway.http.connection import Connection
+from gateway.http.connections import ConnectionLimits, Connections
+from gateway.http.head import HeadLimits
+from gateway.one_write import HELD_BYTES_MAX, Held
 
 pytestmark = pytest.mark.anyio
 
@@ -29,6 +33,14 @@ class Recorded(asyncio.Transport):
 
     def is_closing(self) -> bool:
         return self.closing
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+def unlimited() -> Connections:
+    limits = ConnectionLimits(HeadLimits(1_000, 1_000, 100), 60.0, 60.0, 10, 10)
+    return Connections(limits, ClientAddresses(None, "forwarded"), lambda _: None)
 
 
 async def test_head_and_body_are_sent_together_before_the_next_turn() -> None:
@@ -54,7 +66,7 @@ async def test_an_answer_is_sent_in_one_write_while_its_app_still_works() -> Non
 
     config = uvicorn.Config(app, log_config=None)
     config.load()
-    protocol = OneWriteProtocol(config, ServerState(), {})
+    protocol = Connection(config, ServerState(), {"connections": unlimited()})
     protocol.connection_made(transport)
     protocol.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     await asyncio.sleep(0)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from cache.revision import RevisionReader
-from gateway.principal import Gate
+from gateway.principal import Gate, digest_of
 from index.principals import Claims, Principal
 from index.tenants import Revisions
 
@@ -55,7 +55,7 @@ async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing
         credential_staleness_s_max=60.0,
     )
 
-    admitted = await gate.admit(await gate.identify(KEY))
+    admitted = await gate.admit(await gate.identify(KEY, digest_of(KEY)))
 
     assert admitted.principal.groups == (f"group-{tenant.access_revision}",)  # as they are now
     assert admitted.revisions.by_partition == {"acme": 7, "public": 3}

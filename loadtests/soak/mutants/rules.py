@@ -15,6 +15,7 @@ from cache.protocol import Mark, Revisions, State
 from gateway import principal, wanted
 from gateway.principal import Admitted, Gate
 from index.principals import Principal
+from index.scope import PUBLIC
 
 _LATE_S = 0.1
 
@@ -54,12 +55,12 @@ def _key_without_scope(*, tenant: str, scope: bytes, query: bytes, edition: str)
     return keys.answer_key(tenant=tenant, scope=b"", query=query, edition=edition)
 
 
-def _holds_at_any_revision(_self: memory.Known, _revisions: Mapping[str, int]) -> bool:
+def _holds_at_any_revision(_self: memory.Known, _revisions: Revisions) -> bool:
     return True
 
 
-def _believes_any_server(state: State | None, _run: str) -> State | None:
-    return state
+def _believes_any_server(state: State | None, _run: str, history: str) -> State | None:
+    return state if state is not None and state.history == history else None
 
 
 _fill = store.Store.fill
@@ -82,11 +83,12 @@ def _all(*replacements: Callable[[], None]) -> Callable[[], None]:
 class _RememberingGate(Gate):
     """Whoever was let in once is let in for good."""
 
-    async def admit(
-        self, principal: Principal, *, max_staleness_s: float = 0.0, at_once: bool = True
-    ) -> Admitted:
-        found = await self._read((principal.tenant, "public"), max_staleness_s, at_once=at_once)
-        return Admitted(principal, {name: one.revision for name, one in found.items()})
+    async def admit(self, principal: Principal, *, max_staleness_s: float = 0.0) -> Admitted:
+        del max_staleness_s
+        found = await self._revisions.read((principal.tenant, PUBLIC))
+        numbers = {name: counters.revision for name, counters in found.items()}
+        revisions = Revisions(found[PUBLIC].history, numbers)
+        return Admitted(principal, revisions, revisions)
 
 
 MUTANTS: Mapping[str, Mutant] = {

@@ -1,0 +1,1 @@
+"""How requests arrive: connections, heads, bodies, clients' addresses, the order of checks."""

@@ -1,0 +1,63 @@
+"""The body of a request: refused as soon as it is known to be too large, too slow or too much."""
+
+import asyncio
+from dataclasses import dataclass
+
+from starlette.requests import ClientDisconnect, Request
+
+from gateway import problems
+from gateway.deadlines import Deadline
+from gateway.load import Slot
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimits:
+    """deadline_s: of all of it. grace_s: in which it may come at any rate. rate_min: bytes a
+    second on average, after that.
+    """
+
+    deadline_s: float
+    grace_s: float
+    rate_min: int
+
+    def ends_s(self, begun_s: float, received: int) -> float:
+        """When a body is late of which so many bytes have come."""
+        return begun_s + min(self.deadline_s, self.grace_s + received / self.rate_min)
+
+
+async def read(
+    request: Request,
+    declared: bytes | None,
+    *,
+    size_bytes_max: int,
+    limits: BodyLimits,
+    deadline: Deadline,
+    slot: Slot,
+) -> bytes:
+    """declared: its Content-Length, if it has one. slot: holds its bytes.
+
+    Raises a 413, 429 or 503 `Problem`, and `ClientDisconnect`; `deadline` a 408 `Problem`.
+    """
+    if declared is not None and int(declared) > size_bytes_max:
+        raise problems.too_large(size_bytes_max)
+    deadline.restart(limits.ends_s(0.0, 0), problems.body_too_slow)
+    message = await request.receive()
+    whole: bytes = message.get("body", b"")
+    if message["type"] == "http.request" and not message.get("more_body", False):
+        if len(whole) > size_bytes_max:
+            raise problems.too_large(size_bytes_max)
+        return whole  # what one reading of the socket gives is not worth counting
+    begun_s = asyncio.get_running_loop().time()
+    received = bytearray()
+    while True:
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part: bytes = message.get("body", b"")
+        if len(received) + len(part) > size_bytes_max:
+            raise problems.too_large(size_bytes_max)
+        slot.hold(len(part))
+        received += part
+        if not message.get("more_body", False):
+            return bytes(received)
+        deadline.ends_s = limits.ends_s(begun_s, len(received))
+        message = await request.receive()

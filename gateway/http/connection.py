@@ -1,0 +1,256 @@
+"""One client's connection: HTTP/1.1 by uvicorn and httptools, with a bound on all that a client
+sends before anybody knows who it is.
+
+The head of a request is collected until its end, judged, and parsed at once. Its body is read when
+the request asks for it. What comes behind it waits, unparsed, until the request is answered. A
+connection whose request was answered before its body had come is closed, once the client has had
+time to read the answer.
+"""
+
+import asyncio
+import contextvars
+from enum import Enum, auto
+from typing import cast
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from gateway import problems
+from gateway.http import head
+from gateway.http.connections import Connections
+from gateway.one_write import Held
+from gateway.problems import Problem
+
+_LINGER_S = 2.0  # in which a client reads why it is closed; a starting value, not measured
+_CHUNKED_SLICE_BYTES = 16_384  # between two looks at what the framing of a chunked body takes
+
+
+class _Phase(Enum):
+    HEAD = auto()  # of the next request, or nothing of it yet
+    BODY = auto()
+    ANSWER = auto()  # the request is here, its answer is not complete
+    OVER = auto()  # whatever comes is discarded
+
+
+class Connection(HttpToolsProtocol):
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
+        held = Held(transport, self._end)
+        super().connection_made(cast("asyncio.Transport", held))
+        self._held = held
+        self._raw = transport
+        self._connections: Connections = self.app_state["connections"]
+        self._limits = self._connections.limits
+        self._phase = _Phase.HEAD
+        self._part = bytearray()  # of a head that has not ended
+        self._ahead = b""  # what came behind a request that is not answered
+        self._left: int | None = 0  # bytes of the body; None if it is chunked
+        self._body_bytes = self._framing_bytes = 0
+        self._keeps_alive = True
+        self._is_waiting = self.is_proven = False
+        self._flaw: Problem | None = None
+        self._stalled: asyncio.TimerHandle | None = None
+        self._is_counted = self._connections.add(self, self.client[0] if self.client else "")
+        if self._is_counted:
+            self._wait()
+        else:
+            self._refuse(problems.too_many("connections of this address, or of all together", 1))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connections.remove(self)
+        self._unstall()
+        super().connection_lost(exc)
+
+    def prove(self) -> None:
+        """A request on it had a valid key."""
+        self.is_proven = True
+        self._connections.prove(self)
+
+    def abort(self) -> None:
+        self._raw.abort()
+
+    def end_late(self) -> None:
+        self._is_waiting = False
+        if self._part:
+            self._refuse(problems.head_too_slow())
+        else:
+            self.transport.close()
+
+    def shutdown(self) -> None:
+        self._keeps_alive = False
+        super().shutdown()
+
+    def pause_writing(self) -> None:
+        self._stall()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._unstall()
+        super().resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        self._unset_keepalive_if_required()
+        while data:
+            match self._phase:
+                case _Phase.HEAD:
+                    data = self._take_head(data)
+                case _Phase.BODY:
+                    data = self._take_body(data)
+                case _Phase.ANSWER:
+                    self._ahead += data
+                    self.flow.pause_reading()
+                    return
+                case _Phase.OVER:
+                    return
+        if self._phase is _Phase.HEAD and not self._is_waiting:
+            self._wait()
+
+    def _take_head(self, data: bytes) -> bytes:
+        """Parse the head, if it is whole; returns what is behind it."""
+        begin = 0
+        if self._part:
+            begin = max(0, len(self._part) - len(head.END) + 1)
+            self._part += data
+        whole: bytes | bytearray = self._part or data
+        end = whole.find(head.END, begin) + len(head.END)
+        if end < len(head.END):
+            flaw = head.flaw_of_part(whole, self._limits.head)
+            if flaw is not None:
+                self._refuse(flaw)
+            elif not self._part:
+                self._part += data
+            return b""
+        data, rest = bytes(whole[:end]), bytes(whole[end:])
+        self._part.clear()
+        flaw = head.flaw(data, self._limits.head)
+        if flaw is not None:
+            self._refuse(flaw)
+            return b""
+        self._feed(data)
+        if self._phase is _Phase.BODY and not rest:
+            self.flow.pause_reading()  # until the request asks for its body
+        return rest
+
+    def _take_body(self, data: bytes) -> bytes:
+        if self._left is not None:
+            body, rest = data[: self._left], data[self._left :]
+            self._left -= len(body)
+            self._feed(body)
+            return rest
+        body, rest = data[:_CHUNKED_SLICE_BYTES], data[_CHUNKED_SLICE_BYTES:]
+        before = self._body_bytes
+        self._feed(body)
+        self._framing_bytes += len(body) - (self._body_bytes - before)
+        if self._framing_bytes > self._limits.head.bytes_max + self._body_bytes // 4:
+            self._refuse(problems.malformed_request("Its chunks are too small for its body."))
+        return rest
+
+    def _feed(self, data: bytes) -> None:
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # nothing is offered: the request is answered as it is
+        except httptools.HttpParserError:
+            if self._phase is _Phase.ANSWER:  # a chunked body has ended within these bytes
+                self._keeps_alive = self.cycle.keep_alive = False
+                self._phase = _Phase.OVER
+            else:
+                detail = "It is not HTTP/1.1 as RFC 9112 has it."
+                self._refuse(self._flaw or problems.malformed_request(detail))
+
+    def on_message_begin(self) -> None:
+        if self._phase is not _Phase.HEAD:
+            raise _Behind
+        super().on_message_begin()
+        self.scope["state"]["connection"] = self
+
+    def on_headers_complete(self) -> None:
+        upgrades = self.parser.should_upgrade()
+        version = self.parser.get_http_version()
+        self._flaw = head.flaw_of_headers(self.headers, version, upgrades=upgrades)
+        if self._flaw is not None:
+            raise _Flawed
+        headers = dict(self.headers)
+        is_chunked = b"transfer-encoding" in headers
+        self._left = None if is_chunked else int(headers.get(b"content-length", 0))
+        super().on_headers_complete()
+        self.headers = []  # for trailers, which nobody reads
+        self._body_bytes = self._framing_bytes = 0
+        self._keeps_alive = self.cycle.keep_alive and not upgrades
+        self.cycle.keep_alive = False  # if it is answered before its body has come
+        self._phase = _Phase.BODY
+        if self._is_waiting:
+            self._is_waiting = False
+            self._connections.has_head(self)
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._phase = _Phase.ANSWER
+        self.cycle.keep_alive = self._keeps_alive
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Whoever waits for the answer need not wait for what is still to be noted of it."""
+        self._held.flush()
+        super().on_response_complete()
+        if self._phase is _Phase.ANSWER and not self.transport.is_closing():
+            self._phase = _Phase.HEAD
+            data, self._ahead = self._ahead, b""
+            if data:  # of another request, which is nothing of this one's
+                contextvars.Context().run(self.data_received, data)
+
+    def _wait(self) -> None:
+        self._is_waiting = True
+        self._connections.wait_for_head(self)
+
+    def _refuse(self, problem: Problem) -> None:
+        """Say why, unless an answer has begun, and close."""
+        self._phase = _Phase.OVER
+        self._part.clear()
+        self._connections.on_refusal(problem.status)
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True
+            cycle.message_event.set()
+            if cycle.response_started:
+                self.transport.close()
+                return
+        response = problem.response()
+        headers = [*self.server_state.default_headers, *response.raw_headers]
+        lines = [b"%b: %b\r\n" % header for header in (*headers, (b"connection", b"close"))]
+        self.transport.write(
+            b"".join((STATUS_LINE[problem.status], *lines, b"\r\n", bytes(response.body)))
+        )
+        self.transport.close()
+
+    def _end(self) -> None:
+        """Close it; with unread data the answer would be lost: the client gets time to read it."""
+        is_unread = bool(self._ahead) or self._phase in (_Phase.BODY, _Phase.OVER)
+        if is_unread and self._is_counted:
+            self._phase = _Phase.OVER
+            self.flow.resume_reading()
+            self._raw.write_eof()
+            self.loop.call_later(_LINGER_S, self._raw.abort)
+        else:
+            self._raw.close()
+            if self._raw.get_write_buffer_size():
+                self._stall()
+
+    def _stall(self) -> None:
+        if self._stalled is None:
+            self._stalled = self.loop.call_later(self._limits.send_deadline_s, self._raw.abort)
+
+    def _unstall(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+
+class _Behind(Exception):
+    pass
+
+
+class _Flawed(Exception):
+    pass

@@ -1,0 +1,237 @@
+"""One call as it is served: head, caller, body, slot, work.
+
+1. head    what is wrong with the request's path, origin or deadline needs nobody's key
+2. caller  a credential that nobody knows is refused before its body is read
+3. body    within its deadline, its least rate and the memory for bodies
+4. slot    only a request that is all here counts among those that a worker does at once
+5. work    the call's own
+
+What fails because of what the client sent counts against the client's address, too.
+"""
+
+import hmac
+import math
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from ipaddress import ip_address
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from gateway import content, problems
+from gateway.exchange import NOBODY, Call, Caller, Exchange
+from gateway.http import body
+from gateway.load import Slot
+from gateway.principal import bearer, digest_of
+from gateway.services import Services
+from gateway.settings import Settings, listed
+from gateway.telemetry import Trace
+from index.actor import OPERATOR, act_as
+from index.document import UNSTORABLE
+from index.principals import Principal
+
+_SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
+_FAILED = {400, 401, 408, 413, 422}  # for want of a key, or for what the body says
+
+
+class Endpoint:
+    """A call as an ASGI application of its own: no layer stands between it and the server's."""
+
+    def __init__(self, call: Call, settings: Settings) -> None:
+        self._call = call
+        self._needs_nobody = call.needs == "anyone"
+        self._body_bytes_max = call.body_bytes_max(settings)
+        self._longest_s = settings.deadline_s if call.reads else math.inf
+        self._origins = {origin.rstrip("/").lower() for origin in listed(settings.mcp_origins)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        trace: Trace = scope["trace"]
+        trace.route = self._call.path
+        services: Services = scope["state"]["services"]
+        request = Request(scope, receive)
+        slot = Slot(services.load)
+        try:
+            response = await self._response(request, trace, services, slot)
+            if trace.counters:
+                standing = services.load.standing(trace.counters)
+                response.raw_headers.append((b"ratelimit", standing))
+            await response(scope, receive, send)
+        finally:
+            slot.end()
+
+    async def _response(
+        self, request: Request, trace: Trace, services: Services, slot: Slot
+    ) -> Response:
+        try:
+            response = await self._answer(request, trace, services, slot)
+            await _spend_rest(trace, services)
+        except Exception as error:
+            return await refused(request, await _counted(error, trace, services), self._call.render)
+        return response
+
+    async def _answer(
+        self, request: Request, trace: Trace, services: Services, slot: Slot
+    ) -> Response:
+        _refuse_unstorable(request.scope)
+        if self._call.origins:
+            self._refuse_foreign(trace.headers)
+        timeout_s = self._timeout_s(trace.headers)
+        with services.deadlines.within(timeout_s) as deadline:
+            if self._needs_nobody:
+                return await self._call.handle(Exchange(self._call, request, services, NOBODY, b""))
+            caller = await self._caller(trace.headers, services)
+            _prove(request.scope)
+            if caller.principal is not None:
+                slot.tenant = caller.principal.tenant
+            if self._call.body is not None:
+                content.check_type(self._call.body_type or self._call.media_type, trace.headers)
+            sent = await body.read(
+                request,
+                trace.headers.get(b"content-length"),
+                size_bytes_max=self._body_bytes_max,
+                limits=services.body_limits,
+                deadline=deadline,
+                slot=slot,
+            )
+            deadline.restart(timeout_s)
+            slot.begin()
+            if caller.principal is not None:
+                trace.tenant = slot.tenant
+                trace.counters = services.load.counters(caller.principal)
+                trace.unspent = services.load.spend_at_hand(trace.counters)
+            return await self._call.handle(Exchange(self._call, request, services, caller, sent))
+
+    async def _caller(self, headers: Mapping[bytes, bytes], services: Services) -> Caller:
+        """Who came; a 401 `Problem` for a credential that nobody holds, a 403 if it can't do."""
+        credential = bearer(headers.get(b"authorization", b""))
+        if credential is None:
+            raise problems.unauthorized()
+        digest = digest_of(credential)
+        operator = services.admin_digest
+        if operator is not None and hmac.compare_digest(digest, operator):
+            act_as(OPERATOR)
+            return Caller(credential, digest, is_operator=True)
+        principal = await services.gate.identify(credential, digest)
+        if not self._call.suffices(principal):
+            await self._refuse_insufficient(principal, services)
+        return Caller(credential, digest, principal)
+
+    async def _refuse_insufficient(self, principal: Principal, services: Services) -> None:
+        """A 403 `Problem`, a 401 if the key is gone; unless the principal has what it lacked."""
+        now = (await services.gate.admit(principal)).principal
+        if self._call.needs == "operator":
+            raise problems.forbidden("This call needs the operator's key.")
+        if not self._call.suffices(now):
+            raise problems.forbidden(f"This call needs the role {self._call.needs}.")
+
+    def _timeout_s(self, headers: Mapping[bytes, bytes]) -> float:
+        """What the caller grants the call, and the server what only reads.
+
+        A 422 `Problem` if the caller's header is no number of seconds.
+        """
+        given = headers.get(b"request-timeout")
+        if given is None:
+            return self._longest_s
+        if not _SECONDS.fullmatch(given) or float(given) == 0:
+            raise problems.invalid_field("Request-Timeout", "must be seconds, such as 2 or 0.5")
+        return min(float(given), self._longest_s)
+
+    def _refuse_foreign(self, headers: Mapping[bytes, bytes]) -> None:
+        """A 403 `Problem` for a web page that is neither listed nor from here.
+
+        A page from here has an origin that is also the host which the request names. A name that
+        leads here may be anybody's (DNS rebinding); an address and `localhost` are not.
+        """
+        origin = headers.get(b"origin", b"").decode("latin-1").lower()
+        if not origin or origin in self._origins:
+            return
+        try:
+            parts = urlsplit(origin)
+            host = parts.hostname or ""
+        except ValueError:
+            raise problems.foreign_origin() from None
+        is_named = parts.netloc == headers.get(b"host", b"").decode("latin-1").lower()
+        if not (is_named and (host == "localhost" or _is_address(host))):
+            raise problems.foreign_origin()
+
+
+async def refused(
+    request: Request,
+    error: Exception,
+    render: Callable[[Request, Exception], Awaitable[Response]],
+) -> Response:
+    """What went wrong; a 429 if the client is to blame, and its address has failed too often."""
+    response = await render(request, error)
+    if response.status_code in _FAILED or isinstance(error, HTTPException):
+        services: Services = request.scope["state"]["services"]
+        wait_s = services.failures.spend(services.addresses.of(request.scope))
+        if wait_s:
+            too_many = problems.too_many("failed requests of this address", math.ceil(wait_s))
+            return await render(request, too_many)
+    return response
+
+
+async def _spend_rest(trace: Trace, services: Services) -> None:
+    """Each request of a principal counts once, whatever comes of it."""
+    if trace.unspent:
+        unspent, trace.unspent = trace.unspent, ()
+        await services.load.spend(unspent)
+
+
+async def _counted(error: Exception, trace: Trace, services: Services) -> Exception:
+    """What went wrong, which is a 429 `Problem` if the principal has asked too often."""
+    try:
+        await _spend_rest(trace, services)
+    except problems.Problem as too_many:
+        return too_many
+    return error
+
+
+def _prove(scope: Scope) -> None:
+    """A connection on which a caller with a key came does not give way to others."""
+    connection = scope["state"]["connection"]
+    if not connection.is_proven:
+        connection.prove()
+
+
+def _refuse_unstorable(scope: Scope) -> None:
+    """A 422 `Problem` for a path or a query with text that PostgreSQL can't hold.
+
+    A path that is no UTF-8, or ends in a line break, would name something else than was sent.
+    Headers come without U+0000: the server's parser refuses it.
+    """
+    if b"%" in scope["raw_path"]:
+        path = _unquoted("path", scope["raw_path"])
+        if path.endswith("\n"):
+            raise problems.invalid_field("path", "must not end in a line break")
+        for name, value in scope.get("path_params", {}).items():
+            _check_storable(name, value)
+    if b"%" in scope["query_string"]:
+        for part in scope["query_string"].split(b"&"):
+            name, _, value = part.partition(b"=")
+            field = _unquoted("query", name)
+            _check_storable("query", field)
+            _check_storable(field, _unquoted(field, value))
+
+
+def _unquoted(field: str, quoted: bytes) -> str:
+    try:
+        return unquote_to_bytes(quoted).decode()
+    except UnicodeDecodeError:
+        raise problems.invalid_field(field, "must be UTF-8") from None
+
+
+def _check_storable(field: str, text: str) -> None:
+    if UNSTORABLE.search(text):
+        raise problems.invalid_field(field, "must not hold the character U+0000")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
