@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from gateway import problems, wire
 from gateway.jobs_wire import QueuedAnswer
-from gateway.principal import SUFFICIENT, Admitted, Role
+from gateway.principal import SUFFICIENT, Admitted, Role, bearer
 from gateway.services import Services
 from gateway.settings import Settings
 from gateway.telemetry import Trace
@@ -87,27 +87,18 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Who sent a request: the operator or a principal, neither where a call needs nobody.
+class Exchange:
+    """digest: of the credential, empty where a call needs nobody.
 
-    digest: of the credential. principal: as it was when somebody last looked.
+    caller: as it was when somebody last looked; None for the operator, and where a call needs
+    nobody.
     """
 
-    credential: bytes = b""
-    digest: bytes = b""
-    principal: Principal | None = None
-    is_operator: bool = False
-
-
-NOBODY = Caller()
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
     call: Call
     request: Request
     services: Services
-    caller: Caller
+    digest: bytes
+    caller: Principal | None
     body: bytes
 
     @property
@@ -118,9 +109,13 @@ class Exchange:
     @property
     def principal(self) -> Principal:
         """Who came, as of some time ago; a 403 `Problem` if it is the operator."""
-        if self.caller.principal is None:
+        if self.caller is None:
             raise problems.forbidden("The operator's key administers; use a key of the tenant.")
-        return self.caller.principal
+        return self.caller
+
+    @property
+    def is_operator(self) -> bool:
+        return self.caller is None and self.call.needs != "anyone"
 
     async def admit(
         self,
@@ -149,14 +144,14 @@ class Exchange:
 
     async def identify(self) -> Principal:
         """Who came, as somebody has looked since the beginning."""
-        caller = self.caller
-        if caller.is_operator:
+        credential = bearer(self.trace.headers.get(b"authorization", b""))
+        if self.is_operator or credential is None:
             return self.principal
-        return await self.services.gate.identify(caller.credential, caller.digest)
+        return await self.services.gate.identify(credential, self.digest)
 
     async def operator_or_principal(self) -> Principal | None:
         """None for the operator, else whoever came, admitted."""
-        return None if self.caller.is_operator else (await self.admit()).principal
+        return None if self.is_operator else (await self.admit()).principal
 
     def cache_headers(self, *headers: tuple[bytes, bytes]) -> tuple[tuple[bytes, bytes], ...]:
         """The headers, which tell how an answer was made; none if the setting hides that."""

@@ -52,7 +52,7 @@ async def list_jobs(exchange: Exchange) -> Response:
 
 async def get_job(exchange: Exchange) -> Response:
     """The operator sees what is no tenant's: the deletion of one."""
-    if exchange.caller.is_operator:
+    if exchange.is_operator:
         job = await exchange.services.jobs.show(PUBLIC, _job_id(exchange))
         if job is None:
             raise _no_such_job()

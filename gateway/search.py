@@ -26,7 +26,7 @@ T = TypeVar("T")
 async def search(exchange: Exchange) -> Response:
     services = exchange.services
     body = exchange.body
-    wanted = services.understood.get((exchange.caller.digest, body))
+    wanted = services.understood.get((exchange.digest, body))
     if wanted is None:
         principal = exchange.principal
         asked = wire.parse(SearchBody, body)

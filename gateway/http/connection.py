@@ -60,6 +60,16 @@ class Connection(HttpToolsProtocol):
         self._unstall()
         super().connection_lost(exc)
 
+    def whole_body(self) -> bytes | None:
+        """The body of the request that is not answered yet, if all of it is here; else None.
+
+        What is given here, the request does not receive.
+        """
+        if self.cycle.more_body:
+            return None
+        self.cycle.message_event.clear()
+        return bytes(self.cycle.body)
+
     def prove(self) -> None:
         """A request on it had a valid key."""
         self.is_proven = True
@@ -137,9 +147,11 @@ class Connection(HttpToolsProtocol):
             self._feed(body)
             return rest
         body, rest = data[:_CHUNKED_SLICE_BYTES], data[_CHUNKED_SLICE_BYTES:]
-        before = self._body_bytes
+        before = len(self.cycle.body)
         self._feed(body)
-        self._framing_bytes += len(body) - (self._body_bytes - before)
+        came = len(self.cycle.body) - before
+        self._body_bytes += came
+        self._framing_bytes += len(body) - came
         if self._framing_bytes > self._limits.head.bytes_max + self._body_bytes // 4:
             self._refuse(problems.malformed_request("Its chunks are too small for its body."))
         return rest
@@ -166,10 +178,10 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         upgrades = self.parser.should_upgrade()
         version = self.parser.get_http_version()
-        self._flaw = head.flaw_of_headers(self.headers, version, upgrades=upgrades)
+        headers = dict(self.headers)
+        self._flaw = head.flaw_of_headers(self.headers, headers, version, upgrades=upgrades)
         if self._flaw is not None:
             raise _Flawed
-        headers = dict(self.headers)
         is_chunked = b"transfer-encoding" in headers
         self._left = None if is_chunked else int(headers.get(b"content-length", 0))
         super().on_headers_complete()
@@ -181,10 +193,6 @@ class Connection(HttpToolsProtocol):
         if self._is_waiting:
             self._is_waiting = False
             self._connections.has_head(self)
-
-    def on_body(self, body: bytes) -> None:
-        self._body_bytes += len(body)
-        super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._phase = _Phase.ANSWER

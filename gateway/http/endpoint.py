@@ -22,8 +22,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway import content, problems
-from gateway.exchange import NOBODY, Call, Caller, Exchange
+from gateway.exchange import Call, Exchange
 from gateway.http import body
+from gateway.http.connection import Connection
 from gateway.load import Slot
 from gateway.principal import bearer, digest_of
 from gateway.services import Services
@@ -67,7 +68,8 @@ class Endpoint:
     ) -> Response:
         try:
             response = await self._answer(request, trace, services, slot)
-            await _spend_rest(trace, services)
+            if trace.unspent:
+                await _spend_rest(trace, services)
         except Exception as error:
             return await refused(request, await _counted(error, trace, services), self._call.render)
         return response
@@ -81,31 +83,45 @@ class Endpoint:
         timeout_s = self._timeout_s(trace.headers)
         with services.deadlines.within(timeout_s) as deadline:
             if self._needs_nobody:
-                return await self._call.handle(Exchange(self._call, request, services, NOBODY, b""))
-            caller = await self._caller(trace.headers, services)
-            _prove(request.scope)
-            if caller.principal is not None:
-                slot.tenant = caller.principal.tenant
+                return await self._call.handle(
+                    Exchange(self._call, request, services, b"", None, b"")
+                )
+            digest, principal = await self._caller(trace.headers, services)
+            slot.tenant = "" if principal is None else principal.tenant
+            connection: Connection = request.scope["state"]["connection"]
+            if not connection.is_proven:  # one on which a caller with a key came gives way no more
+                connection.prove()
             if self._call.body is not None:
                 content.check_type(self._call.body_type or self._call.media_type, trace.headers)
-            sent = await body.read(
-                request,
-                trace.headers.get(b"content-length"),
-                size_bytes_max=self._body_bytes_max,
-                limits=services.body_limits,
-                deadline=deadline,
-                slot=slot,
-            )
-            deadline.restart(timeout_s)
+            sent = connection.whole_body()
+            if sent is None:
+                sent = await body.read(
+                    request,
+                    trace.headers.get(b"content-length"),
+                    size_bytes_max=self._body_bytes_max,
+                    limits=services.body_limits,
+                    deadline=deadline,
+                    slot=slot,
+                )
+                deadline.restart(timeout_s)
+            elif len(sent) > self._body_bytes_max:
+                raise problems.too_large(self._body_bytes_max)
             slot.begin()
-            if caller.principal is not None:
+            if principal is not None:
                 trace.tenant = slot.tenant
-                trace.counters = services.load.counters(caller.principal)
+                trace.counters = services.load.counters(principal)
                 trace.unspent = services.load.spend_at_hand(trace.counters)
-            return await self._call.handle(Exchange(self._call, request, services, caller, sent))
+            return await self._call.handle(
+                Exchange(self._call, request, services, digest, principal, sent)
+            )
 
-    async def _caller(self, headers: Mapping[bytes, bytes], services: Services) -> Caller:
-        """Who came; a 401 `Problem` for a credential that nobody holds, a 403 if it can't do."""
+    async def _caller(
+        self, headers: Mapping[bytes, bytes], services: Services
+    ) -> tuple[bytes, Principal | None]:
+        """The digest of the credential, and who came; None for the operator.
+
+        A 401 `Problem` for a credential that nobody holds, a 403 for one that does not suffice.
+        """
         credential = bearer(headers.get(b"authorization", b""))
         if credential is None:
             raise problems.unauthorized()
@@ -113,11 +129,11 @@ class Endpoint:
         operator = services.admin_digest
         if operator is not None and hmac.compare_digest(digest, operator):
             act_as(OPERATOR)
-            return Caller(credential, digest, is_operator=True)
+            return digest, None
         principal = await services.gate.identify(credential, digest)
         if not self._call.suffices(principal):
             await self._refuse_insufficient(principal, services)
-        return Caller(credential, digest, principal)
+        return digest, principal
 
     async def _refuse_insufficient(self, principal: Principal, services: Services) -> None:
         """A 403 `Problem`, a 401 if the key is gone; unless the principal has what it lacked."""
@@ -188,13 +204,6 @@ async def _counted(error: Exception, trace: Trace, services: Services) -> Except
     except problems.Problem as too_many:
         return too_many
     return error
-
-
-def _prove(scope: Scope) -> None:
-    """A connection on which a caller with a key came does not give way to others."""
-    connection = scope["state"]["connection"]
-    if not connection.is_proven:
-        connection.prove()
 
 
 def _refuse_unstorable(scope: Scope) -> None:

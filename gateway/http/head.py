@@ -4,13 +4,14 @@ The parser itself refuses two lengths, a length beside an encoding, folded lines
 or NUL.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway import problems
 from gateway.problems import Problem
 
 END = b"\r\n\r\n"
+_SINGLE = (b"host", b"authorization", b"transfer-encoding")  # the parser counts lengths itself
 _VERSIONS = (b" HTTP/1.1", b" HTTP/1.0")
 _AROUND_URL_BYTES_MAX = 32  # the longest method, the version and two spaces
 
@@ -48,20 +49,23 @@ def flaw(head: bytes, limits: HeadLimits) -> Problem | None:
 
 
 def flaw_of_headers(
-    headers: Sequence[tuple[bytes, bytes]], version: str, *, upgrades: bool
+    headers: Sequence[tuple[bytes, bytes]],
+    last: Mapping[bytes, bytes],
+    version: str,
+    *,
+    upgrades: bool,
 ) -> Problem | None:
-    """What is wrong with headers that the parser takes, names in lower case."""
-    names = [name for name, _ in headers]
-    if names.count(b"host") != 1 and (version == "1.1" or b"host" in names):
-        return problems.malformed_request("It must have one Host header.")
-    if names.count(b"authorization") > 1:
-        return problems.malformed_request("It may have one Authorization header.")
-    has_body = b"content-length" in names
-    if b"transfer-encoding" in names:
-        has_body = True
-        encodings = [value for name, value in headers if name == b"transfer-encoding"]
-        if version == "1.0" or [each.strip().lower() for each in encodings] != [b"chunked"]:
-            return problems.malformed_request("A body's only encoding is `chunked`, of HTTP/1.1.")
-    if upgrades and has_body:
+    """What is wrong with headers that the parser takes. last: the last of each name."""
+    if len(last) < len(headers):
+        names = [name for name, _ in headers]
+        for name in _SINGLE:
+            if names.count(name) > 1:
+                return problems.malformed_request(f"It may have one {name.decode()} header.")
+    if b"host" not in last and version == "1.1":
+        return problems.malformed_request("It must have a Host header.")
+    encoding = last.get(b"transfer-encoding")
+    if encoding is not None and (version == "1.0" or encoding.strip().lower() != b"chunked"):
+        return problems.malformed_request("A body's only encoding is `chunked`, of HTTP/1.1.")
+    if upgrades and (encoding is not None or b"content-length" in last):
         return problems.malformed_request("There is no other protocol to upgrade to.")
     return None

@@ -94,7 +94,7 @@ class SourcesListed(Body):
 
 async def search(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
     told = _UNDERSTOOD + arguments
-    wanted = exchange.services.understood.get((exchange.caller.digest, told))
+    wanted = exchange.services.understood.get((exchange.digest, told))
     if wanted is None:
         wanted = _understood(exchange, exchange.principal, told)
     wanted, answer = await served(exchange, wanted, _understood, told)
@@ -110,7 +110,7 @@ def _understood(exchange: Exchange, principal: Principal, told: bytes) -> Wanted
     asked = wire.parse(SearchBody, arguments.body())
     check_limits(asked, exchange.services.settings)
     wanted = meant(exchange, principal, asked)
-    exchange.services.understood[exchange.caller.digest, told] = wanted
+    exchange.services.understood[exchange.digest, told] = wanted
     return wanted
 
 
