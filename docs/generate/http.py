@@ -1,0 +1,95 @@
+"""docs/reference/http.md: every call of the API, as `/openapi.json` describes it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from docs.generate import schema
+from docs.generate.markdown import NOTE, code, join, table
+from gateway import openapi
+from gateway.calls import CALLS
+from gateway.exchange import Call
+
+_ROLES = """Each call needs a role of the caller's key.
+A key with the role `admin` can do what a `writer` can, and a `writer` what a `reader` can.
+A new key is reader and writer unless its maker says otherwise.
+The `operator` holds `NEARHIT_ADMIN_KEY`; the operator administers, can create and revoke keys of any tenant, and reads no documents.
+A document's owner and the tenant's admins can change it; only its readers can read it, admins included."""  # noqa: E501  a sentence a line
+
+_COMMON = """A call that fails answers with a [problem](problems.md).
+A field that a body does not know is refused.
+`GET /openapi.json` holds all of this for programs."""
+
+
+def page() -> str:
+    description = openapi.document(CALLS)
+    calls = sorted(CALLS, key=lambda call: (_group(call), _path(call)))
+    groups = groupby(calls, key=_group)
+    return join(
+        "# HTTP API",
+        NOTE.format(source="the table of calls and `/openapi.json`"),
+        _ROLES,
+        _COMMON,
+        "## All calls",
+        _overview(calls),
+        *(part for name, members in groups for part in _section(name, members, description)),
+        "## Bodies",
+        *schema.sections(description["components"]["schemas"]),
+    )
+
+
+def _overview(calls: Sequence[Call]) -> str:
+    rows = ((code(_title(call)), call.needs, call.summary) for call in calls)
+    return table(("call", "needs", "what"), rows)
+
+
+def _section(name: str, calls: Iterator[Call], description: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## {name}"
+    for call in calls:
+        operation = description["paths"][_path(call)][call.method.lower()]
+        yield f"### {_title(call)}"
+        yield f"{call.summary}."
+        yield f"Needs: {call.needs}."
+        yield table(("parameter", "in", "required"), map(_parameter, operation["parameters"]))
+        yield _request(operation)
+        yield table(
+            ("status", "media type", "body"),
+            (row for item in operation["responses"].items() for row in _responses(*item)),
+        )
+
+
+def _request(operation: Mapping[str, Any]) -> str:
+    content = operation.get("requestBody", {}).get("content", {})
+    return "\n".join(
+        f"Body: {schema.type_name(body['schema'])}, {code(media_type)}."
+        for media_type, body in content.items()
+    )
+
+
+def _parameter(parameter: Mapping[str, Any]) -> tuple[str, str, str]:
+    return code(parameter["name"]), parameter["in"], "yes" if parameter["required"] else "no"
+
+
+def _responses(status: str, response: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    status = "any other" if status == "default" else status
+    if "content" not in response:
+        yield status, "", ""
+    for media_type, body in response.get("content", {}).items():
+        yield status, code(media_type), schema.type_name(body["schema"])
+
+
+def _title(call: Call) -> str:
+    return f"{call.method} {_path(call)}"
+
+
+def _path(call: Call) -> str:
+    return re.sub(r":\w+", "", call.path)
+
+
+def _group(call: Call) -> str:
+    """The first word of the path, for people: `Vector stores`."""
+    words = _path(call).strip("/").split("/")
+    if words[0] != "v1":
+        return "MCP" if words[0] == "mcp" else "Operation"
+    return words[1].replace("_", " ").capitalize()

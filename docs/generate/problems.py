@@ -1,0 +1,94 @@
+"""docs/reference/problems.md: every problem type that a call answers with."""
+
+import inspect
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from structlog.testing import capture_logs
+
+from docs.generate.markdown import NOTE, code, join, table
+from gateway import problems
+from gateway.problems import Problem
+from index.errors import (
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    PayloadTooLarge,
+    QueueFull,
+    TenantFull,
+    TenantMissing,
+)
+from ingest.errors import DocumentContended, DocumentTooLong
+
+_EXCEPTIONS = (
+    ClientDisconnect(),
+    DatabaseUnavailable(),
+    DocumentContended(),
+    DocumentTooLong("…"),
+    EmbeddingUnavailable(),
+    HTTPException(404),
+    HTTPException(405),
+    PayloadTooLarge(1),
+    QueueFull("…", 1),
+    RuntimeError(),
+    TenantFull("…", 1, "…"),
+    TenantMissing("…"),
+    TimeoutError(),
+)
+_MODEL_STATUSES = (503, 504)  # with which a language model's failure is answered
+
+
+def page() -> str:
+    titles = defaultdict(set)
+    statuses = defaultdict(set)
+    for problem in _all():
+        statuses[problem.kind].add(problem.status)
+        titles[problem.kind].add(problem.title)
+    rows = (
+        (
+            code(f"urn:nearhit:problem:{kind}"),
+            ", ".join(map(str, sorted(statuses[kind]))),
+            "; ".join(sorted(titles[kind])),
+        )
+        for kind in sorted(statuses, key=lambda kind: (min(statuses[kind]), kind))
+    )
+    return join(
+        "# Problems",
+        "A call that fails answers with a problem document of RFC 9457, "
+        "`application/problem+json`.\n"
+        "`type` names the problem for programs, `title` and `detail` explain it to people, and "
+        "`errors` lists the fields that are wrong.\n"
+        "A problem that passes by itself has the header `Retry-After`.",
+        '```json\n{"type": "urn:nearhit:problem:invalid-field", "title": "A field is not valid",'
+        '\n "status": 422, "detail": "Mend top_k.",\n "errors": [{"field": "top_k", '
+        '"detail": "Input should be greater than or equal to 1"}]}\n```',
+        "The calls of OpenAI's API (`/v1/vector_stores`, `/v1/files`) answer with OpenAI's error "
+        "object instead; its `code` is the last part of the type.",
+        NOTE.format(source="`gateway/problems.py`"),
+        table(("type", "status", "title"), rows),
+    )
+
+
+def _all() -> Iterator[Problem]:
+    """One problem of each kind that the gateway makes."""
+    with capture_logs():
+        yield from (problems.from_exception(error, "") for error in _EXCEPTIONS)
+    for name, make in vars(problems).items():
+        if inspect.isfunction(make) and make.__annotations__.get("return") is Problem:
+            yield from _examples(name, make)
+
+
+def _examples(name: str, make: Any) -> Iterator[Problem]:
+    parameters = inspect.signature(make).parameters
+    if name.startswith("_") or "error" in parameters:
+        return
+    for status in _MODEL_STATUSES if "status" in parameters else (None,):
+        examples = {"status": status, "errors": ()}
+        yield make(
+            *(
+                examples.get(parameter, 1 if declared.annotation is int else "…")
+                for parameter, declared in parameters.items()
+            )
+        )

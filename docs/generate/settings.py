@@ -1,0 +1,37 @@
+"""docs/reference/settings.md: every setting with its default."""
+
+import json
+
+from pydantic.fields import FieldInfo
+
+from docs.generate.markdown import NOTE, code, join, table
+from gateway.settings import Settings
+
+_DEPENDS_ON_THE_MACHINE = {"data_dir": "the user's data folder"}
+
+
+def page() -> str:
+    rows = (
+        (code(f"NEARHIT_{name.upper()}"), _default(name, field), field.description or "")
+        for name, field in Settings.model_fields.items()
+    )
+    return join(
+        "# Settings",
+        "Every command reads its settings from the environment when it starts.\n"
+        "A setting without a default is unset unless the operator sets it.",
+        NOTE.format(source="`gateway/settings.py`"),
+        table(("setting", "default", "what"), rows),
+    )
+
+
+def _default(name: str, field: FieldInfo) -> str:
+    if name in _DEPENDS_ON_THE_MACHINE:
+        return _DEPENDS_ON_THE_MACHINE[name]
+    default = field.get_default()
+    match default:
+        case None:
+            return ""
+        case bool() | tuple():
+            return code(json.dumps(default))
+        case _:
+            return code(default)

@@ -1,0 +1,24 @@
+"""The documentation site holds every page, and tells language models of each."""
+
+from docs.generate import site
+from docs.generate.pages import DOCS
+
+
+def test_every_page_has_a_place_in_the_navigation() -> None:
+    written = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+
+    assert {page.path for page in site.pages()} == written
+
+
+def test_every_page_but_a_decision_has_a_description() -> None:
+    described = {page.path for page in site.pages() if not page.path.startswith("decisions/")}
+
+    assert set(site.config()["extra"]["descriptions"]) == described
+
+
+def test_llms_txt_has_a_title_a_summary_and_a_line_for_each_page() -> None:
+    lines = site.llms_txt().splitlines()
+
+    assert lines[0] == "# Nearhit"
+    assert lines[2].startswith("> Nearhit is")
+    assert sum(line.startswith("- [") for line in lines) == len(site.pages())
