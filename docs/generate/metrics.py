@@ -1,17 +1,20 @@
 """docs/reference/metrics.md: every metric with its labels."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from docs.generate.markdown import NOTE, code, join, table
 from gateway.metrics import Metrics
 
 
 def page() -> str:
-    # The package offers no other way to the labels of a metric that has counted nothing yet.
-    collectors = Metrics()._registry._collector_to_names  # noqa: SLF001
+    # The package offers no public way to the labels of a metric that has counted nothing yet.
+    collectors: Iterable[Any] = Metrics()._registry._collector_to_names  # noqa: SLF001
     rows = []
     for collector in collectors:
         (family,) = collector.describe()
         suffix = "_total" if family.type == "counter" else ""
-        labels = ", ".join(code(label) for label in getattr(collector, "_labelnames", ()))
+        labels = ", ".join(code(label) for label in collector._labelnames)  # noqa: SLF001
         rows.append((code(family.name + suffix), family.type, labels, family.documentation))
     return join(
         "# Metrics",

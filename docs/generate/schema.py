@@ -9,14 +9,14 @@ from docs.generate.markdown import code, join, table
 Schema: TypeAlias = Mapping[str, Any]
 
 _LIMITS = {
-    "minimum": "≥ {}",
-    "exclusiveMinimum": "> {}",
-    "maximum": "≤ {}",
-    "minLength": "length ≥ {}",
-    "maxLength": "length ≤ {}",
-    "minItems": "items ≥ {}",
-    "maxItems": "items ≤ {}",
-    "maxProperties": "keys ≤ {}",
+    "minimum": "≥&nbsp;{}",
+    "exclusiveMinimum": ">&nbsp;{}",
+    "maximum": "≤&nbsp;{}",
+    "minLength": "length ≥&nbsp;{}",
+    "maxLength": "length ≤&nbsp;{}",
+    "minItems": "items ≥&nbsp;{}",
+    "maxItems": "items ≤&nbsp;{}",
+    "maxProperties": "keys ≤&nbsp;{}",
     "pattern": "pattern `{}`",
 }
 
@@ -64,14 +64,13 @@ def _fields(described: Schema) -> str:
     rows = (
         (
             code(name),
-            type_name(field),
-            "; ".join(_limits(field)),
+            ", ".join((type_name(field), *_limits(field))),
             _default(field, is_required=name in required),
             field.get("description", ""),
         )
         for name, field in described.get("properties", {}).items()
     )
-    return table(("field", "type", "limits", "default", "what"), rows)
+    return table(("field", "type and limits", "default", "what"), rows)
 
 
 def _default(field: Schema, *, is_required: bool) -> str:
