@@ -4,6 +4,7 @@ from starlette.responses import Response
 
 from gateway import problems, wire
 from gateway.access_wire import AccessExplained, KeyExplained, ReaderExplained
+from gateway.documents import document_id_of
 from gateway.exchange import Exchange, answer, everything_of
 from index.document import Document
 from index.principals import Principal
@@ -13,9 +14,9 @@ _KEYS_MAX = 100
 
 
 async def explain_access(exchange: Exchange) -> Response:
-    services, names = exchange.services, exchange.request.path_params
+    services = exchange.services
     tenant = (await exchange.admit()).principal.tenant
-    document_id = wire.checked("document_id", wire.DOCUMENT_ID, names["document_id"])
+    document_id = document_id_of(exchange)
     subject = wire.checked("subject", wire.NAME, exchange.request.query_params.get("subject", ""))
     stored = await services.documents.stored(tenant, document_id)
     if stored is None:

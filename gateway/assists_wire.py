@@ -8,9 +8,10 @@ from pydantic import AfterValidator, Field, StringConstraints
 from gateway.wire import Body, CitationAnswer, HitAnswer, SearchBody
 from index.curation import State
 from index.document import (
-    DocumentId,
+    CURATION_SOURCE,
     Language,
     Line,
+    NewDocumentId,
     OneLine,
     Owner,
     Readers,
@@ -113,8 +114,10 @@ class ResolveBody(Body):
     answer: _Said | None = Field(None, description="makes a document of the question and this")
     dismiss: bool = Field(False, description="let it be; it stays dismissed if it is asked again")
     question: Line | None = Field(None, description="in better words than it was asked in")
-    document_id: DocumentId | None = Field(None, description="`curation/` and the item if absent")
-    source: Source = "curation"
+    document_id: NewDocumentId | None = Field(
+        None, description="`curation/` and the item if absent"
+    )
+    source: Source = CURATION_SOURCE
     language: Language | None = None
     tags: Tags = ()
     owner: Owner | None = None

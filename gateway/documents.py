@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
+from pydantic import TypeAdapter
 from starlette.responses import Response, StreamingResponse
 
 from gateway import problems, wire
@@ -54,7 +55,7 @@ class Queued:
 
 async def put_document(exchange: Exchange) -> Response:
     admitted = await exchange.admit()
-    document_id = document_id_of(exchange)
+    document_id = document_id_of(exchange, wire.NEW_DOCUMENT_ID)
     settings = exchange.services.settings
     sent = exchange.body
     body = exchange.parse(DocumentBody)
@@ -358,11 +359,9 @@ def no_such_document() -> Problem:
     return problems.not_found("document_id", "There is no such document, or you may not read it.")
 
 
-def document_id_of(exchange: Exchange) -> str:
-    """The path's identifier, judged like the one of a batch line."""
-    return wire.checked(
-        "document_id", wire.DOCUMENT_ID, exchange.request.path_params["document_id"]
-    )
+def document_id_of(exchange: Exchange, kind: TypeAdapter[str] = wire.DOCUMENT_ID) -> str:
+    """The path's identifier, judged like the one of a batch line if it is a new one."""
+    return wire.checked("document_id", kind, exchange.request.path_params["document_id"])
 
 
 def _summary(document: Document) -> dict[str, Any]:

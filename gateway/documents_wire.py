@@ -8,9 +8,9 @@ from gateway.wire import Body
 from index.document import (
     API_SOURCE,
     Cut,
-    DocumentId,
     Language,
     Metadata,
+    NewDocumentId,
     Owner,
     Readers,
     Source,
@@ -77,7 +77,7 @@ class DocumentsAnswer(Body):
 
 
 class BatchLine(DocumentBody):
-    document_id: DocumentId
+    document_id: NewDocumentId
 
 
 class ChunksAnswer(Body):

@@ -25,6 +25,7 @@ from index.document import (
     Language,
     Line,
     Metadata,
+    NewDocumentId,
     Owner,
     Source,
     Title,
@@ -78,6 +79,7 @@ TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_no
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 TENANT: TypeAdapter[str] = TypeAdapter(TenantId)
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
+NEW_DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(NewDocumentId)
 NAME: TypeAdapter[str] = TypeAdapter(Owner)
 SOURCE: TypeAdapter[str] = TypeAdapter(Source)
 LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])

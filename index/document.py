@@ -45,6 +45,7 @@ MARKS_MAX = 30  # on one letter; UAX 15, section 13
 _LONG_RUN = re.compile(rf"[^\w\x00-\x7f]{{{MARKS_MAX + 1},}}")  # marks are no word characters
 LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]*")
 ID = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
+EXPLAIN_PATH = "/access/explain"  # after a document's path, a call of its own
 READER = re.compile(rf"(user|group):{ID.pattern}|tenant|public")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")  # RFC 5646, without its rarer forms
 
@@ -109,6 +110,13 @@ class _Form:
         raise PydanticCustomError("form", self.message)
 
 
+def _addressable(document_id: str) -> str:
+    """Refuse what a path below /v1/documents/ can't name."""
+    if document_id.endswith(EXPLAIN_PATH):
+        raise PydanticCustomError("path", "must not end in /access/explain, which names a call")
+    return document_id
+
+
 def _metadata_value(value: object) -> object:
     items = value if isinstance(value, list) else [value]
     if len(items) <= METADATA_ITEMS_MAX and all(map(_is_scalar, items)):
@@ -144,6 +152,7 @@ OneLine = _Form(LINE, "must be one line of text without control characters")
 
 Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), OneLine]
 DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX), OneLine]
+NewDocumentId = Annotated[DocumentId, AfterValidator(_addressable)]  # of what is written
 Source = Annotated[str, Field(min_length=1, max_length=SOURCE_CHARACTERS_MAX), OneLine]
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), OneLine
@@ -190,7 +199,7 @@ Cut = Annotated[
 Summaries = Literal["none", "extract", "model"]
 
 NO_SUMMARIES: Summaries = "none"
-API_SOURCE, EVENTS_SOURCE = "api", "events"  # of documents that name none
+API_SOURCE, EVENTS_SOURCE, CURATION_SOURCE = "api", "events", "curation"  # if none is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +215,7 @@ class Document:
                language model.
     """
 
-    document_id: DocumentId
+    document_id: NewDocumentId
     title: Title
     text: Text
     source: Source

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from index import audit_log, jobs
 from index.database import Database, Session
-from index.document import API_SOURCE, EVENTS_SOURCE
+from index.document import API_SOURCE, CURATION_SOURCE, EVENTS_SOURCE
 from index.errors import SourceReserved, TenantMissing
 from index.jobs import NewJob
 
@@ -152,7 +152,7 @@ class Sources:
 
 async def _require_unused(session: Session, tenant: str, source: str) -> None:
     """Raises `SourceReserved` if a reading of the source would remove what others bring to it."""
-    if source in (API_SOURCE, EVENTS_SOURCE):
+    if source in (API_SOURCE, EVENTS_SOURCE, CURATION_SOURCE):
         detail = f"{source} is the source of documents that name none. Choose another name."
         raise SourceReserved(source, detail)
     row = await session.row("sources.users", tenant, source)

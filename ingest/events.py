@@ -37,6 +37,7 @@ from index.document import (
     Language,
     Line,
     Metadata,
+    NewDocumentId,
     Owner,
     Readers,
     Source,
@@ -91,6 +92,7 @@ class _Event(_Body):
 
 class Put(_Event):
     type: Literal["create", "update"]
+    document_id: NewDocumentId
     document: Content
     access: Access | None = None
 

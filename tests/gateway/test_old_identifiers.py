@@ -1,0 +1,24 @@
+"""Documents whose identifier would be refused today."""
+
+import pytest
+
+from gateway.metrics import Metrics
+from gateway.services import open_services
+from gateway.settings import Settings
+from index.document import Document
+from index.search import Embedder
+from tests.gateway.gateways import Caller
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_one_that_was_written_before_it_was_refused_can_be_removed(
+    admin: Caller, settings: Settings, embedder: Embedder
+) -> None:
+    document = Document("x/access/explain", "", "One.", "api", "", "en", (), {}, None, ())
+    async with open_services(settings, Metrics(), embedder) as services:
+        await services.writer.put("acme", document.document_id, lambda _: document)
+
+    answer = await admin.call("DELETE", "/v1/documents/x/access/explain")
+
+    assert answer.status_code == 200, answer.text
