@@ -1,8 +1,8 @@
 """Everything that goes wrong, as the caller sees it: RFC 9457 problem documents, made here alone.
 
 Problem                 an answer that is not the one asked for, raised anywhere in the gateway
-exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, PayloadTooLarge, QueueFull,
-                        Saturated, SourceReserved, TenantFull, TenantMissing
+exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,
+                        QueueFull, Saturated, SourceReserved, TenantFull, TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the request's deadline
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -24,6 +24,7 @@ from gateway.logs import KEY_START
 from index.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
+    GroupHeld,
     PayloadTooLarge,
     QueueFull,
     Saturated,
@@ -211,7 +212,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return error
         case DatabaseUnavailable() | EmbeddingUnavailable() | DocumentContended() | QueueFull():
             return _unavailable(error)
-        case PayloadTooLarge() | Saturated() | SourceReserved() | TenantFull():
+        case PayloadTooLarge() | Saturated() | GroupHeld() | SourceReserved() | TenantFull():
             return _refused(error)
         case TenantMissing():
             return not_found("tenant", "There is no such tenant any more.")
@@ -230,7 +231,9 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return Problem(500, "internal", "Something broke", detail)
 
 
-def _refused(error: PayloadTooLarge | Saturated | SourceReserved | TenantFull) -> Problem:
+def _refused(
+    error: PayloadTooLarge | Saturated | GroupHeld | SourceReserved | TenantFull,
+) -> Problem:
     match error:
         case PayloadTooLarge():
             return too_large(error.bytes_max)
@@ -238,6 +241,8 @@ def _refused(error: PayloadTooLarge | Saturated | SourceReserved | TenantFull) -
             return (
                 too_many("of the tenant's requests at once", 1) if error.by_itself else overloaded()
             )
+        case GroupHeld():
+            return conflict("subject", str(error))
         case SourceReserved():
             return conflict("source", str(error))
         case TenantFull():

@@ -6,6 +6,7 @@ IndexFailure
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
 │   └── BudgetSpent        the tenant has nothing left to pay for them this month
 ├── GenerationMismatch     the index was made with another embedder or analyser
+├── GroupHeld              the subject would keep the group by a key of its own
 ├── HeardMeanwhile         another event of the document has come first
 ├── JobLost                another worker has the job by now, or nobody needs it any more
 ├── MigrationRefused       the schema is not one that this version can bring up to date
@@ -19,6 +20,8 @@ IndexFailure
 ├── TenantMissing          there is no such tenant
 └── Unreadable             a record of what an answer depends on says nothing
 """
+
+from collections.abc import Sequence
 
 
 class IndexFailure(Exception):
@@ -46,6 +49,17 @@ class BudgetSpent(EmbeddingUnavailable):
 
 class GenerationMismatch(IndexFailure):
     """The index was made with another embedder or analyser than the one asked for."""
+
+
+class GroupHeld(IndexFailure):
+    """Nothing was removed: the subject's keys or tokens name the group themselves."""
+
+    def __init__(self, group_id: str, subject: str, key_ids: Sequence[str]) -> None:
+        super().__init__(
+            f"{subject} stays in {group_id} by keys or tokens that name the group themselves: "
+            f"{', '.join(key_ids)}. Nothing was changed. Revoke them, or first make keys without "
+            "the group in their place; then remove the member."
+        )
 
 
 class HeardMeanwhile(IndexFailure):

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from index import audit_log
 from index.database import Database, Row
+from index.errors import GroupHeld
+
+_HOLDERS_MAX = 20  # keys that are told by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,11 @@ class Tenants:
         await self.put_group(tenant, group_id, [subject])
 
     async def remove_member(self, tenant: str, group_id: str, subject: str) -> None:
+        """Raises `GroupHeld`, and removes nothing, if the subject would keep the group by a key."""
         async with self._database.transaction() as session:
+            arguments = (tenant, subject, group_id, _HOLDERS_MAX)
+            if holders := await session.rows("principals.holders_of_group", *arguments):
+                raise GroupHeld(group_id, subject, [row["key_id"] for row in holders])
             if await session.rows("tenants.remove_member", tenant, group_id, subject):
                 await audit_log.append(session, tenant, "member.remove", group_id, member=subject)
 

@@ -122,6 +122,15 @@ JOIN keys USING (key_id)
 WHERE holder.expires_at IS NULL OR holder.expires_at > now()
 ORDER BY keys.created_at DESC, key_id LIMIT $3;
 
+-- name: holders_of_group
+-- $1 tenant, $2 subject, $3 group, $4 how many: the subject's live keys and tokens that name the group
+-- themselves, keys first.
+SELECT key_id FROM keys
+WHERE tenant = $1 AND subject = $2 AND $3 = ANY (groups)
+  AND (groups_only IS NULL OR $3 = ANY (groups_only))
+  AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+ORDER BY is_token, key_id LIMIT $4;
+
 -- name: groups
 -- $1 tenant, $2 subject.
 SELECT group_id FROM members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;

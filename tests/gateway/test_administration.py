@@ -253,16 +253,38 @@ async def test_members_come_and_go_as_often_as_one_says(
         assert await ben.found("annual leave") == found
 
 
-async def test_a_group_of_the_key_is_left_by_another_key_alone(
+async def test_a_member_whose_key_names_the_group_is_not_removed_before_that_key(
     gateway: Gateway, admin: Caller, tenant: str
 ) -> None:
-    ben = await gateway.caller("ben", tenant=tenant, groups=["people"])
     await admin.put("leave", LEAVE, readers=["group:people"])
+    path, body = "/v1/groups/people/members/ben", {"subject": "ben", "tenant": tenant}
+    holding = await gateway.operator.call("POST", "/v1/keys", json={**body, "groups": ["people"]})
+    plain = await gateway.caller("ben", tenant=tenant, groups=["others"])
+    await admin.call("PUT", path)
 
-    await admin.call("PUT", "/v1/groups/people/members/ben")
-    await admin.call("DELETE", "/v1/groups/people/members/ben")
+    refused = problem(await admin.call("DELETE", path), 409)
+    found_meanwhile = await plain.found("annual leave")
+    await admin.call("DELETE", f"/v1/keys/{holding.json()['id']}")
+    removed = await admin.call("DELETE", path)
 
-    assert await ben.found("annual leave") == ["leave"]
+    assert refused["errors"][0]["field"] == "subject"
+    assert holding.json()["id"] in refused["detail"]
+    assert found_meanwhile == ["leave"]  # nothing was changed
+    assert removed.status_code == 204
+    assert await plain.found("annual leave") == []
+
+
+@pytest.mark.parametrize("groups", [None, ["people"], ["others"]])
+async def test_a_token_holds_a_group_of_its_key_unless_it_is_narrowed_to_others(
+    gateway: Gateway, admin: Caller, tenant: str, groups: list[str] | None
+) -> None:
+    ben = await gateway.caller("ben", tenant=tenant, groups=["people", "others"])
+    body = {} if groups is None else {"groups": groups}
+    token = (await ben.call("POST", "/v1/tokens", json=body)).json()["id"]
+
+    refused = problem(await admin.call("DELETE", "/v1/groups/people/members/ben"), 409)
+
+    assert (token in refused["detail"]) is (groups != ["others"])
 
 
 async def test_a_group_is_of_one_tenant(gateway: Gateway, admin: Caller, tenant: str) -> None:

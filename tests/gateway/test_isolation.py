@@ -106,6 +106,9 @@ class Play:
         path = f"/v1/groups/{group}/members/{subject}"
         if (tenant, group, subject) in self.world.members:
             answer = await self.admin(tenant).call("DELETE", path)
+            if self.world.holds_by_key(tenant, subject, group):
+                problem(answer, 409)
+                return
             self.world.members.remove((tenant, group, subject))
         else:
             answer = await self.admin(tenant).call("PUT", path)

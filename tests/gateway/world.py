@@ -42,6 +42,13 @@ class World:
     members: set[tuple[str, str, str]] = field(default_factory=set)
     principals: list[Principal] = field(default_factory=list)
 
+    def holds_by_key(self, tenant: str, subject: str, group: str) -> bool:
+        """Whether the subject stays in the group, whoever removes it from there."""
+        return any(
+            (who.tenant, who.subject) == (tenant, subject) and group in who.key_groups
+            for who in self.principals
+        )
+
     def copied(self) -> "World":
         """As it is now, whatever happens to this one."""
         return replace(self, documents=dict(self.documents), members=set(self.members))
