@@ -297,6 +297,7 @@ class Documents:
                 return False
             await heard.overtake(session, tenant, {document_id: ALL_PARTS}, by)
             await session.rows("documents.remove", tenant, document_id, sequence_of(by))
+            await forgetting.forget_failed(session, tenant, document_id)
             return True
 
     @asynccontextmanager

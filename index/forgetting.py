@@ -39,9 +39,15 @@ async def forget(
     """
     return Forgotten(
         embeddings=await session.value("forgetting.embeddings", tenant, digests),
-        jobs=await session.value("forgetting.jobs", tenant, of_document(document_id)),
+        jobs=await forget_failed(session, tenant, document_id),
         words_job=await jobs.enqueue_once(session, unlearning.job(tenant, unlearn_s)),
     )
+
+
+async def forget_failed(session: Session, tenant: str, document_id: str) -> int:
+    """Forget the failed jobs that still hold a version of the document; how many there were."""
+    count: int = await session.value("forgetting.jobs", tenant, of_document(document_id))
+    return count
 
 
 async def keep_again(session: Session, tenant: str, space: str, chunk_ids: Sequence[int]) -> None:

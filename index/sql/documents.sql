@@ -284,7 +284,13 @@ ON CONFLICT DO NOTHING;
 
 -- name: of_source
 -- $1 tenant, $2 source: what a complete reading of the source is compared with. $3 null, or a sequence
--- number: only documents whose content is not of a later write.
+-- number: only documents whose content is not of a later write. Without those that a queued write takes
+-- to another source.
 SELECT document_id FROM documents
 WHERE tenant = $1 AND source = $2 AND ($3::bigint IS NULL OR content_sequence <= $3)
+  AND NOT EXISTS (
+      SELECT FROM jobs
+      WHERE jobs.tenant = $1 AND target = 'document:' || document_id
+        AND state IN ('waiting', 'running') AND jobs.source <> $2
+  )
 ORDER BY document_id;
