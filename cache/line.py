@@ -72,9 +72,11 @@ class _Talk:
         self._waiting.append(answer)
         try:
             await self._connection.send_packed_command((packed,), check_health=False)
-        except BaseException:  # which the driver has closed the connection for
+        except BaseException as error:  # which the driver has closed the connection for
             answer.cancel()
             self.end()
+            if isinstance(error, RuntimeError):  # uvloop's, of a transport that has just closed
+                raise NotConnected("the connection has ended") from error
             raise
         return await answer
 

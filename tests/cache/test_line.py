@@ -3,11 +3,12 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from itertools import count
 
 import pytest
 from redis.asyncio import BlockingConnectionPool, Redis
-from redis.exceptions import ResponseError
+from redis.exceptions import RedisError, ResponseError
 
 from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
@@ -83,6 +84,25 @@ async def test_what_the_server_has_closed_is_opened_again(line: Line, servers: S
         await other.client_kill_filter(_id=first)
 
     assert await line.ask("CLIENT", "ID") != first
+
+
+async def test_whoever_asks_as_the_server_closes_it_is_answered_or_told_that_it_is_away(
+    line: Line, servers: Servers
+) -> None:
+    async def ask_on() -> None:
+        while not is_over:
+            with suppress(RedisError, OSError):  # nothing else, as those who ask know of nothing
+                assert await line.ask("PING") == b"PONG"
+            await asyncio.sleep(0)
+
+    is_over = False
+    async with Redis.from_url(servers.redis_url) as other:
+        asking = [asyncio.create_task(ask_on()) for _ in range(10)]
+        for _ in range(100):
+            with suppress(RedisError, OSError):
+                await other.client_kill_filter(_id=await line.ask("CLIENT", "ID"))
+        is_over = True
+        await asyncio.gather(*asking)
 
 
 async def test_whoever_waits_as_it_ends_asks_once_more(
