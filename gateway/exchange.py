@@ -83,7 +83,7 @@ class Call:
 
     def suffices(self, principal: Principal) -> bool:
         """Whether one of its roles is enough, which none is for the operator's calls."""
-        return not SUFFICIENT.get(self.needs, frozenset()).isdisjoint(principal.roles)
+        return self.needs in SUFFICIENT and not SUFFICIENT[self.needs].isdisjoint(principal.roles)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ time to read the answer.
 
 import asyncio
 import contextvars
-from enum import Enum, auto
 from typing import cast
 
 import httptools
@@ -22,14 +21,14 @@ from gateway.one_write import Held
 from gateway.problems import Problem
 
 _LINGER_S = 2.0  # in which a client reads why it is closed; a starting value, not measured
-_CHUNKED_SLICE_BYTES = 16_384  # between two looks at what the framing of a chunked body takes
+_SLICE_BYTES = 16_384  # between two looks at what the framing of a chunked body takes
 
 
-class _Phase(Enum):
-    HEAD = auto()  # of the next request, or nothing of it yet
-    BODY = auto()
-    ANSWER = auto()  # the request is here, its answer is not complete
-    OVER = auto()  # whatever comes is discarded
+# What a connection is at. An enumeration's members take longer to look up.
+_HEAD = 0  # of the next request, or nothing of it yet
+_BODY = 1
+_ANSWER = 2  # the request is here, its answer is not complete
+_OVER = 3  # whatever comes is discarded
 
 
 class Connection(HttpToolsProtocol):
@@ -40,8 +39,8 @@ class Connection(HttpToolsProtocol):
         self._raw = transport
         self._connections: Connections = self.app_state["connections"]
         self._limits = self._connections.limits
-        self._phase = _Phase.HEAD
-        self._part = bytearray()  # of a head that has not ended
+        self._phase = _HEAD
+        self._part = b""  # of a head that has not ended
         self._ahead = b""  # what came behind a request that is not answered
         self._left: int | None = 0  # bytes of the body; None if it is chunked
         self._body_bytes = self._framing_bytes = 0
@@ -100,102 +99,106 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
         while data:
-            match self._phase:
-                case _Phase.HEAD:
-                    data = self._take_head(data)
-                case _Phase.BODY:
-                    data = self._take_body(data)
-                case _Phase.ANSWER:
+            if self._phase == _HEAD:
+                data = self._take_head(data)
+            elif self._phase == _BODY:
+                data = self._take_body(data)
+            else:
+                if self._phase == _ANSWER:
                     self._ahead += data
                     self.flow.pause_reading()
-                    return
-                case _Phase.OVER:
-                    return
-        if self._phase is _Phase.HEAD and not self._is_waiting:
+                return
+        if self._phase == _HEAD and not self._is_waiting:
             self._wait()
 
     def _take_head(self, data: bytes) -> bytes:
-        """Parse the head, if it is whole; returns what is behind it."""
-        begin = 0
+        """Parse the head, if it is whole, with a body that came with it; returns what is behind."""
         if self._part:
-            begin = max(0, len(self._part) - len(head.END) + 1)
-            self._part += data
-        whole: bytes | bytearray = self._part or data
-        end = whole.find(head.END, begin) + len(head.END)
-        if end < len(head.END):
-            flaw = head.flaw_of_part(whole, self._limits.head)
-            if flaw is not None:
-                self._refuse(flaw)
-            elif not self._part:
-                self._part += data
-            return b""
-        data, rest = bytes(whole[:end]), bytes(whole[end:])
-        self._part.clear()
-        flaw = head.flaw(data, self._limits.head)
+            data = self._part + data
+        elif data[0] in b"\r\n":  # as some clients send behind a body
+            data = data.lstrip(b"\r\n")
+        end = data.find(head.END) + len(head.END)
+        is_whole = end >= len(head.END)
+        self._part = b"" if is_whole else data
+        judge = head.flaw if is_whole else head.flaw_of_part
+        flaw = judge(data[:end] if is_whole else data, self._limits.head)
         if flaw is not None:
             self._refuse(flaw)
+        if flaw is not None or not is_whole:
             return b""
-        self._feed(data)
-        if self._phase is _Phase.BODY and not rest:
-            self.flow.pause_reading()  # until the request asks for its body
-        return rest
+        with_body = min(len(data), end + _SLICE_BYTES)
+        has_next = self._feed(data[:with_body])
+        came = with_body - end
+        if self._phase == _BODY:
+            if not came:
+                self.flow.pause_reading()  # until the request asks for its body
+            self._note_body(came, len(self.cycle.body))
+        elif has_next and self._left is not None:
+            return data[end + self._left :]
+        return data[with_body:]
 
     def _take_body(self, data: bytes) -> bytes:
-        if self._left is not None:
-            body, rest = data[: self._left], data[self._left :]
-            self._left -= len(body)
-            self._feed(body)
-            return rest
-        body, rest = data[:_CHUNKED_SLICE_BYTES], data[_CHUNKED_SLICE_BYTES:]
+        most = _SLICE_BYTES if self._left is None else self._left
         before = len(self.cycle.body)
-        self._feed(body)
-        came = len(self.cycle.body) - before
-        self._body_bytes += came
-        self._framing_bytes += len(body) - came
+        self._feed(data[:most])
+        self._note_body(len(data[:most]), len(self.cycle.body) - before)
+        return data[most:]
+
+    def _note_body(self, received: int, size_bytes: int) -> None:
+        """So many bytes came, of which so many are the body's own."""
+        if self._left is not None:
+            self._left -= received
+            return
+        self._body_bytes += size_bytes
+        self._framing_bytes += received - size_bytes
         if self._framing_bytes > self._limits.head.bytes_max + self._body_bytes // 4:
             self._refuse(problems.malformed_request("Its chunks are too small for its body."))
-        return rest
 
-    def _feed(self, data: bytes) -> None:
+    def _feed(self, data: bytes) -> bool:
+        """Parse; whether another request begins within these bytes."""
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             pass  # nothing is offered: the request is answered as it is
         except httptools.HttpParserError:
-            if self._phase is _Phase.ANSWER:  # a chunked body has ended within these bytes
-                self._keeps_alive = self.cycle.keep_alive = False
-                self._phase = _Phase.OVER
-            else:
+            if self._phase != _ANSWER:
                 detail = "It is not HTTP/1.1 as RFC 9112 has it."
                 self._refuse(self._flaw or problems.malformed_request(detail))
+                return False
+            if self._left is None:  # nobody knows where a chunked body has ended
+                self._keeps_alive = self.cycle.keep_alive = False
+                self._phase = _OVER
+            self.parser = httptools.HttpRequestParser(self)
+            return True
+        return False
 
     def on_message_begin(self) -> None:
-        if self._phase is not _Phase.HEAD:
+        if self._phase != _HEAD:
             raise _Behind
         super().on_message_begin()
         self.scope["state"]["connection"] = self
 
     def on_headers_complete(self) -> None:
-        upgrades = self.parser.should_upgrade()
-        version = self.parser.get_http_version()
         headers = dict(self.headers)
-        self._flaw = head.flaw_of_headers(self.headers, headers, version, upgrades=upgrades)
-        if self._flaw is not None:
-            raise _Flawed
+        if not head.is_plain(headers, len(self.headers)):
+            version = self.parser.get_http_version()
+            self._flaw = head.flaw_of_headers(self.headers, headers, version)
+            if self._flaw is not None:
+                raise _Flawed
         is_chunked = b"transfer-encoding" in headers
         self._left = None if is_chunked else int(headers.get(b"content-length", 0))
         super().on_headers_complete()
         self.headers = []  # for trailers, which nobody reads
         self._body_bytes = self._framing_bytes = 0
-        self._keeps_alive = self.cycle.keep_alive and not upgrades
+        self._keeps_alive = self.cycle.keep_alive and b"upgrade" not in headers
         self.cycle.keep_alive = False  # if it is answered before its body has come
-        self._phase = _Phase.BODY
+        self._phase = _BODY
         if self._is_waiting:
             self._is_waiting = False
             self._connections.has_head(self)
 
     def on_message_complete(self) -> None:
-        self._phase = _Phase.ANSWER
+        self._phase = _ANSWER
         self.cycle.keep_alive = self._keeps_alive
         super().on_message_complete()
 
@@ -203,8 +206,8 @@ class Connection(HttpToolsProtocol):
         """Whoever waits for the answer need not wait for what is still to be noted of it."""
         self._held.flush()
         super().on_response_complete()
-        if self._phase is _Phase.ANSWER and not self.transport.is_closing():
-            self._phase = _Phase.HEAD
+        if self._phase == _ANSWER and not self.transport.is_closing():
+            self._phase = _HEAD
             data, self._ahead = self._ahead, b""
             if data:  # of another request, which is nothing of this one's
                 contextvars.Context().run(self.data_received, data)
@@ -215,8 +218,8 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, problem: Problem) -> None:
         """Say why, unless an answer has begun, and close."""
-        self._phase = _Phase.OVER
-        self._part.clear()
+        self._phase = _OVER
+        self._part = b""
         self._connections.on_refusal(problem.status)
         cycle = self.cycle
         if cycle is not None and not cycle.response_complete:
@@ -235,9 +238,9 @@ class Connection(HttpToolsProtocol):
 
     def _end(self) -> None:
         """Close it; with unread data the answer would be lost: the client gets time to read it."""
-        is_unread = bool(self._ahead) or self._phase in (_Phase.BODY, _Phase.OVER)
+        is_unread = bool(self._ahead) or self._phase in (_BODY, _OVER)
         if is_unread and self._is_counted:
-            self._phase = _Phase.OVER
+            self._phase = _OVER
             self.flow.resume_reading()
             self._raw.write_eof()
             self.loop.call_later(_LINGER_S, self._raw.abort)

@@ -12,6 +12,7 @@ from gateway.problems import Problem
 
 END = b"\r\n\r\n"
 _SINGLE = (b"host", b"authorization", b"transfer-encoding")  # the parser counts lengths itself
+_UNUSUAL = frozenset((b"transfer-encoding", b"upgrade"))
 _VERSIONS = (b" HTTP/1.1", b" HTTP/1.0")
 _AROUND_URL_BYTES_MAX = 32  # the longest method, the version and two spaces
 
@@ -23,7 +24,7 @@ class HeadLimits:
     headers_max: int
 
 
-def flaw_of_part(part: bytes | bytearray, limits: HeadLimits) -> Problem | None:
+def flaw_of_part(part: bytes, limits: HeadLimits) -> Problem | None:
     """What is wrong with a head that has not ended yet."""
     if b"\r\n" not in part and len(part) > limits.url_bytes_max + _AROUND_URL_BYTES_MAX:
         return problems.url_too_long(limits.url_bytes_max)
@@ -39,21 +40,21 @@ def flaw(head: bytes, limits: HeadLimits) -> Problem | None:
         if len(line) > limits.url_bytes_max + _AROUND_URL_BYTES_MAX:
             return problems.url_too_long(limits.url_bytes_max)
         return problems.head_too_large(limits.bytes_max, limits.headers_max)
-    line = head.lstrip(b"\r\n")
-    line = line[: line.find(b"\r\n")]
+    line = head[: head.find(b"\r\n")]
     if len(line) > limits.url_bytes_max < max(map(len, line.split(b" "))):
         return problems.url_too_long(limits.url_bytes_max)
-    if line and not line.endswith(_VERSIONS):
+    if not line.endswith(_VERSIONS):
         return problems.malformed_request("It must be HTTP/1.1 or HTTP/1.0.")
     return None
 
 
+def is_plain(last: Mapping[bytes, bytes], number: int) -> bool:
+    """Whether headers are as most requests have them, which have no flaw. number: of all."""
+    return len(last) == number and b"host" in last and _UNUSUAL.isdisjoint(last)
+
+
 def flaw_of_headers(
-    headers: Sequence[tuple[bytes, bytes]],
-    last: Mapping[bytes, bytes],
-    version: str,
-    *,
-    upgrades: bool,
+    headers: Sequence[tuple[bytes, bytes]], last: Mapping[bytes, bytes], version: str
 ) -> Problem | None:
     """What is wrong with headers that the parser takes. last: the last of each name."""
     if len(last) < len(headers):
@@ -66,6 +67,6 @@ def flaw_of_headers(
     encoding = last.get(b"transfer-encoding")
     if encoding is not None and (version == "1.0" or encoding.strip().lower() != b"chunked"):
         return problems.malformed_request("A body's only encoding is `chunked`, of HTTP/1.1.")
-    if upgrades and (encoding is not None or b"content-length" in last):
+    if b"upgrade" in last and (encoding is not None or b"content-length" in last):
         return problems.malformed_request("There is no other protocol to upgrade to.")
     return None

@@ -112,7 +112,9 @@ async def running(
 ) -> AsyncIterator[Gateway]:
     listener = socket.create_server(("127.0.0.1", 0))
     app = create_app(settings, counted or Metrics(), embedder)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", http=Connection))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, ws="none", http=Connection, proxy_headers=False)
+    )
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:

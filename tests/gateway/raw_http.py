@@ -55,8 +55,9 @@ class RawConnection:
             except ConnectionError:
                 return b""
 
-    def close(self) -> None:
-        self._writer.close()
+    def reset(self) -> None:
+        """Gone, whatever is still to be sent."""
+        self._writer.transport.abort()
 
 
 @asynccontextmanager
@@ -66,7 +67,7 @@ async def raw(gateway: Gateway) -> AsyncIterator[RawConnection]:
     try:
         yield connection
     finally:
-        connection.close()
+        connection.reset()
 
 
 async def ask_raw(gateway: Gateway, data: bytes) -> RawAnswer:

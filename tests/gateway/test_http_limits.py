@@ -53,7 +53,7 @@ async def test_a_large_head_takes_time_by_its_size_and_no_more(gateway: Gateway)
         sending = asyncio.create_task(connection.send(b"GET / HTTP/1.1\r\nX: " + b"a" * 33_554_432))
         answer = await connection.answer()
         alive = await gateway.client.get("/healthz")
-        connection.close()
+        connection.reset()
         await sending
 
     assert answer.status == 431
@@ -176,7 +176,7 @@ async def test_what_is_pipelined_waits_unread_while_a_request_is_answered(
         sending = asyncio.create_task(connection.send(flood))
         done, _ = await asyncio.wait([sending], timeout=1)
         alive = await gateway.client.get("/healthz")
-        connection.close()
+        connection.reset()
         await asyncio.wait([sending])
 
     assert not done
