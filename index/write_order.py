@@ -2,7 +2,7 @@
 
 A write at once is acknowledged when it commits. A queued write, or a reading of a source, was
 acknowledged earlier, when it was asked for: it has that moment's sequence number, and leaves alone
-what a write with a higher number has set since. See docs/decisions/0031.
+what a write with a higher number has set since. See docs/decisions/0032.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
--- The order of acknowledged writes, and who brings documents to a source; see docs/decisions/0031.
+-- The order of acknowledged writes, and who brings documents to a source; see docs/decisions/0032.
 
 -- A sequence number says when a write was acknowledged: at its commit, or when its job was queued. Of
 -- each part of a document (content, owner, readers) the stored value is that of the highest number. The
