@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from cache import protocol
-from cache.codec import Entry
 from cache.errors import CacheUnavailable
 from cache.invalidation import Count, Invalidation
-from cache.memory import Known, Memory
+from cache.local_cache import Known, Memory
 from cache.protocol import Mark, Revisions
-from cache.question import Question
-from cache.semantic import Semantic, Similar
+from cache.redis.codec import Entry
+from cache.redis.store import Sight, Store
+from cache.semantic.cached_question import Question
+from cache.semantic.semantic_tier import Semantic, Similar
 from cache.singleflight import Singleflight
-from cache.store import Sight, Store
 
 Tier: TypeAlias = Literal["memory", "redis", "semantic", "miss"]
 

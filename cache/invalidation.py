@@ -11,11 +11,11 @@ from typing import Generic, Protocol
 from cachetools import LRUCache
 
 from cache import protocol
-from cache.codec import Entry, Head
 from cache.errors import CacheError, TruthUnavailable
-from cache.mirror import Mirror, Mirrors, N, N_co
 from cache.protocol import Revisions, State
-from cache.store import Filled, Sight, Store
+from cache.redis.codec import Entry, Head
+from cache.redis.store import Filled, Sight, Store
+from cache.registry_replica import Mirror, Mirrors, N, N_co
 
 _REACHED_MAX = 10_000  # tenants; about 3 MB
 _ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only

@@ -1,5 +1,5 @@
 """`python -m gateway` is the `nearhit` command."""
 
-from gateway.command import app
+from gateway.cli.main import app
 
 app()

@@ -15,62 +15,66 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
-from cache.allowances import Allowances, Rate
 from cache.answers import Answers
-from cache.breaker import Breaker
+from cache.embedding_cache import Vectors
 from cache.errors import CacheUnavailable
 from cache.invalidation import Invalidation
-from cache.memory import Memory
-from cache.mirror import Mirrors
-from cache.revision import RevisionReader
-from cache.semantic import Semantic
-from cache.store import Store
-from cache.tallies import Tallies
-from cache.vectors import Vectors
-from gateway import assisting, chat, web_tokens
-from gateway.assisting import Assisting
-from gateway.audit import Auditor
-from gateway.deadlines import Deadlines
-from gateway.embedders import names
+from cache.local_cache import Memory
+from cache.rate_limit import Allowances, Rate
+from cache.redis.breaker import Breaker
+from cache.redis.store import Store
+from cache.registry_replica import Mirrors
+from cache.revision_reader import RevisionReader
+from cache.semantic.bucket_stats import Tallies
+from cache.semantic.semantic_tier import Semantic
+from gateway import llm
+from gateway.admin.read_log import Seen
+from gateway.admin.usage_meter import OPERATIONS, Spending
+from gateway.auth import web_tokens
+from gateway.auth.authenticator import Gate, digest_of, utc_now
+from gateway.auth.web_tokens import WebTokens
 from gateway.errors import NotPossible
-from gateway.helpers import Helpers
 from gateway.http.address import ClientAddresses
+from gateway.http.admission import Load
 from gateway.http.body import BodyLimits
+from gateway.http.deadlines import Deadlines
 from gateway.http.failures import FailureLimiter
-from gateway.judge import Judge, Ledger
-from gateway.load import Load
 from gateway.metrics import Metrics
-from gateway.principal import Gate, digest_of, utc_now
-from gateway.seen import Seen
+from gateway.rag import lazy_rag_tools
+from gateway.rag.lazy_rag_tools import Assisting
+from gateway.rag.postprocessor_names import Helpers
+from gateway.search.cache_audit import Auditor
+from gateway.search.change_feed import Truth, Watched
+from gateway.search.embedders import names
+from gateway.search.metered_embedder import TimedEmbedder
+from gateway.search.question_similarity import Judge, Ledger
+from gateway.search.search_request import Wanted
 from gateway.settings import Settings
-from gateway.spending import OPERATIONS, Spending
-from gateway.timed_embedder import TimedEmbedder
-from gateway.truth import Truth, Watched
-from gateway.wanted import Wanted
-from gateway.web_tokens import WebTokens
-from index import database, generation, lexical, migrate
-from index.audit_log import AuditLog
-from index.audits import Audits
-from index.bands import Bands
-from index.changes import Changes, News
-from index.confidence import Confidences
-from index.curation import Curation
-from index.database import Database
-from index.documents import Documents
-from index.gates import Gates
-from index.generation import Generation
-from index.heard import Hearsay
-from index.jobs import Jobs
-from index.pooler import Pooler
-from index.principals import Principals
-from index.reverse import Reverse
-from index.search import Embedder, Searcher
-from index.sources import Sources
-from index.tenants import Revisions, Tenants
-from index.usage import Usage
-from ingest.assistant import Assistant
-from ingest.extractors import Extractors
-from ingest.write import Writer
+from index.audit.audit_log import AuditLog
+from index.audit.audit_schedule import Audits
+from index.documents.document_store import Documents
+from index.documents.event_versions import Hearsay
+from index.documents.source_store import Sources
+from index.embedders import index_version
+from index.embedders.index_version import Generation
+from index.invalidation.changes import Changes, News
+from index.invalidation.reverse_search import Reverse
+from index.jobs.job_queue import Jobs
+from index.postgres import database, migrate
+from index.postgres.database import Database
+from index.postgres.pooler import Pooler
+from index.search.confidence import Confidences
+from index.search.searcher import Embedder, Searcher
+from index.tenants.curation import Curation
+from index.tenants.principals import Principals
+from index.tenants.query_gate_store import Gates
+from index.tenants.semantic_bucket_store import Bands
+from index.tenants.tenant_store import Revisions, Tenants
+from index.tenants.usage import Usage
+from index.text import lexical
+from ingest.parse.extractors import Extractors
+from ingest.write.llm_preprocessing import Assistant
+from ingest.write.writer import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 _UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
@@ -163,9 +167,9 @@ async def open_services(
         spending = _spending(settings, connected)
         metrics.on_tokens = spending.tokens
         timed = [TimedEmbedder(embedder, metrics, spending.check) for embedder in embedders]
-        made_with = await generation.claim(connected, *timed)
+        made_with = await index_version.claim(connected, *timed)
         await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        assistant = await asyncio.to_thread(chat.assistant, settings, metrics, spending.check)
+        assistant = await asyncio.to_thread(llm.assistant, settings, metrics, spending.check)
         services = _wire(
             settings, metrics, connected, redis, timed, made_with, spending, assistant, foreign
         )
@@ -252,7 +256,7 @@ def _wire(
         curation=curation,
         gates=Gates(connected),
         assisting=Assisting(settings, metrics, store, spending.check, curation),
-        helpers=assisting.helpers(settings),
+        helpers=lazy_rag_tools.helpers(settings),
         embedders=embedders,
         generation=made_with,
         edition=f"{metadata.version('nearhit')} {made_with.name} {settings.confidence_min}",

@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from gateway.embedded import default_data_dir
+from gateway.embedded.embedded_servers import default_data_dir
 
 Port = Annotated[int, Field(ge=0, le=65_535)]
 
@@ -485,7 +485,7 @@ class Settings(BaseSettings):
     @field_validator("index_audit_schedule")
     @classmethod
     def _schedule(cls, text: str) -> str:
-        from ingest import schedule  # takes long to load, and few set one
+        from ingest.sources import schedule  # takes long to load, and few set one
 
         return text if text == NEVER else schedule.checked(text)
 

@@ -18,10 +18,10 @@ from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from index.document import Document, DocumentId, Owner
-from index.document import Source as SourceName
+from index.model.document import Document, DocumentId, Owner
+from index.model.document import Source as SourceName
 from ingest.errors import NotImportable
-from ingest.source import Item, Refused
+from ingest.sources.source import Item, Refused
 
 FORMAT = 1  # raise it when the same lines mean something else than before
 _LINE_BYTES_MAX = 33_554_432  # the longest text, every character escaped, and room for the rest

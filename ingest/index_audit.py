@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Itera
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from index.document import NO_SUMMARIES
-from index.inventory import Held, Inventory, Piece
-from index.jobs import Run
-from ingest.chunk import Chunk
-from ingest.cuts import named
+from index.documents.consistency_counts import Held, Inventory, Piece
+from index.jobs.job_queue import Run
+from index.model.document import NO_SUMMARIES
+from ingest.chunkers import registry
+from ingest.chunkers.chunk import Chunk
 from ingest.errors import DocumentTooLong
 from ingest.summaries import summary
-from ingest.write import Writer
+from ingest.write.writer import Writer
 
 _PAGE_DOCUMENTS = 20  # a starting value, not measured
 
@@ -92,7 +92,7 @@ class IndexAudit:
 
 
 def _judged(page: Sequence[Held]) -> list[tuple[Held, list[Flaw]]]:
-    named.load({held.cut for held in page})
+    registry.load({held.cut for held in page})
     return [(held, [*_flaws(held)]) for held in page]
 
 
@@ -117,7 +117,7 @@ def _flaws(held: Held) -> Iterator[Flaw]:
 def _cut(text: str, held: Held) -> tuple[Piece, ...]:
     """The chunks that the text is cut into today."""
     places = [(each.start, each.end) for each in held.chunks]
-    return _pieces(named.restored(text, held.cut, places))
+    return _pieces(registry.restored(text, held.cut, places))
 
 
 def _summaries(text: str, held: Held) -> tuple[Piece, ...]:

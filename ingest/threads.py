@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
-from index.fair_share import FairShare
+from index.postgres.fair_share import FairShare
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
-from gateway import embedded
+from gateway.embedded import embedded_servers
 
 Stop: TypeAlias = Literal["smart", "fast", "immediate"]
 
@@ -41,7 +41,7 @@ class OwnPostgres:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with embedded.own(folder / "data"):
+        with embedded_servers.own(folder / "data"):
             pass  # it has made a cluster, and a copy of the programs where one is needed
         self._programs = _programs(folder / "data")
         home = folder / "data" / "postgres"

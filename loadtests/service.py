@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gateway import embedded
+from gateway.embedded import embedded_servers
 
 _LISTENING = "listening on "
 _START_S_MAX = 60.0
@@ -84,7 +84,7 @@ def beside(
 @contextmanager
 def database(folder: Path) -> Iterator[str]:
     """The URL of a PostgreSQL of one's own."""
-    with embedded.own(folder) as servers:
+    with embedded_servers.own(folder) as servers:
         yield servers.database_url
 
 

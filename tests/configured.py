@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import redis
 
-from gateway import embedded
+from gateway.embedded import embedded_servers
 from tests.conftest import data_dir
 
 _PORT = 16379
@@ -23,7 +23,7 @@ _START_S_MAX = 10.0
 
 
 def main() -> int:
-    with data_dir() as folder, embedded.own(folder) as servers, _redis() as redis_url:
+    with data_dir() as folder, embedded_servers.own(folder) as servers, _redis() as redis_url:
         environment = os.environ | {
             "NEARHIT_DATABASE_URL": servers.database_url,
             "NEARHIT_REDIS_URL": redis_url,

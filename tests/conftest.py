@@ -18,10 +18,10 @@ import hypothesis
 import pytest
 from pydantic import SecretStr
 
-from gateway import embedded
-from gateway.embedded import Servers
+from gateway.embedded import embedded_servers
+from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
-from index import migrate
+from index.postgres import migrate
 
 # How long an example takes says more about the machine than about the code. What CI says of a
 # commit hangs on the commit alone; whoever works gets other examples each time.
@@ -50,7 +50,7 @@ def servers() -> Iterator[Servers]:
     if urls[0] and urls[1]:
         yield Servers(urls[0], urls[1])
         return
-    with data_dir() as folder, embedded.own(folder) as started:
+    with data_dir() as folder, embedded_servers.own(folder) as started:
         asyncio.run(_without_fsync(started.database_url))
         yield started
 

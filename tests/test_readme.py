@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.command import app
+from gateway.cli.main import app
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 import typer
 
 from docs.generate.markdown import NOTE, code, join, table
-from gateway.command import app
+from gateway.cli.main import app
 
 _NAMES = {str: "text", int: "integer", float: "number", Path: "path"}
 

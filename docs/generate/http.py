@@ -7,9 +7,9 @@ from typing import Any
 
 from docs.generate import schema
 from docs.generate.markdown import NOTE, code, join, table
-from gateway import openapi
-from gateway.calls import CALLS
-from gateway.exchange import Call
+from gateway.api import openapi
+from gateway.api.routes import CALLS
+from gateway.http.request_context import Call
 
 _ROLES = """Each call needs a role of the caller's key.
 A key with the role `admin` can do what a `writer` can, and a `writer` what a `reader` can.

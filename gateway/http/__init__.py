@@ -1,1 +1,1 @@
-"""How requests arrive: connections, heads, bodies, clients' addresses, the order of checks."""
+"""HTTP: what one request passes before and after its handler."""

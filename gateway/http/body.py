@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from starlette.requests import ClientDisconnect, Request
 
 from gateway import problems
-from gateway.deadlines import Deadline
-from gateway.load import Slot
+from gateway.http.admission import Slot
+from gateway.http.deadlines import Deadline
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway import problems
 from gateway.http import head
+from gateway.http.coalescing_protocol import Held
 from gateway.http.connections import Connections
-from gateway.one_write import Held
 from gateway.problems import Problem
 
 _LINGER_S = 2.0  # in which a client reads why it is closed; a starting value, not measured

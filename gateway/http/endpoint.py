@@ -22,17 +22,17 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway import content, problems
-from gateway.exchange import Call, Exchange
+from gateway.auth.authenticator import bearer, digest_of
 from gateway.http import body
+from gateway.http.admission import Slot
 from gateway.http.connection import Connection
-from gateway.load import Slot
-from gateway.principal import bearer, digest_of
+from gateway.http.request_context import Call, Exchange
+from gateway.http.telemetry import Trace
 from gateway.services import Services
 from gateway.settings import Settings, listed
-from gateway.telemetry import Trace
-from index.actor import OPERATOR, act_as
-from index.document import UNSTORABLE
-from index.principals import Principal
+from index.model.audit_actor import OPERATOR, act_as
+from index.model.document import UNSTORABLE
+from index.tenants.principals import Principal
 
 _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
 _FAILED = {400, 401, 408, 413, 422}  # for want of a key, or for what the body says

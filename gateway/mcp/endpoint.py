@@ -12,9 +12,9 @@ import orjson
 from starlette.responses import Response
 
 from gateway import content, problems
-from gateway.exchange import Exchange
+from gateway.http.request_context import Exchange
 from gateway.mcp.tools import TOOLS, Headers, refusal
-from gateway.search import Ready
+from gateway.search.search_endpoint import Ready
 
 _PROTOCOL = "gateway.mcp.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1

@@ -41,7 +41,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from gateway.mcp import tools
-from gateway.wire import Body
+from gateway.schemas import Body
 
 _NAME = "nearhit"
 _INSTRUCTIONS = (

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import orjson
 
-from index.document import Document
+from index.model.document import Document
 
 BYTES_PER_TOKEN = 3
 _BESIDE_BYTES = 64  # of what stands around the results

@@ -6,14 +6,15 @@ from typing import Annotated, Any, TypeAlias
 import orjson
 from pydantic import Field
 
-from gateway import problems, wire
-from gateway.exchange import Exchange, everything
+from gateway import problems, schemas
+from gateway.http.request_context import Exchange, everything
 from gateway.mcp import results
-from gateway.search import cache_status, meant, revision_of, served
-from gateway.wanted import Wanted, check_limits
-from gateway.wire import Body, Count, SearchBody, Values
-from index.document import TEXT_CHARACTERS_MAX, DocumentId
-from index.principals import Principal
+from gateway.schemas import Body, Count, Values
+from gateway.search.search_endpoint import cache_status, meant, revision_of, served
+from gateway.search.search_request import Wanted, check_limits
+from gateway.search.search_schemas import SearchBody
+from index.model.document import TEXT_CHARACTERS_MAX, DocumentId
+from index.tenants.principals import Principal
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 Tool: TypeAlias = Callable[[Exchange, bytes], Awaitable[tuple[bytes, Headers]]]  # of arguments
@@ -106,8 +107,8 @@ async def search(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
 
 
 def _understood(exchange: Exchange, principal: Principal, told: bytes) -> Wanted:
-    arguments = wire.parse(SearchArguments, told.removeprefix(_UNDERSTOOD))
-    asked = wire.parse(SearchBody, arguments.body())
+    arguments = schemas.parse(SearchArguments, told.removeprefix(_UNDERSTOOD))
+    asked = schemas.parse(SearchBody, arguments.body())
     check_limits(asked, exchange.services.settings)
     wanted = meant(exchange, principal, asked)
     exchange.services.understood[exchange.digest, told] = wanted
@@ -128,7 +129,7 @@ def _shown(exchange: Exchange, wanted: Wanted, body: bytes) -> bytes:
 
 async def fetch(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
     admitted = await exchange.admit()
-    asked = wire.parse(FetchArguments, arguments)
+    asked = schemas.parse(FetchArguments, arguments)
     services, scope = exchange.services, everything(admitted)
     document = await services.documents.read_any(scope, admitted.principal.filter, asked.id)
     if document is None:
@@ -143,7 +144,7 @@ async def fetch(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
 async def list_sources(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
     """Those of the tenant's with a document that the caller may read; how many of these."""
     admitted = await exchange.admit()
-    wire.parse(ListSourcesArguments, arguments)
+    schemas.parse(ListSourcesArguments, arguments)
     counts = await exchange.services.documents.sources(
         everything(admitted), admitted.principal.filter, limit=_SOURCES_MAX
     )

@@ -11,16 +11,16 @@ from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
-from gateway import problems, wire
-from gateway.documents import may_change
-from gateway.exchange import Exchange, answer
-from gateway.principal import Admitted
+from gateway import problems, schemas
+from gateway.auth.authenticator import Admitted
+from gateway.documents.document_endpoints import may_change
+from gateway.http.request_context import Exchange, answer
 from gateway.vector_stores.paging import listed, page_of
-from gateway.vector_stores.wire import DeletedAnswer, FileAnswer, Purpose
-from index.document import Document, Line
-from index.files import File, Files
-from index.principals import NO_FILTER
-from index.vector_stores import VectorStores
+from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
+from index.documents.file_store import File, Files
+from index.documents.vector_store_store import VectorStores
+from index.model.document import Document, Line
+from index.tenants.principals import NO_FILTER
 
 FORM_BYTES = 65_536  # of a body beside its file
 _FIELDS_MAX = 8
@@ -165,7 +165,7 @@ async def _checked(form: FormData, most: int) -> tuple[str, Purpose, bytes]:
     content = await file.read()
     if not 1 <= len(content) <= most:
         raise problems.invalid_field("file", f"must have 1 to {most:,} bytes")
-    filename = wire.checked("file", _NAME, file.filename or "file")
+    filename = schemas.checked("file", _NAME, file.filename or "file")
     try:
         return filename, _PURPOSE.validate_python(form.get("purpose")), content
     except ValidationError as error:

@@ -6,10 +6,11 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from gateway import parameters, problems
-from gateway.exchange import Exchange, Parameter
-from gateway.vector_stores.wire import ListAnswer
-from index.files import Page
+from gateway import problems
+from gateway.api import parameters
+from gateway.http.request_context import Exchange, Parameter
+from gateway.vector_stores.vector_store_schemas import ListAnswer
+from index.documents.file_store import Page
 
 Item = TypeVar("Item", bound=BaseModel)
 

@@ -7,23 +7,28 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from gateway import problems, wire
-from gateway.answering import note
-from gateway.exchange import Exchange, answer, everything
-from gateway.search import degraded, meant, revision_of
-from gateway.search_batch import at_one_revision, good_of
+from gateway import problems, schemas
+from gateway.http.request_context import Exchange, answer, everything
+from gateway.search.answer_service import note
+from gateway.search.batch_endpoint import at_one_revision, good_of
+from gateway.search.search_endpoint import degraded, meant, revision_of
+from gateway.search.search_request import check_limits
+from gateway.search.search_schemas import FilterBody, SearchBody
 from gateway.vector_stores.stores import store_of
-from gateway.vector_stores.wire import Content, FoundFile, SearchPage, VectorStoreSearchBody
-from gateway.wanted import check_limits
-from gateway.wire import FilterBody, SearchBody
-from index.scope import Scope
+from gateway.vector_stores.vector_store_schemas import (
+    Content,
+    FoundFile,
+    SearchPage,
+    VectorStoreSearchBody,
+)
+from index.model.scope import Scope
 
 
 async def search_vector_store(exchange: Exchange) -> Response:
     services, trace = exchange.services, exchange.trace
     settings = services.settings
     name = exchange.request.path_params["vector_store_id"]
-    source = wire.checked("vector_store_id", wire.SOURCE, name)
+    source = schemas.checked("vector_store_id", schemas.SOURCE, name)
     body = exchange.parse(VectorStoreSearchBody)
     if len(body.queries) > settings.searches_max:
         raise problems.invalid_field("query", f"must be at most {settings.searches_max:,}")
@@ -84,7 +89,7 @@ def _asked(source: str, query: str, body: VectorStoreSearchBody) -> SearchBody:
     }
     if body.ranking_options.score_threshold:
         told["min_score"] = body.ranking_options.score_threshold
-    asked = wire.parse(SearchBody, orjson.dumps(told))
+    asked = schemas.parse(SearchBody, orjson.dumps(told))
     if body.filters is None:
         return asked
     return asked.model_copy(

@@ -4,29 +4,29 @@ from dataclasses import replace
 
 from starlette.responses import Response
 
-from gateway import problems, wire
-from gateway.exchange import Exchange, answer, everything
-from gateway.principal import Admitted
+from gateway import problems, schemas
+from gateway.auth.authenticator import Admitted
+from gateway.http.request_context import Exchange, answer, everything
 from gateway.vector_stores.files import own_file, sees_uploads
 from gateway.vector_stores.paging import listed, page_of
-from gateway.vector_stores.wire import (
+from gateway.vector_stores.vector_store_schemas import (
     DeletedAnswer,
     FileCounts,
     VectorStoreAnswer,
     VectorStoreBody,
     VectorStoreChanges,
 )
-from index.document import Document
-from index.files import Page
-from index.query import Filter
-from index.vector_stores import ANY, Attached, VectorStore, VectorStores, Which
+from index.documents.file_store import Page
+from index.documents.vector_store_store import ANY, Attached, VectorStore, VectorStores, Which
+from index.model.document import Document
+from index.model.query import Filter
 
 FILES_MAX = 10_000  # of a store, that are counted
 _REMOVED_AT_ONCE_MAX = 200  # documents; more are left to a worker
 
 
 async def create_vector_store(exchange: Exchange) -> Response:
-    from gateway.vector_stores.attached import attach_each
+    from gateway.vector_stores.attachments import attach_each
 
     admitted = await exchange.admit()
     services, principal = exchange.services, admitted.principal
@@ -105,7 +105,7 @@ async def delete_vector_store(exchange: Exchange) -> Response:
 async def store_of(exchange: Exchange, admitted: Admitted) -> VectorStore:
     """The path's; a 404 `Problem` if the caller sees neither it nor a document of it."""
     name = exchange.request.path_params["vector_store_id"]
-    source = wire.checked("vector_store_id", wire.SOURCE, name)
+    source = schemas.checked("vector_store_id", schemas.SOURCE, name)
     services, scope = exchange.services, everything(admitted)
     if not _within(admitted.principal.filter, source):
         raise no_such_store()

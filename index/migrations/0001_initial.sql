@@ -1,5 +1,5 @@
 -- Truth lives here; everything in Redis and in a process can be rebuilt from it.
--- Tenant identifiers are checked where they enter (index/document.py, gateway/wire.py).
+-- Tenant identifiers are checked where they enter (index/model/document.py, gateway/schemas.py).
 
 CREATE EXTENSION IF NOT EXISTS vector;
 

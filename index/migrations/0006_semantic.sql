@@ -1,4 +1,4 @@
--- How often the answer to a similar question was seen to be the answer; cache/bands.py judges by it.
+-- How often the answer to a similar question was seen to be the answer; cache/semantic/similarity_buckets.py judges by it.
 
 -- The share of wrong answers that the tenant puts up with; null: the setting's.
 ALTER TABLE tenants ADD COLUMN semantic_error_max double precision

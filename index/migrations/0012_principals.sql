@@ -3,7 +3,7 @@
 -- lineage:      of a token, the keys and tokens that it goes back to, and ends with: oldest first, and
 --               none if the first was a web token of another issuer.
 -- groups_only:  of a token, the only groups that still count; null for all that there are.
--- filter:       of a token, what a document must be, as index/query.py has it; null for no filter.
+-- filter:       of a token, what a document must be, as index/model/query.py has it; null for no filter.
 -- last_used_at: to about a minute.
 ALTER TABLE keys
     ADD name         text NOT NULL DEFAULT '',

@@ -1,7 +1,7 @@
 -- name: excess
 -- $1 the schema of the tables: what the session's role may do beyond calling the functions that
 -- searches are, and the statement that takes it away. The name of such a function ends with a digest
--- of its body (index/wall.py). What belongs to an extension holds nothing of ours.
+-- of its body (index/postgres/security_definer_functions.py). What belongs to an extension holds nothing of ours.
 WITH schema AS (SELECT oid, quote_ident(nspname) AS name FROM pg_namespace WHERE nspname = $1),
 self AS (SELECT *, quote_ident(rolname) AS name FROM pg_roles WHERE rolname = current_user)
 SELECT 'is ' || attribute AS excess, 'ALTER ROLE ' || name || ' NO' || attribute AS remedy

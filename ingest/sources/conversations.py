@@ -8,9 +8,9 @@ from typing import Any, BinaryIO
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from index.document import TITLE_CHARACTERS_MAX, Document, normalise
-from ingest import confined
-from ingest.source import Defaults, Item, Refused, document, reason
+from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
+from ingest.sources import confined
+from ingest.sources.source import Defaults, Item, Refused, document, reason
 
 CUT = "messages:10"
 LINE_BYTES_MAX = 8 * 2**20  # starting values, not measured

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from index.document import TEXT_CHARACTERS_MAX
-from ingest import confined
-from ingest.source import Defaults, Item, Refused, reason
-from ingest.sources import table
+from index.model.document import TEXT_CHARACTERS_MAX
+from ingest.sources import confined, table
+from ingest.sources.source import Defaults, Item, Refused, reason
 from ingest.sources.table import Row
 
 FILE_BYTES_MAX = 2**30  # read row by row, so memory is no limit; a starting value, not measured

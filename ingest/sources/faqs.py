@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from index.document import TITLE_CHARACTERS_MAX, Document, normalise
-from ingest import confined, safe_yaml
-from ingest.source import Defaults, Item, Refused, document, reason
+from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
+from ingest.parse import safe_yaml
+from ingest.sources import confined
+from ingest.sources.source import Defaults, Item, Refused, document, reason
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured
 YAML_BYTES_MAX = 2 * 2**20  # half a minute: PyYAML reads 70 kB/s where it looks twice

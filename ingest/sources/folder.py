@@ -4,10 +4,11 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from index.document import Document
-from ingest import confined, contents
-from ingest.extract import Extractor
-from ingest.source import Defaults, Item, Refused, document, reason
+from index.model.document import Document
+from ingest.parse import file_parsers
+from ingest.parse.extract import Extractor
+from ingest.sources import confined
+from ingest.sources.source import Defaults, Item, Refused, document, reason
 
 
 class FolderSource:
@@ -79,7 +80,7 @@ class FolderSource:
 
     def is_meant(self, path: Path) -> bool:
         """Whether it is one of the source's files, going by its name."""
-        return not self.is_hidden(path) and path.suffix.lower() in contents.SUFFIXES
+        return not self.is_hidden(path) and path.suffix.lower() in file_parsers.SUFFIXES
 
     def is_hidden(self, path: Path) -> bool:
         """Whether it is hidden, or in what is."""
@@ -102,16 +103,16 @@ class FolderSource:
 
     def _document(self, path: Path, extractor: Extractor) -> Document:
         uri = path.relative_to(self.folder).as_posix()
-        limit = self._file_bytes_max or contents.size_bytes_max(path.suffix)
+        limit = self._file_bytes_max or file_parsers.size_bytes_max(path.suffix)
         content = confined.read_file(path, limit, self.folder, self._within)
-        fields = contents.fields(PurePosixPath(uri), content, extractor)
+        fields = file_parsers.fields(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
         return document(self._defaults.fields() | {"uri": uri} | fields | own)
 
 
 def _is_meant(path: Path) -> bool:
     return not path.name.startswith(".") and (
-        path.suffix.lower() in contents.SUFFIXES or path.is_dir()
+        path.suffix.lower() in file_parsers.SUFFIXES or path.is_dir()
     )
 
 

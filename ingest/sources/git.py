@@ -14,10 +14,10 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from threading import Timer
 
-from index.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document, normalise
-from ingest import contents
-from ingest.extract import Extractor
-from ingest.source import Defaults, Item, Refused, document, reason
+from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document, normalise
+from ingest.parse import file_parsers
+from ingest.parse.extract import Extractor
+from ingest.sources.source import Defaults, Item, Refused, document, reason
 
 # Starting values, not measured.
 SECONDS_MAX = 120.0  # of one git command
@@ -114,7 +114,7 @@ class GitSource:
             for entry in entries:
                 try:
                     content = self._content(entry, ask)
-                    fields = contents.fields(PurePosixPath(entry.path), content, extractor)
+                    fields = file_parsers.fields(PurePosixPath(entry.path), content, extractor)
                     yield self._file(entry, fields, changed.get(entry.path))
                 except GitUnreadable:
                     raise
@@ -122,7 +122,7 @@ class GitSource:
                     yield Refused(entry.path, reason(error))
 
     def _content(self, entry: _Entry, ask: "_Ask") -> bytes:
-        limit = contents.size_bytes_max(PurePosixPath(entry.path).suffix)
+        limit = file_parsers.size_bytes_max(PurePosixPath(entry.path).suffix)
         if entry.mode == _LINK:
             raise ValueError("is a link")
         if entry.size > limit:
@@ -312,7 +312,7 @@ def is_bare(path: Path) -> bool:
 def _is_meant(entry: _Entry) -> bool:
     path = PurePosixPath(entry.path)
     hidden = any(part.startswith(".") for part in path.parts)
-    return entry.mode != _MODULE and not hidden and path.suffix.lower() in contents.SUFFIXES
+    return entry.mode != _MODULE and not hidden and path.suffix.lower() in file_parsers.SUFFIXES
 
 
 def _entry(commit: _Commit) -> str:

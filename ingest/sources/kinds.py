@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
-from ingest.source import Defaults, Source
 from ingest.sources import git
 from ingest.sources.conversations import ConversationSource
 from ingest.sources.delimited import DelimitedSource
@@ -12,6 +11,7 @@ from ingest.sources.faqs import FaqSource
 from ingest.sources.folder import FolderSource
 from ingest.sources.git import GitSource
 from ingest.sources.parquet import ParquetSource
+from ingest.sources.source import Defaults, Source
 
 Kind = Literal["folder", "git", "csv", "parquet", "faqs", "conversations"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

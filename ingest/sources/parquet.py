@@ -5,9 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ingest import confined
-from ingest.source import Defaults, Item, Refused, reason
-from ingest.sources import table
+from ingest.sources import confined, table
+from ingest.sources.source import Defaults, Item, Refused, reason
 from ingest.sources.table import Row
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from index.document import UNSTORABLE, Document, normalise
-from ingest.markdown import refuse_lookalikes
-from ingest.source import Defaults, Item, Refused, document, reason
+from index.model.document import UNSTORABLE, Document, normalise
+from ingest.parse.markdown import refuse_lookalikes
+from ingest.sources.source import Defaults, Item, Refused, document, reason
 
 FIELDS = ("id", "title", "text", "uri", "language", "tags", "owner", "readers", "cut", "summaries")
 LISTS = frozenset({"tags", "readers"})

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import chain
 from math import log, sqrt
 
-from index import lexical, tokens
-from ingest.cuts.piece import count_words, line_ends, pieces, sentence_ends
-from ingest.markdown import Block, blocks
+from index.text import lexical, tokens
+from ingest.chunkers.segments import count_words, line_ends, pieces, sentence_ends
+from ingest.parse.markdown import Block, blocks
 
 WORDS_MAX = 80  # two or three sentences; a starting value, not measured
 
@@ -31,7 +31,7 @@ _TWIN = 0.8  # a sentence that is as near to a chosen one says the same
 
 _MARK = re.compile(r"\s*(?:(?:[-*+>|]|#{1,6}|\d{1,9}[.)])\s+)+")  # of a list, a quote, a table
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{0,500}\)")
-_NO_SPACE_BEHIND = ("。", "！", "？", "」", "』")  # noqa: RUF001  as in ingest.cuts.piece
+_NO_SPACE_BEHIND = ("。", "！", "？", "」", "』")  # noqa: RUF001  as in ingest.chunkers.segments
 
 
 @dataclass(frozen=True, slots=True)

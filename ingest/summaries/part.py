@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingest.cuts.piece import count_words
-from ingest.markdown import Block, blocks
+from ingest.chunkers.segments import count_words
+from ingest.parse.markdown import Block, blocks
 
 # Starting values, not measured: what is shorter is read as quickly as its summary is found.
 WHOLE_WORDS_MIN = 400

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from index.documents import Summary
-from ingest.chunk import Chunk, summary_of
+from index.documents.document_store import Summary
+from ingest.chunkers.chunk import Chunk, summary_of
 from ingest.summaries.extract import extract
 from ingest.summaries.part import part_at, parts
 

@@ -22,13 +22,28 @@ _QUESTION = "how many days of leave do I get?"
 _WARM_S = 2.0
 
 _PARTS: Mapping[str, frozenset[str]] = {
-    "who asks": frozenset({"gateway/principal.py", "gateway/exchange.py", "index/principals.py"}),
-    "how often": frozenset({"gateway/load.py", "cache/allowances.py"}),
-    "for what: the scope": frozenset({"index/scope.py", "index/query.py", "gateway/wire.py"}),
-    "the revision": frozenset(
-        {"cache/revision.py", "index/database.py", "index/tenants.py", "index/statements.py"}
+    "who asks": frozenset(
+        {
+            "gateway/auth/authenticator.py",
+            "gateway/http/request_context.py",
+            "index/tenants/principals.py",
+        }
     ),
-    "the server": frozenset({"server", "gateway/one_write.py", "gateway/http/connection.py"}),
+    "how often": frozenset({"gateway/http/admission.py", "cache/rate_limit.py"}),
+    "for what: the scope": frozenset(
+        {"index/model/scope.py", "index/model/query.py", "gateway/schemas.py"}
+    ),
+    "the revision": frozenset(
+        {
+            "cache/revision_reader.py",
+            "index/postgres/database.py",
+            "index/tenants/tenant_store.py",
+            "index/postgres/statements.py",
+        }
+    ),
+    "the server": frozenset(
+        {"server", "gateway/http/coalescing_protocol.py", "gateway/http/connection.py"}
+    ),
 }
 _ADMISSION = ("who asks", "how often", "for what: the scope")
 _REST = "the rest: routes, cache, headers, log and counters"

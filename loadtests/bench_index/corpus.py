@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
-from index import lexical, spelling
-from index.chunk_rows import Added
-from index.database import connect
-from index.document import Document
-from index.document_writes import Write
-from index.documents import Documents
-from index.shelves import Shelves
-from index.static_embedder import StaticEmbedder
-from index.tenants import Tenants
+from index.documents.chunk_store import Added
+from index.documents.document_store import Documents
+from index.documents.document_writes import Write
+from index.documents.partitions import Shelves
+from index.embedders.static_embedder import StaticEmbedder
+from index.model.document import Document
+from index.postgres.database import connect
+from index.tenants.tenant_store import Tenants
+from index.text import lexical, spelling
 
 _SETS = ("medquad_en", "squad_sent_dev", "scifact")
 _TURN = 0.03  # standard deviation of each component: cosines of about 0.9 between copies

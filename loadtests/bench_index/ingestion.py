@@ -14,10 +14,10 @@ from statistics import median
 import asyncpg
 from pgvector.asyncpg import register_vector
 
-from index.database import connect
-from index.document_writes import Write
-from index.documents import Documents
-from index.tenants import Tenants
+from index.documents.document_store import Documents
+from index.documents.document_writes import Write
+from index.postgres.database import connect
+from index.tenants.tenant_store import Tenants
 from loadtests import service
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench

@@ -17,17 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index import fusion, lexical, strategy
-from index.database import Database, connect
-from index.documents import Documents
-from index.fusion import Candidate, Fused
-from index.passes import Asked, Looked, Passes, Question
-from index.query import Filter, Query
-from index.scope import SCOPE_NAMES, Scope, resolve
-from index.shelves import Shelves
-from index.static_embedder import StaticEmbedder
-from index.strategy import MEASURED
-from index.tenants import Tenants
+from index.documents.document_store import Documents
+from index.documents.partitions import Shelves
+from index.embedders.static_embedder import StaticEmbedder
+from index.model.query import Filter, Query
+from index.model.scope import SCOPE_NAMES, Scope, resolve
+from index.postgres.database import Database, connect
+from index.search import fusion, strategy
+from index.search.fusion import Candidate, Fused
+from index.search.search_plan_executor import Asked, Looked, Passes, Question
+from index.search.strategy import MEASURED
+from index.tenants.tenant_store import Tenants
+from index.text import lexical
 from loadtests import service
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench

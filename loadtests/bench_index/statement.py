@@ -15,13 +15,13 @@ import asyncpg
 from pgvector import HalfVector
 from pgvector.asyncpg import register_vector
 
-from index import strategy
-from index.database import connect
-from index.passes import Asked, Passes, Question
-from index.query import Query
-from index.scope import SCOPE_NAMES, Scope, resolve
-from index.static_embedder import StaticEmbedder
-from index.strategy import MEASURED
+from index.embedders.static_embedder import StaticEmbedder
+from index.model.query import Query
+from index.model.scope import SCOPE_NAMES, Scope, resolve
+from index.postgres.database import connect
+from index.search import strategy
+from index.search.search_plan_executor import Asked, Passes, Question
+from index.search.strategy import MEASURED
 from loadtests import service
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench

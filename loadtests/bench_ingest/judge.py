@@ -2,8 +2,8 @@
 
 import asyncpg
 
-from ingest.chunk import Chunk
-from ingest.cuts import structure
+from ingest.chunkers import structure
+from ingest.chunkers.chunk import Chunk
 
 _CONTENT = """
 SELECT documents.document_id, md5(concat_ws(chr(31),

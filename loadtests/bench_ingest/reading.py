@@ -16,7 +16,7 @@ from itertools import count, islice
 from pathlib import Path
 from statistics import fmean, median
 
-from index.static_embedder import StaticEmbedder
+from index.embedders.static_embedder import StaticEmbedder
 from loadtests import service
 from loadtests.bench_ingest import judge
 from loadtests.bench_ingest.bench import Bench

@@ -7,14 +7,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cache import bands, guards
-from cache.bands import Counts
-from cache.guards import Features, Guard
-from index import lexical
-from index.static_embedder import StaticEmbedder
+from cache.semantic import guards, similarity_buckets
+from cache.semantic.guards import Features, Guard
+from cache.semantic.similarity_buckets import Counts
+from index.embedders.static_embedder import StaticEmbedder
+from index.text import lexical
 
 GUARDS = guards.GUARDS
-EDGES = bands.EDGES
+EDGES = similarity_buckets.EDGES
 LIMIT = 0.01
 
 
@@ -50,12 +50,12 @@ class Judge:
 
 
 def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:
-    return bands.is_wrong(served, real)
+    return similarity_buckets.is_wrong(served, real)
 
 
 def band(similarity: float) -> int | None:
-    return bands.band(similarity)
+    return similarity_buckets.band(similarity)
 
 
 def bound(verified: int, wrong: int) -> float:
-    return bands.bound(Counts(verified=verified, wrong=wrong))
+    return similarity_buckets.bound(Counts(verified=verified, wrong=wrong))

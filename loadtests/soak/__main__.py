@@ -23,7 +23,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from index.static_embedder import StaticEmbedder
+from index.embedders.static_embedder import StaticEmbedder
 from loadtests import machine
 from loadtests.open_loop.world import MadeUp
 from loadtests.report import Report

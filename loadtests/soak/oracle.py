@@ -10,18 +10,20 @@ from typing import Any, TypeVar
 
 import orjson
 
-from gateway.compute import encode
 from gateway.mcp import results
-from gateway.wire import SearchBody, parse
-from index import database, scope
-from index.database import Database
-from index.document import Document
-from index.documents import Documents
+from gateway.schemas import parse
+from gateway.search.response_body import encode
+from gateway.search.search_schemas import SearchBody
+from index.documents.document_store import Documents
 from index.errors import DatabaseUnavailable
-from index.query import Filter
-from index.scope import PUBLIC, SCOPE_NAMES
-from index.search import Embedder, Searcher
-from index.tenants import Tenants
+from index.model import scope
+from index.model.document import Document
+from index.model.query import Filter
+from index.model.scope import PUBLIC, SCOPE_NAMES
+from index.postgres import database
+from index.postgres.database import Database
+from index.search.searcher import Embedder, Searcher
+from index.tenants.tenant_store import Tenants
 from loadtests.soak import reads
 from loadtests.soak.model.viewer import Viewer
 from loadtests.soak.reads import Read

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.breaker import Breaker
-from cache.store import Store
-from gateway.embedded import Servers
+from cache.redis.breaker import Breaker
+from cache.redis.store import Store
+from gateway.embedded.embedded_servers import Servers
 from tests.cache.worker import Truth, Worker
 
 

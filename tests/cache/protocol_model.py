@@ -14,7 +14,7 @@ A step is one command to one Redis server, one look at PostgreSQL, or one fault.
   The database goes back to any commit, in a new history. A server of an older one may live on, and
   a connection that leads there reads what it has: so each reading is of any history.
 
-Three things are asked of the scripts and of cache.store, beside the rules; each is needed:
+Three things are asked of the scripts and of cache.redis.store, beside the rules; each is needed:
   A server's name (`run` of a state) is new whenever it starts, and whenever it is promoted.
   A scan knows the name of the server that answered it.
   A record leaves the registry only after its entry has left the server, and a registry that was

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from cache.allowances import Allowances, Hand, Rate, Taken
 from cache.errors import CacheUnavailable
-from cache.store import Store
+from cache.rate_limit import Allowances, Hand, Rate, Taken
+from cache.redis.store import Store
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.answers import Asked, Computed
-from cache.store import Store
+from cache.redis.store import Store
 from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import Truth, Worker

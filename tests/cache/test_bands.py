@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache import bands
-from cache.bands import EDGES, VERIFIED_MAX, Counts
+from cache.semantic import similarity_buckets
+from cache.semantic.similarity_buckets import EDGES, VERIFIED_MAX, Counts
 
 
 def counts(verified: int, wrong: int) -> Counts:
@@ -31,14 +31,14 @@ def counts(verified: int, wrong: int) -> Counts:
 def test_the_bound_is_that_of_clopper_and_pearson(
     verified: int, wrong: int, expected: float
 ) -> None:
-    assert bands.bound(counts(verified, wrong)) == pytest.approx(expected, abs=5e-4)
+    assert similarity_buckets.bound(counts(verified, wrong)) == pytest.approx(expected, abs=5e-4)
 
 
 @pytest.mark.parametrize(("verified", "wrong"), [(1, 0), (7, 3), (30, 1), (60, 59), (400, 12)])
 def test_so_few_wrong_ones_have_one_chance_in_twenty_at_the_bound(
     verified: int, wrong: int
 ) -> None:
-    chance = bands.bound(counts(verified, wrong))
+    chance = similarity_buckets.bound(counts(verified, wrong))
 
     # The binomial distribution, term by term.
     term, total = (1 - chance) ** verified, 0.0
@@ -49,8 +49,8 @@ def test_so_few_wrong_ones_have_one_chance_in_twenty_at_the_bound(
 
 
 def test_nothing_verified_and_nothing_right_bound_nothing() -> None:
-    assert bands.bound(counts(0, 0)) == 1.0
-    assert bands.bound(counts(7, 7)) == 1.0
+    assert similarity_buckets.bound(counts(0, 0)) == 1.0
+    assert similarity_buckets.bound(counts(7, 7)) == 1.0
 
 
 @given(st.integers(1, 9_000), st.data())
@@ -58,46 +58,53 @@ def test_more_wrong_ones_raise_the_bound_and_more_right_ones_lower_it(
     verified: int, data: st.DataObject
 ) -> None:
     wrong = data.draw(st.integers(0, verified - 1))
-    bound = bands.bound(counts(verified, wrong))
+    bound = similarity_buckets.bound(counts(verified, wrong))
 
     assert wrong / verified < bound <= 1
-    assert bands.bound(counts(verified, wrong + 1)) > bound
-    assert bands.bound(counts(verified + 1, wrong)) < bound
+    assert similarity_buckets.bound(counts(verified, wrong + 1)) > bound
+    assert similarity_buckets.bound(counts(verified + 1, wrong)) < bound
 
 
 def test_a_band_opens_at_299_right_answers_in_a_row_and_not_before() -> None:
-    assert not bands.is_open(counts(298, 0), 0.01)
-    assert bands.is_open(counts(299, 0), 0.01)
-    assert not bands.is_open(counts(299, 1), 0.01)
+    assert not similarity_buckets.is_open(counts(298, 0), 0.01)
+    assert similarity_buckets.is_open(counts(299, 0), 0.01)
+    assert not similarity_buckets.is_open(counts(299, 1), 0.01)
 
 
 def test_every_similarity_from_the_first_edge_on_lies_in_one_band() -> None:
-    assert bands.band(EDGES[0] - 1e-6) is None
-    assert bands.band(EDGES[0]) == 0
-    assert bands.band(1.0) == bands.band(1.0001) == len(EDGES) - 1
+    assert similarity_buckets.band(EDGES[0] - 1e-6) is None
+    assert similarity_buckets.band(EDGES[0]) == 0
+    assert similarity_buckets.band(1.0) == similarity_buckets.band(1.0001) == len(EDGES) - 1
     for number in range(len(EDGES)):
-        first, last = bands.span(number)
-        assert bands.band(first) == number == bands.band((first + last) / 2)
-    assert bands.span(len(EDGES) - 1)[1] == 1.0
+        first, last = similarity_buckets.span(number)
+        assert (
+            similarity_buckets.band(first) == number == similarity_buckets.band((first + last) / 2)
+        )
+    assert similarity_buckets.span(len(EDGES) - 1)[1] == 1.0
 
 
 def test_a_shut_band_verifies_all_that_it_sees_and_an_open_one_some() -> None:
     shut, surely_open, barely_open = counts(50, 0), counts(2_000, 0), counts(300, 0)
 
-    assert bands.sample_share(shut, 0.01) == 1.0
-    assert 0 < bands.sample_share(surely_open, 0.01) < bands.sample_share(barely_open, 0.01) < 1.0
+    assert similarity_buckets.sample_share(shut, 0.01) == 1.0
+    assert (
+        0
+        < similarity_buckets.sample_share(surely_open, 0.01)
+        < similarity_buckets.sample_share(barely_open, 0.01)
+        < 1.0
+    )
 
 
 def test_old_counts_fade_so_that_a_band_can_change_its_mind() -> None:
     once_right = counts(VERIFIED_MAX, 0)
 
-    faded = bands.aged(once_right)
+    faded = similarity_buckets.aged(once_right)
 
     assert faded.verified == VERIFIED_MAX // 2
     assert faded.seen == once_right.seen
-    assert bands.is_open(faded, 0.002)
-    assert bands.aged(counts(VERIFIED_MAX, 3)).wrong == 2
-    assert bands.aged(counts(VERIFIED_MAX - 1, 3)) == counts(VERIFIED_MAX - 1, 3)
+    assert similarity_buckets.is_open(faded, 0.002)
+    assert similarity_buckets.aged(counts(VERIFIED_MAX, 3)).wrong == 2
+    assert similarity_buckets.aged(counts(VERIFIED_MAX - 1, 3)) == counts(VERIFIED_MAX - 1, 3)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +119,7 @@ def test_old_counts_fade_so_that_a_band_can_change_its_mind() -> None:
     ],
 )
 def test_an_answer_close_to_the_real_one_is_right(served: list[int], real: list[int]) -> None:
-    assert not bands.is_wrong(served, real)
+    assert not similarity_buckets.is_wrong(served, real)
 
 
 @pytest.mark.parametrize(
@@ -126,4 +133,4 @@ def test_an_answer_close_to_the_real_one_is_right(served: list[int], real: list[
     ],
 )
 def test_an_answer_that_leads_elsewhere_is_wrong(served: list[int], real: list[int]) -> None:
-    assert bands.is_wrong(served, real)
+    assert similarity_buckets.is_wrong(served, real)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cache.budget import Budget
+from cache.redis.call_timeout import Budget
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from cache.breaker import Breaker
-from cache.store import Store
+from cache.redis.breaker import Breaker
+from cache.redis.store import Store
 from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.own_server import server, until

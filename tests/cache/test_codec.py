@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache import codec
-from cache.codec import Entry, Head
 from cache.protocol import Mark, Progress, Revisions, State
+from cache.redis import codec
+from cache.redis.codec import Entry, Head
 
 nonces = st.binary(min_size=8, max_size=8).map(bytes.hex)
 numbers = st.integers(min_value=0, max_value=2**63 - 1)

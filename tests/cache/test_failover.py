@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack
 import pytest
 from redis.asyncio import Redis
 
-from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
-from cache.store import Sight, Store
+from cache.redis.breaker import Breaker
+from cache.redis.store import Sight, Store
 from tests.cache.histories import HISTORY
 from tests.cache.index import Index
 from tests.cache.own_server import server, until

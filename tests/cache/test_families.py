@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cache import question
-from cache.families import Families
-from cache.question import Question
+from cache.question_index import Families
+from cache.semantic import cached_question
+from cache.semantic.cached_question import Question
 
 FAMILY, OTHER_FAMILY = "00" * 16, "ff" * 16
 DIMENSIONS = 8
@@ -26,7 +26,7 @@ def asked(seed: int, family: str = FAMILY) -> Question:
 def test_a_question_comes_back_as_it_was() -> None:
     first = Question(FAMILY, "quantos dias de férias?", vector(1))
 
-    back = question.decode(first.encode())
+    back = cached_question.decode(first.encode())
 
     assert back is not None
     assert (back.family, back.text) == (first.family, first.text)
@@ -36,7 +36,7 @@ def test_a_question_comes_back_as_it_was() -> None:
 
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_question_are_none(noise: bytes) -> None:
-    decoded = question.decode(noise)
+    decoded = cached_question.decode(noise)
 
     assert decoded is None or decoded.encode() == noise
 
@@ -44,10 +44,13 @@ def test_bytes_that_are_no_question_are_none(noise: bytes) -> None:
 def test_a_question_of_another_format_is_none() -> None:
     record = asked(1).encode()
 
-    assert question.decode(bytes([record[0] + 1]) + record[1:]) is None
-    assert question.decode(record[: 3 + 16 + 5]) is None
-    assert question.decode(record + b"\xff") is None
-    assert question.decode(Question(FAMILY, "?", np.full(4, np.nan, np.float16)).encode()) is None
+    assert cached_question.decode(bytes([record[0] + 1]) + record[1:]) is None
+    assert cached_question.decode(record[: 3 + 16 + 5]) is None
+    assert cached_question.decode(record + b"\xff") is None
+    assert (
+        cached_question.decode(Question(FAMILY, "?", np.full(4, np.nan, np.float16)).encode())
+        is None
+    )
 
 
 def test_the_nearest_of_the_family_come_first_and_no_other_family_at_all() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cache import guards
-from cache.guards import GUARDS, Guard
-from index import lexical
+from cache.semantic import guards
+from cache.semantic.guards import GUARDS, Guard
+from index.text import lexical
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "pt")
 

@@ -6,7 +6,7 @@ import pytest
 
 from cache.answers import Asked, Computed
 from cache.protocol import Revisions
-from cache.store import Store
+from cache.redis.store import Store
 from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import Truth, Worker

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.store import Store
+from cache.redis.store import Store
 from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import Truth, Worker

@@ -10,11 +10,11 @@ import pytest
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError, ResponseError
 
-from cache.breaker import Breaker
 from cache.errors import CacheUnavailable
-from cache.line import Line
-from cache.store import Store
-from gateway.embedded import Servers
+from cache.redis.breaker import Breaker
+from cache.redis.pipelined_connection import Line
+from cache.redis.store import Store
+from gateway.embedded.embedded_servers import Servers
 from tests.cache.own_server import server
 
 pytestmark = pytest.mark.anyio

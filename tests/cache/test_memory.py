@@ -1,4 +1,4 @@
-from cache.memory import Known, Memory
+from cache.local_cache import Known, Memory
 from tests.cache.histories import at
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.codec import Head
-from cache.mirror import Mirror
 from cache.protocol import Mark
-from cache.store import Filled, Store
+from cache.redis.codec import Head
+from cache.redis.store import Filled, Store
+from cache.registry_replica import Mirror
 from tests.cache.histories import HISTORY, at
 from tests.cache.index import Index
 from tests.cache.worker import Changed, Truth, Watch, Worker

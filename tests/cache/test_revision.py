@@ -3,7 +3,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from cache.revision import RevisionReader
+from cache.revision_reader import RevisionReader
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cache.answers import Asked, Served
-from cache.bands import Counts
-from cache.question import Question
-from cache.store import Store
+from cache.redis.store import Store
+from cache.semantic.cached_question import Question
+from cache.semantic.similarity_buckets import Counts
 from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import Ledger, Truth, Worker

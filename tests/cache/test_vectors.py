@@ -3,8 +3,8 @@
 import pytest
 from redis.asyncio import Redis
 
-from cache.store import Store
-from cache.vectors import Vectors
+from cache.embedding_cache import Vectors
+from cache.redis.store import Store
 
 pytestmark = pytest.mark.anyio
 

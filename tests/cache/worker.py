@@ -5,15 +5,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from cache.answers import Answers, Asked, Compute, Served
-from cache.bands import Counts
 from cache.errors import TruthUnavailable
 from cache.invalidation import Invalidation
-from cache.memory import Memory
-from cache.mirror import Mirrors
+from cache.local_cache import Memory
 from cache.protocol import Revisions
-from cache.semantic import Semantic
-from cache.store import Store
-from cache.tallies import Account, Tallies
+from cache.redis.store import Store
+from cache.registry_replica import Mirrors
+from cache.semantic.bucket_stats import Account, Tallies
+from cache.semantic.semantic_tier import Semantic
+from cache.semantic.similarity_buckets import Counts
 from tests.cache.histories import HISTORY, at
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from typer.testing import CliRunner, Result
 
-from gateway import server
-from gateway.command import app
+from gateway.cli import serve_command
+from gateway.cli.main import app
 from gateway.logs import FLUSH_S
 from gateway.settings import Settings
 
@@ -19,7 +19,7 @@ WAIT_S_MAX = 30.0
 
 def environment_of(settings: Settings) -> dict[str, str]:
     """What a command needs to know of the test's servers."""
-    return server.environment(settings) | {
+    return serve_command.environment(settings) | {
         "NEARHIT_CACHE_PREFIX": settings.cache_prefix,
         "NEARHIT_CACHE_BUDGET_S": str(settings.cache_budget_s),
         "NEARHIT_LOG_LEVEL": "warning",

@@ -5,10 +5,10 @@ import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from gateway import logs
-from gateway.embedded import Servers
+from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
-from index.search import Embedder
-from index.static_embedder import StaticEmbedder
+from index.embedders.static_embedder import StaticEmbedder
+from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
 
@@ -19,7 +19,9 @@ def no_blocking_calls() -> Iterator[BlockBuster]:
     with blockbuster_ctx(["gateway", "cache", "index", "ingest"]) as blockbuster:
         for function in blockbuster.functions.values():
             function.can_block_in("gateway/services.py", "open_services")
-            function.can_block_in("gateway/embedders.py", "make")  # of commands, before they begin
+            function.can_block_in(
+                "gateway/search/embedders.py", "make"
+            )  # of commands, before they begin
             function.can_block_in("gateway/problems.py", "from_exception")  # logs a stack trace
         yield blockbuster
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import asyncpg
 
-from gateway import direct
+from gateway.operator import operations
 from gateway.settings import Settings
-from ingest.cuts.structure import chunks
+from ingest.chunkers.structure import chunks
 from tests.gateway.gateways import Caller
 
 WAIT_S_MAX = 60.0
@@ -83,7 +83,7 @@ async def _is_kept(caller: Caller, question: str) -> bool:
 
 async def no_answer_is_wrong(settings: Settings) -> None:
     verdicts: Counter[str] = Counter()
-    await direct.audit(
+    await operations.audit(
         settings, [], on_entry=lambda _tenant, _key, verdict: verdicts.update([verdict])
     )
     assert set(verdicts) == {"equal"}

@@ -13,10 +13,11 @@ import signal
 import sys
 from collections.abc import Callable
 
-from gateway import embedders, working
 from gateway.metrics import Metrics
+from gateway.search import embedders
 from gateway.services import open_services
 from gateway.settings import Settings
+from gateway.worker import worker_loop
 
 
 class Deadly(Metrics):
@@ -55,7 +56,7 @@ async def main(step: str, times: int) -> None:
     settings, counted = Settings(), Deadly(step, die, times)
     made = embedders.make_all(settings, counted.embedding_tokens)
     async with open_services(settings, counted, *made) as services:
-        await working.worker(services).run(asyncio.Event())
+        await worker_loop.worker(services).run(asyncio.Event())
 
 
 if __name__ == "__main__":

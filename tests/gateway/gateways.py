@@ -10,11 +10,11 @@ from typing import Any
 import httpx2
 import uvicorn
 
-from gateway.app import create_app
+from gateway.api.app import create_app
 from gateway.http.connection import Connection
 from gateway.metrics import Metrics
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.conftest import ADMIN_KEY
 
 

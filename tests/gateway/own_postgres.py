@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from index import migrate
+from index.postgres import migrate
 from tests.conftest import named, run_sql
 
 Stop: TypeAlias = Literal["fast", "immediate", "killed"]

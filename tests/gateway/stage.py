@@ -12,10 +12,10 @@ from redis.asyncio import Redis
 
 from cache.protocol import Revisions
 from gateway.settings import Settings
-from index.document import Document as Stored
-from index.documents import Documents
-from index.search import Embedder
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.model.document import Document as Stored
+from index.search.searcher import Embedder
+from ingest.write.writer import Writer
 from loadtests.soak.oracle import Oracle, oracle
 from tests.gateway.asking import Question
 from tests.gateway.database_proxy import DatabaseProxy, database_proxy

@@ -12,12 +12,12 @@ import orjson
 import pytest
 
 from gateway import problems
-from gateway.calls import CALLS
-from gateway.embedded import Servers
-from gateway.exchange import Call
-from gateway.principal import ROLES
+from gateway.api.routes import CALLS
+from gateway.auth.authenticator import ROLES
+from gateway.embedded.embedded_servers import Servers
+from gateway.http.request_context import Call
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, problem, running
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from redis.asyncio import Redis
 
-from cache import codec
-from gateway import direct
-from gateway.audit import Verdict
+from cache.redis import codec
 from gateway.errors import NotPossible
+from gateway.operator import operations
+from gateway.search.cache_audit import Verdict
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ async def make_wrong(settings: Settings) -> None:
 
 async def audited(settings: Settings, *tenants: str) -> Counter[Verdict]:
     counts: Counter[Verdict] = Counter()
-    await direct.audit(
+    await operations.audit(
         settings, tenants, on_entry=lambda _tenant, _key, verdict: counts.update([verdict])
     )
     return counts

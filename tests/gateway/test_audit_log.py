@@ -10,17 +10,18 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from cache.bands import EDGES, RULES
-from gateway import working
+from cache.semantic.similarity_buckets import EDGES, RULES
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index import audit_chain, lexical
-from index.audit_log import AuditLog
-from index.bands import BandCounts, Bands
-from index.database import Database, connect
-from index.search import Embedder
-from index.static_embedder import StaticEmbedder
+from gateway.worker import worker_loop
+from index.audit import audit_chain
+from index.audit.audit_log import AuditLog
+from index.embedders.static_embedder import StaticEmbedder
+from index.postgres.database import Database, connect
+from index.search.searcher import Embedder
+from index.tenants.semantic_bucket_store import BandCounts, Bands
+from index.text import lexical
 from tests.conftest import run_sql
 from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running
@@ -253,7 +254,7 @@ async def test_a_job_is_done_as_whoever_asked_for_it(
 ) -> None:
     await put_later(ana, "leave")
     async with open_services(settings, Metrics(), embedder) as services:
-        await working.worker(services).drain()
+        await worker_loop.worker(services).drain()
 
     (row,) = await rows(ada, document="leave")
 
@@ -329,7 +330,7 @@ async def test_the_worker_removes_rows_that_are_too_old(
     for days in (0, 3, 1):
         kept = settings.model_copy(update={"audit_log_kept_days": days})
         async with open_services(kept, Metrics(), embedder) as services:
-            await working.prune_audit_log(services)
+            await worker_loop.prune_audit_log(services)
             page = await services.audit_log.page("acme", limit=10)
             left.append([row.action for row in page.rows])
 

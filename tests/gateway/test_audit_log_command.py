@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from gateway import direct
+from gateway.operator import operations
 from gateway.settings import Settings
-from index.actor import OPERATOR, SYSTEM, actor
+from index.model.audit_actor import OPERATOR, SYSTEM, actor
 from tests.conftest import run_sql
 from tests.gateway.commands import command, environment_of, refused, succeeds
 from tests.gateway.gateways import Caller
@@ -73,7 +73,7 @@ async def test_who_works_on_the_servers_acts_as_the_operator_for_so_long(
 ) -> None:
     before = actor()
 
-    async with direct.connected(settings):
+    async with operations.connected(settings):
         assert actor() == OPERATOR
 
     assert actor() == before == SYSTEM

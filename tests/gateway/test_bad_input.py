@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.embedded import Servers
-from gateway.principal import bearer
-from index.search import Embedder
+from gateway.auth.authenticator import bearer
+from gateway.embedded.embedded_servers import Servers
+from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gateway.calls import CALLS
-from gateway.embedded import Servers
-from gateway.exchange import Call
+from gateway.api.routes import CALLS
+from gateway.embedded.embedded_servers import Servers
+from gateway.http.request_context import Call
 from gateway.mcp.tools import FetchArguments, SearchArguments
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
 

@@ -12,9 +12,9 @@ import asyncpg
 import orjson
 import pytest
 
-from gateway.embedded import Servers
+from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder

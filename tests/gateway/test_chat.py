@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway import chat as chats
+from gateway import llm as chats
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search.searcher import Embedder
 from ingest.summaries.extract import extract
 from tests.gateway.gateways import running
 from tests.stub_openai import StubOpenAI, chat, stub_openai

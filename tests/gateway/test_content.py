@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.calls import CALLS
-from gateway.embedded import Servers
-from gateway.exchange import Call
-from index.search import Embedder
+from gateway.api.routes import CALLS
+from gateway.embedded.embedded_servers import Servers
+from gateway.http.request_context import Call
+from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Gateway, problem, running
 

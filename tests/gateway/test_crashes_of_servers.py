@@ -13,11 +13,13 @@ from typing import Protocol
 import pytest
 from pydantic import SecretStr
 
-from gateway import embedded, embedders, working
+from gateway.embedded import embedded_servers
 from gateway.metrics import Metrics
+from gateway.search import embedders
 from gateway.services import open_services
 from gateway.settings import Settings
-from index.search import Embedder
+from gateway.worker import worker_loop
+from index.search.searcher import Embedder
 from tests.conftest import data_dir
 from tests.gateway.crashes import (
     AFTER,
@@ -120,7 +122,7 @@ async def outlived(
             open_services(settings, Deadly(step, strike), *made) as services,
         ):
             stop = asyncio.Event()
-            at_work = asyncio.create_task(working.worker(services).run(stop))
+            at_work = asyncio.create_task(worker_loop.worker(services).run(stop))
             await struck.wait()
             await victim.start()
             await until_done(ana, job_id)
@@ -172,7 +174,9 @@ class Postgres:
     async def start(self) -> None:
         """Again, in a place of its own each time."""
         await self.stop()
-        servers = await asyncio.to_thread(self._running.enter_context, embedded.own(self._folder))
+        servers = await asyncio.to_thread(
+            self._running.enter_context, embedded_servers.own(self._folder)
+        )
         self.url = servers.database_url
         if self.proxy is not None:
             self.proxy.target = self.url

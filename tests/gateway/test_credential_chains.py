@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache.revision import RevisionReader
-from gateway.credentials import key_digest, make_key, make_secret, narrow, new_id
-from gateway.keys_wire import TokenBody
-from gateway.principal import Gate, digest_of
+from cache.revision_reader import RevisionReader
+from gateway.admin.key_schemas import TokenBody
+from gateway.auth.authenticator import Gate, digest_of
+from gateway.auth.credentials import key_digest, make_key, make_secret, narrow, new_id
 from gateway.problems import Problem
-from index import database
-from index.database import Database
-from index.principals import Principal, Principals
-from index.tenants import Revisions, Tenants
+from index.postgres import database
+from index.postgres.database import Database
+from index.tenants.principals import Principal, Principals
+from index.tenants.tenant_store import Revisions, Tenants
 from tests.gateway.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from gateway.deadlines import TICK_S, Deadlines
+from gateway.http.deadlines import TICK_S, Deadlines
 
 pytestmark = pytest.mark.anyio
 

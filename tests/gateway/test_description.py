@@ -11,10 +11,10 @@ import pytest
 from pydantic import RootModel
 
 from gateway import problems
-from gateway.calls import CALLS
-from gateway.embedded import Servers
-from gateway.exchange import Call
-from index.search import Embedder
+from gateway.api.routes import CALLS
+from gateway.embedded.embedded_servers import Servers
+from gateway.http.request_context import Call
+from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Gateway, running
 

@@ -5,8 +5,8 @@ from typing import cast
 
 import pytest
 
-from gateway.doubts import BYTES_MAX, UNSURE, Doubts
-from index.curation import Curation, Doubt
+from gateway.curation.low_confidence_log import BYTES_MAX, UNSURE, Doubts
+from index.tenants.curation import Curation, Doubt
 
 pytestmark = pytest.mark.anyio
 

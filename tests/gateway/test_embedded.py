@@ -19,7 +19,7 @@ import asyncpg
 import pytest
 import redis.asyncio
 
-from gateway import embedded
+from gateway.embedded import embedded_servers
 
 # A command that uses the servers of a folder until its stdin ends.
 pytestmark = pytest.mark.slow
@@ -49,11 +49,11 @@ def data_dir(folder: Path) -> Path:
 
 
 def test_the_default_folder_is_outside_a_home_that_nobody_can_enter() -> None:
-    assert (embedded.default_data_dir() == Path("/var/lib/nearhit")) == IS_ROOT
+    assert (embedded_servers.default_data_dir() == Path("/var/lib/nearhit")) == IS_ROOT
 
 
 def test_both_servers_answer_and_have_the_extensions(data_dir: Path) -> None:
-    with embedded.own(data_dir) as servers:
+    with embedded_servers.own(data_dir) as servers:
         query(servers, "CREATE EXTENSION vector")
         query(servers, "CREATE EXTENSION pg_trgm")
 
@@ -63,9 +63,9 @@ def test_both_servers_answer_and_have_the_extensions(data_dir: Path) -> None:
 
 
 def test_strangers_and_the_network_get_nowhere(data_dir: Path) -> None:
-    with embedded.own(data_dir) as servers:
+    with embedded_servers.own(data_dir) as servers:
         urls = (servers.database_url, servers.redis_url)
-        stranger = embedded.Servers(*(url.replace(password(url), "guess") for url in urls))
+        stranger = embedded_servers.Servers(*(url.replace(password(url), "guess") for url in urls))
 
         with pytest.raises(asyncpg.InvalidPasswordError):
             query(stranger, "SELECT 1")
@@ -75,7 +75,7 @@ def test_strangers_and_the_network_get_nowhere(data_dir: Path) -> None:
 
 
 def test_passwords_are_in_closed_files_and_on_no_command_line(data_dir: Path) -> None:
-    with embedded.own(data_dir) as servers:
+    with embedded_servers.own(data_dir) as servers:
         lines = run("/bin/ps", "-A", "-ww", "-o", "args=")
         files = [data_dir / "servers.json", data_dir / "postgres" / "password"]
 
@@ -85,10 +85,10 @@ def test_passwords_are_in_closed_files_and_on_no_command_line(data_dir: Path) ->
 
 
 def test_what_was_written_is_there_at_the_next_start(data_dir: Path) -> None:
-    with embedded.own(data_dir) as servers:
+    with embedded_servers.own(data_dir) as servers:
         query(servers, "CREATE TABLE before_stop AS SELECT 42 AS number")
 
-    with embedded.own(data_dir) as servers:
+    with embedded_servers.own(data_dir) as servers:
         assert query(servers, "SELECT number FROM before_stop") == 42
 
 
@@ -96,16 +96,16 @@ def test_a_second_owner_is_told_who_the_first_is(data_dir: Path) -> None:
     in_use = f"in use by process {os.getpid()}: stop it, or set NEARHIT_DATA_DIR"
 
     with (
-        embedded.own(data_dir),
-        pytest.raises(embedded.DataDirInUse, match=in_use),
-        embedded.own(data_dir),
+        embedded_servers.own(data_dir),
+        pytest.raises(embedded_servers.DataDirInUse, match=in_use),
+        embedded_servers.own(data_dir),
     ):
         pass
 
 
 def test_who_attaches_shares_the_servers_and_leaves_them_running(data_dir: Path) -> None:
-    with embedded.own(data_dir) as servers:
-        with embedded.attach_or_own(data_dir) as attached:
+    with embedded_servers.own(data_dir) as servers:
+        with embedded_servers.attach_or_own(data_dir) as attached:
             assert attached == servers
 
         assert ping(servers)
@@ -196,7 +196,7 @@ def test_pids_from_before_a_crash_of_the_machine_harm_nobody(data_dir: Path) -> 
         for name in ("postgres.pid", "valkey.pid", "postgres/cluster/postmaster.pid"):
             (data_dir / name).write_text(f"{bystander.pid}\n")
 
-        with embedded.own(data_dir) as servers:
+        with embedded_servers.own(data_dir) as servers:
             assert query(servers, "SELECT 1") == 1
         assert bystander.poll() is None
 
@@ -206,9 +206,9 @@ def test_a_server_that_does_not_start_says_why(folder: Path) -> None:
 
     with (
         pytest.raises(
-            embedded.EmbeddedError, match=r"postgres does not start(.|\n)*postgresql\.conf"
+            embedded_servers.EmbeddedError, match=r"postgres does not start(.|\n)*postgresql\.conf"
         ),
-        embedded.own(folder / "empty"),
+        embedded_servers.own(folder / "empty"),
     ):
         pass
 
@@ -218,9 +218,9 @@ def test_a_folder_that_nobody_can_enter_is_named_to_root(folder: Path) -> None:
     closed.mkdir(mode=0o700)
     expected: AbstractContextManager[object] = nullcontext()
     if IS_ROOT:
-        expected = pytest.raises(embedded.EmbeddedError, match=f"chmod o\\+x {closed}`")
+        expected = pytest.raises(embedded_servers.EmbeddedError, match=f"chmod o\\+x {closed}`")
 
-    with expected, embedded.own(closed / "data") as servers:
+    with expected, embedded_servers.own(closed / "data") as servers:
         assert ping(servers)
 
 
@@ -239,12 +239,12 @@ def test_packages_that_nobody_can_enter_are_copied_for_root(folder: Path, data_d
 
 
 def test_a_folder_with_a_long_and_odd_path_works(folder: Path) -> None:
-    with embedded.own(folder / ("long 'ódd' " * 10) / "data") as servers:
+    with embedded_servers.own(folder / ("long 'ódd' " * 10) / "data") as servers:
         assert query(servers, "SELECT 1") == 1
         assert ping(servers)
 
 
-def query(servers: embedded.Servers, sql: str) -> object:
+def query(servers: embedded_servers.Servers, sql: str) -> object:
     async def fetch() -> object:
         connection = await asyncpg.connect(servers.database_url)
         try:
@@ -255,7 +255,7 @@ def query(servers: embedded.Servers, sql: str) -> object:
     return asyncio.run(fetch())
 
 
-def ping(servers: embedded.Servers) -> bool:
+def ping(servers: embedded_servers.Servers) -> bool:
     async def pong() -> bool:
         async with redis.asyncio.Redis.from_url(servers.redis_url) as client:
             return bool(await client.ping())
@@ -267,7 +267,7 @@ def password(url: str) -> str:
     return urlsplit(url).password or ""
 
 
-def sockets(servers: embedded.Servers) -> Path:
+def sockets(servers: embedded_servers.Servers) -> Path:
     return Path(urlsplit(servers.redis_url).path).parent
 
 
@@ -281,9 +281,9 @@ def command(data_dir: Path, **environment: str) -> subprocess.Popen[str]:
     )
 
 
-def addresses(owner: subprocess.Popen[str]) -> embedded.Servers:
+def addresses(owner: subprocess.Popen[str]) -> embedded_servers.Servers:
     assert owner.stdout
-    return embedded.Servers(*owner.stdout.readline().split())
+    return embedded_servers.Servers(*owner.stdout.readline().split())
 
 
 def processes() -> dict[int, int]:
@@ -310,7 +310,7 @@ def guardian(owner: subprocess.Popen[str]) -> int:
 
 def wait_for_end_of_guardian(data_dir: Path) -> None:
     with (data_dir / "lock").open() as lock:
-        assert any(embedded.try_lock(lock) for _ in embedded.attempts(20.0))
+        assert any(embedded_servers.try_lock(lock) for _ in embedded_servers.attempts(20.0))
 
 
 def copy_package(name: str, target: Path) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway import embedders
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
+from gateway.search import embedders
 from gateway.settings import Settings
-from index.breaker import FAILURES_MAX
+from index.embedders.breaker import FAILURES_MAX
 from index.errors import EmbedderRefused
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.minilm import lay_out

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.attributes_wire import FILTER_VALUES_MAX
+from gateway.search.filter_schemas import FILTER_VALUES_MAX
 from tests.gateway.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway import working
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from index.documents import Documents
-from index.search import Embedder
-from ingest.write import Writer
+from gateway.worker import worker_loop
+from index.documents.document_store import Documents
+from index.search.searcher import Embedder
+from ingest.write.writer import Writer
 from tests.conftest import run_sql
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.own_redis import own_redis
@@ -54,7 +54,7 @@ async def ask(*callers: Caller, **fields: Any) -> None:
 
 
 async def work(services: Services) -> None:
-    await working.worker(services).drain()
+    await worker_loop.worker(services).drain()
 
 
 async def test_nothing_of_a_deleted_document_is_in_any_table_or_key(

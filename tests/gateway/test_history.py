@@ -13,8 +13,8 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.settings import Settings
-from index import migrate
-from index.search import Embedder
+from index.postgres import migrate
+from index.search.searcher import Embedder
 from loadtests.soak.oracle import oracle
 from tests.conftest import named, run_sql
 from tests.gateway.database_proxy import database_proxy

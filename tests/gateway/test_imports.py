@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize("package", ["mcp", "mcp_types", "sse_starlette", "jsonschema"])
 def test_a_gateway_that_nobody_calls_so_has_not_loaded(package: str) -> None:
-    code = f"import sys, gateway.app; sys.exit({package!r} in sys.modules)"
+    code = f"import sys, gateway.api.app; sys.exit({package!r} in sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", code], check=False)  # noqa: S603  our own
 

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gateway import direct, working
-from gateway.auditing import Flaws
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
+from gateway.operator import operations
+from gateway.operator.audit_progress import Flaws
 from gateway.services import Services, open_services
 from gateway.settings import NEVER, Settings
-from index.search import Embedder
+from gateway.worker import worker_loop
+from index.search.searcher import Embedder
 from tests.conftest import run_sql
 from tests.gateway.commands import command, environment_of, succeeds
 from tests.gateway.gateways import Caller
@@ -50,12 +51,12 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 async def audited(settings: Settings, *tenants: str, repair: bool = False) -> Flaws:
     told = Flaws(lambda _: None)
-    await direct.audit_index(settings, tenants, told, repair=repair)
+    await operations.audit_index(settings, tenants, told, repair=repair)
     return told
 
 
 async def work(services: Services) -> None:
-    await working.worker(services).drain()
+    await worker_loop.worker(services).drain()
 
 
 async def status(admin: Caller) -> dict[str, Any]:
@@ -131,11 +132,11 @@ class TestSchedules:
     ) -> None:
         await ana.put("leave", LEAVE)
         await run_sql(database_url, LOSE_A_VECTOR)
-        await working.ask_audits(services)
+        await worker_loop.ask_audits(services)
         before = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         never = await status(admin)
         await run_sql(database_url, ALL_DUE)
-        await asyncio.gather(*(working.ask_audits(services) for _ in range(3)))
+        await asyncio.gather(*(worker_loop.ask_audits(services) for _ in range(3)))
         due = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         await work(services)
         (done,) = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
@@ -153,9 +154,9 @@ class TestSchedules:
         await ana.put("leave", LEAVE)
         await run_sql(database_url, LOSE_A_VECTOR)
         async with open_services(own, Metrics(), embedder) as services:
-            await working.ask_audits(services)
+            await worker_loop.ask_audits(services)
             await run_sql(database_url, ALL_DUE)
-            await working.ask_audits(services)
+            await worker_loop.ask_audits(services)
             await work(services)
 
         assert (await status(admin))["flaws"] == {}
@@ -167,7 +168,7 @@ class TestSchedules:
         own = settings.model_copy(update={"index_audit_schedule": NEVER})
         async with open_services(own, Metrics(), embedder) as services:
             for _ in range(2):
-                await working.ask_audits(services)
+                await worker_loop.ask_audits(services)
 
         assert (await admin.call("GET", "/v1/jobs")).json()["jobs"] == []
 

@@ -13,19 +13,20 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from gateway import ingestion, paths, server
-from gateway.embedded import Servers
+from gateway.cli import serve_command
+from gateway.embedded.embedded_servers import Servers
 from gateway.errors import NotPossible
+from gateway.operator import ingest_paths, ingest_progress
 from gateway.settings import Settings
-from index.search import Embedder
-from ingest.run import Report
-from ingest.source import Defaults, Refused, Source
+from index.search.searcher import Embedder
 from ingest.sources.conversations import ConversationSource
 from ingest.sources.delimited import DelimitedSource
 from ingest.sources.faqs import FaqSource
 from ingest.sources.folder import FolderSource
 from ingest.sources.git import GitSource
 from ingest.sources.parquet import ParquetSource
+from ingest.sources.source import Defaults, Refused, Source
+from ingest.sources.source_sync import Report
 from tests.conftest import fresh_settings
 from tests.gateway.commands import command, succeeds
 from tests.gateway.gateways import Caller, Gateway, running
@@ -49,7 +50,7 @@ async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIt
 
 @pytest.fixture(scope="module")
 def environment(settings: Settings) -> dict[str, str]:
-    return server.environment(settings) | {"NEARHIT_CACHE_PREFIX": settings.cache_prefix}
+    return serve_command.environment(settings) | {"NEARHIT_CACHE_PREFIX": settings.cache_prefix}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gatew
 
 
 def opened(*named: Path, name: str | None = None, kind: str | None = None) -> list[Source]:
-    return paths.sources(named, Defaults(), name=name, kind=kind, columns=[], prune=False)
+    return ingest_paths.sources(named, Defaults(), name=name, kind=kind, columns=[], prune=False)
 
 
 # What the paths are.
@@ -104,9 +105,9 @@ def test_a_folder_is_a_repository_if_it_is_called_one_or_is_bare(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["none", "extract", "model"])
 def test_who_sums_up_is_one_of_three(name: str) -> None:
-    assert paths.summaries(name) == name
+    assert ingest_paths.summaries(name) == name
     with pytest.raises(NotPossible, match="--summaries must be one of none, extract, model"):
-        paths.summaries(f"{name}s")
+        ingest_paths.summaries(f"{name}s")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_what_makes_no_sense_is_told(
     }
 
     with pytest.raises(NotPossible) as refused:
-        paths.sources(named, **{**usual, **wanted})  # type: ignore[arg-type]
+        ingest_paths.sources(named, **{**usual, **wanted})  # type: ignore[arg-type]
 
     assert str(refused.value).startswith(reason)
 
@@ -141,10 +142,10 @@ def test_what_makes_no_sense_is_told(
 def test_only_one_folder_can_be_watched(tmp_path: Path) -> None:
     note, table = write(tmp_path / "a.md"), write(tmp_path / "b.csv")
 
-    assert paths.one_folder(opened(tmp_path)).name == tmp_path.name
+    assert ingest_paths.one_folder(opened(tmp_path)).name == tmp_path.name
     for others in ([note], [table], [tmp_path, tmp_path]):
         with pytest.raises(NotPossible):
-            paths.one_folder(opened(*others))
+            ingest_paths.one_folder(opened(*others))
 
 
 # What a person sees.
@@ -162,7 +163,7 @@ def told(source: Source, reports: list[Report], *, terminal: bool = False) -> st
     printed = StringIO()
     console = Console(file=printed, force_terminal=terminal, width=120)
     clock: Iterator[float] = iter(range(0, 1_000, 2))
-    with ingestion.progress(console, source, lambda: next(clock)) as on_item:
+    with ingest_progress.progress(console, source, lambda: next(clock)) as on_item:
         for report in reports:
             on_item(report)
     return printed.getvalue()

@@ -15,8 +15,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.embedded import Servers
-from index.search import Embedder
+from gateway.embedded.embedded_servers import Servers
+from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.world import SCOPES, Document, Principal, World

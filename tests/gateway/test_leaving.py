@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from gateway import working
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index import database, strategy
-from index.search import Embedder
-from index.shelves import Moved, Shelves
+from gateway.worker import worker_loop
+from index.documents.partitions import Moved, Shelves
+from index.postgres import database
+from index.search import strategy
+from index.search.searcher import Embedder
 from tests.conftest import run_sql
 from tests.gateway.commands import environment_of
 from tests.gateway.gateways import Caller, Gateway, problem
@@ -53,7 +54,7 @@ async def receipt(gateway: Gateway, job_id: str) -> dict[str, Any]:
 
 async def work(settings: Settings, embedder: Embedder) -> None:
     async with open_services(settings, Metrics(), embedder) as services:
-        await working.worker(services).drain()
+        await worker_loop.worker(services).drain()
 
 
 async def fill(caller: Caller, documents: int = 3) -> None:

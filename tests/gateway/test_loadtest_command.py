@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from gateway.command import app
+from gateway.cli.main import app
 from tests.conftest import ADMIN_KEY
 from tests.gateway.gateways import Caller, Gateway
 

@@ -10,18 +10,18 @@ from typing import TypeVar
 import orjson
 import pytest
 
-from gateway import direct, moving
 from gateway.metrics import Metrics
+from gateway.operator import export_import, operations
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from index.heard import Reading
-from index.search import Embedder
-from index.sources import Plan
+from index.documents.event_versions import Reading
+from index.documents.source_store import Plan
+from index.search.searcher import Embedder
 from ingest.archive import Archive
-from ingest.batch import DOCUMENTS_MAX
 from ingest.errors import NotImportable
-from ingest.revision import Put
-from ingest.run import Report
+from ingest.sources.source_sync import Report
+from ingest.write.batch import DOCUMENTS_MAX
+from ingest.write.revision import Put
 from tests.gateway.commands import command, environment_of, succeeds
 from tests.gateway.gateways import Caller, Gateway
 from tests.index.worlds import made_up_documents
@@ -44,12 +44,14 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 async def exported(settings: Settings, tenant: str) -> list[bytes]:
     to = BytesIO()
-    await moving.export(settings, tenant, to, lambda _done, _of: None)
+    await export_import.export(settings, tenant, to, lambda _done, _of: None)
     return to.getvalue().splitlines()
 
 
 async def imported(settings: Settings, file: Path, tenant: str) -> Report:
-    return await as_command(moving.import_(settings, Archive(file), tenant, lambda _report: None))
+    return await as_command(
+        export_import.import_(settings, Archive(file), tenant, lambda _report: None)
+    )
 
 
 async def as_command(work: Coroutine[None, None, T]) -> T:
@@ -187,7 +189,7 @@ async def test_an_import_that_was_broken_off_goes_on(
             raise Stopped
 
     with pytest.raises(Stopped):
-        await as_command(moving.import_(settings, archive, "copy", break_off))
+        await as_command(export_import.import_(settings, archive, "copy", break_off))
     report = await imported(settings, file, "copy")
 
     assert report.documents == count
@@ -262,7 +264,7 @@ async def test_nothing_is_imported_into_a_tenant_that_is_being_deleted(
 ) -> None:
     await ana.put("leave", "Everybody gets 25 days.")
     file = as_file(await exported(settings, "acme"), tmp_path)
-    await as_command(direct.delete_tenant(settings, "acme"))
+    await as_command(operations.delete_tenant(settings, "acme"))
 
     with pytest.raises(Exception, match="being deleted"):
         await imported(settings, file, "acme")

@@ -27,8 +27,8 @@ from hypothesis.stateful import (
 )
 
 from gateway.settings import Settings
-from index.scope import PUBLIC
-from index.search import Embedder
+from index.model.scope import PUBLIC
+from index.search.searcher import Embedder
 from loadtests.soak.oracle import Fresh
 from tests.gateway import moves
 from tests.gateway.asking import Question, asker, assert_allowed, questions

@@ -5,8 +5,8 @@ import pytest
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index.document import Document
-from index.search import Embedder
+from index.model.document import Document
+from index.search.searcher import Embedder
 from tests.gateway.gateways import Caller
 
 pytestmark = pytest.mark.anyio

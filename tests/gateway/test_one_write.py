@@ -8,10 +8,10 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from gateway.http.address import ClientAddresses
+from gateway.http.coalescing_protocol import HELD_BYTES_MAX, Held
 from gateway.http.connection import Connection
 from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.head import HeadLimits
-from gateway.one_write import HELD_BYTES_MAX, Held
 
 pytestmark = pytest.mark.anyio
 

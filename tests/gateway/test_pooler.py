@@ -15,17 +15,18 @@ import pytest
 from blockbuster import BlockBuster
 from pydantic import SecretStr, ValidationError
 
-from gateway import direct, embedded
-from gateway.embedded import Servers
+from gateway.embedded import embedded_servers
+from gateway.embedded.embedded_servers import Servers
+from gateway.operator import operations
 from gateway.settings import Settings
-from index import database, migrate, role
-from index.database import Database
 from index.errors import DatabaseUnavailable, PoolerRefused
-from index.pooler import Pooler, Timeouts
-from index.query import Query
-from index.scope import everything
-from index.search import Embedder, Searcher
-from index.tenants import Tenants
+from index.model.query import Query
+from index.model.scope import everything
+from index.postgres import database, migrate, search_role
+from index.postgres.database import Database
+from index.postgres.pooler import Pooler, Timeouts
+from index.search.searcher import Embedder, Searcher
+from index.tenants.tenant_store import Tenants
 from loadtests import own_pgbouncer
 from loadtests.own_pgbouncer import OwnPgBouncer
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
@@ -39,7 +40,7 @@ pytestmark = [
 ]
 
 OWNER = "modest"  # no superuser, and may make no roles
-LOGINS = {OWNER: secrets.token_hex(8), role.NAME: secrets.token_hex(8)}
+LOGINS = {OWNER: secrets.token_hex(8), search_role.NAME: secrets.token_hex(8)}
 TAKER = "taker"  # whose sessions begin by taking on the role that serves searches
 PASSWORDS = {**LOGINS, TAKER: secrets.token_hex(8)}
 SALES = "group:sales"
@@ -63,7 +64,7 @@ class Place:
     redis_url: str
 
     def pooler(self, bouncer: OwnPgBouncer, **logins: str) -> Pooler:
-        names = {"owner": OWNER, "searches": role.NAME, **logins}
+        names = {"owner": OWNER, "searches": search_role.NAME, **logins}
         owner, searches = (
             bouncer.url(self.url, names[who], PASSWORDS[names[who]])
             for who in ("owner", "searches")
@@ -85,7 +86,7 @@ class Place:
 @pytest.fixture(scope="module")
 def own_servers() -> Iterator[Servers]:
     """With logins that no other test should meet."""
-    with data_dir() as folder, embedded.own(folder) as started:
+    with data_dir() as folder, embedded_servers.own(folder) as started:
         asyncio.run(_log_in(started.database_url))
         yield started
 
@@ -93,8 +94,8 @@ def own_servers() -> Iterator[Servers]:
 async def _log_in(url: str) -> None:
     for login, password in PASSWORDS.items():
         await run_sql(url, f"CREATE ROLE {login} LOGIN PASSWORD '{password}'")
-    await run_sql(url, f"GRANT {role.NAME} TO {OWNER}, {TAKER}")
-    await run_sql(url, f"ALTER ROLE {TAKER} SET role = {role.NAME}")
+    await run_sql(url, f"GRANT {search_role.NAME} TO {OWNER}, {TAKER}")
+    await run_sql(url, f"ALTER ROLE {TAKER} SET role = {search_role.NAME}")
 
 
 @pytest.fixture
@@ -168,7 +169,7 @@ async def test_what_plans_hang_on_holds_on_every_connection(
         names = ("enable_seqscan", "plan_cache_mode", "statement_timeout", "hnsw.ef_search")
         told = [await connection.fetchval("SELECT current_setting($1)", name) for name in names]
         await connection.close()
-        timeout = "7s" if login == role.NAME else "10s"
+        timeout = "7s" if login == search_role.NAME else "10s"
         assert told == ["off", "force_generic_plan", timeout, "800"]
 
 
@@ -226,22 +227,26 @@ class TestRefusedAtTheStart:
         self, place: Place, bouncer: OwnPgBouncer, no_blocking_calls: BlockBuster
     ) -> None:
         for function in no_blocking_calls.functions.values():
-            function.can_block_in("gateway/direct.py", "connected")  # of commands
+            function.can_block_in("gateway/operator/operations.py", "connected")  # of commands
         pooler = place.pooler(bouncer, searches=OWNER)
 
-        with pytest.raises(PoolerRefused, match=f"log in as {role.NAME}, and does as {OWNER}"):
-            await direct.try_database(place.settings(pooler))
+        with pytest.raises(
+            PoolerRefused, match=f"log in as {search_role.NAME}, and does as {OWNER}"
+        ):
+            await operations.try_database(place.settings(pooler))
 
     async def test_is_a_pooler_that_makes_everybody_the_owner(self, place: Place) -> None:
         async with _bouncer(place, as_user=OWNER) as bouncer:
-            with pytest.raises(PoolerRefused, match=f"log in as {role.NAME}, and does as {OWNER}"):
+            with pytest.raises(
+                PoolerRefused, match=f"log in as {search_role.NAME}, and does as {OWNER}"
+            ):
                 await place.pooler(bouncer).fit(place.url, TIMEOUTS_S)
 
     async def test_is_a_role_that_was_taken_on(self, place: Place, bouncer: OwnPgBouncer) -> None:
         """What a session has taken on, it can put off."""
         pooler = place.pooler(bouncer, searches=TAKER)
 
-        with pytest.raises(PoolerRefused, match=f"does as {TAKER}, acting as {role.NAME}"):
+        with pytest.raises(PoolerRefused, match=f"does as {TAKER}, acting as {search_role.NAME}"):
             await pooler.fit(place.url, TIMEOUTS_S)
 
     async def test_is_a_connection_older_than_what_its_role_is_set_to(
@@ -280,7 +285,9 @@ class TestRefusedAtTheStart:
     ) -> None:
         unknown = bouncer.url(place.url, "nobody", "knows")
 
-        with pytest.raises(DatabaseUnavailable, match=f"the pooler lets no {role.NAME} in: "):
+        with pytest.raises(
+            DatabaseUnavailable, match=f"the pooler lets no {search_role.NAME} in: "
+        ):
             await Pooler(place.pooler(bouncer).url, unknown).fit(place.url, TIMEOUTS_S)
 
     @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cache.revision import RevisionReader
-from gateway.principal import Gate, digest_of
-from index.principals import Claims, Principal
-from index.tenants import Revisions
+from cache.revision_reader import RevisionReader
+from gateway.auth.authenticator import Gate, digest_of
+from index.tenants.principals import Claims, Principal
+from index.tenants.tenant_store import Revisions
 
 pytestmark = pytest.mark.anyio
 

@@ -13,19 +13,20 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelNotFoundEntity
 from pydantic import SecretStr, ValidationError
 
-from gateway import direct, rabbit
 from gateway.errors import NotPossible
 from gateway.metrics import Metrics
+from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from gateway.working import work
-from index.document import Document
+from gateway.worker import rabbitmq_consumer
+from gateway.worker.worker_loop import work
+from index.documents.partitions import Shelves
 from index.errors import DatabaseUnavailable
-from index.search import Embedder
-from index.shelves import Shelves
-from ingest.events import Event
-from ingest.hear import Hearer
-from ingest.revision import Written
+from index.model.document import Document
+from index.search.searcher import Embedder
+from ingest.events.event_handler import Hearer
+from ingest.events.event_schemas import Event
+from ingest.write.revision import Written
 from tests.gateway import own_rabbit
 from tests.gateway.database_proxy import database_proxy
 from tests.gateway.moody_embedder import MoodyEmbedder
@@ -54,7 +55,7 @@ async def channel(broker: OwnRabbit) -> AsyncIterator[AbstractChannel]:
     """A producer's; what other tests have left is not there."""
     connection = await aio_pika.connect(broker.url)
     async with connection, connection.channel() as made:
-        for queue in (QUEUE, QUEUE + rabbit.DEAD):
+        for queue in (QUEUE, QUEUE + rabbitmq_consumer.DEAD):
             await made.queue_delete(queue)
             await made.declare_queue(queue, durable=True)
         yield made
@@ -107,7 +108,7 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Worke
         await services.tenants.create("acme", "acme")
         stop, failed = asyncio.Event(), asyncio.Event()
         hearer = Noticing(services.writer, services.hearsay, settings.language, failed)
-        consumer = replace(rabbit.consumer(services), hearer=hearer)
+        consumer = replace(rabbitmq_consumer.consumer(services), hearer=hearer)
         running = asyncio.create_task(consumer.run(stop))
         try:
             yield Worker(services, running, failed)
@@ -133,7 +134,7 @@ async def send(channel: AbstractChannel, *happened: dict[str, Any] | bytes) -> N
 
 async def dead(channel: AbstractChannel) -> AbstractIncomingMessage:
     """The next dead letter, once there is one."""
-    queue = await channel.get_queue(QUEUE + rabbit.DEAD)
+    queue = await channel.get_queue(QUEUE + rabbitmq_consumer.DEAD)
     async with asyncio.timeout(30):
         while (message := await queue.get(fail=False, no_ack=True)) is None:
             await asyncio.sleep(0.01)
@@ -180,7 +181,7 @@ async def test_what_cant_be_done_is_dead_with_the_reason_and_stops_nothing(
     letter = await dead(channel)
 
     assert letter.body == body
-    assert reason in str(letter.headers[rabbit.REASON])
+    assert reason in str(letter.headers[rabbitmq_consumer.REASON])
     await worker.until(FIRST)
 
 
@@ -192,7 +193,7 @@ async def test_a_queue_of_a_tenant_that_is_not_there_loses_nothing(
         await send(channel, update(1, FIRST))
         letter = await dead(channel)
 
-        assert "there is no tenant nobody" in str(letter.headers[rabbit.REASON])
+        assert "there is no tenant nobody" in str(letter.headers[rabbitmq_consumer.REASON])
         assert await worker.shown() is None
 
 
@@ -210,7 +211,7 @@ async def test_a_database_that_is_away_is_waited_for_in_order(
             wire.mend()
             await worker.until(SECOND)
 
-    assert await (await channel.get_queue(QUEUE + rabbit.DEAD)).get(fail=False) is None
+    assert await (await channel.get_queue(QUEUE + rabbitmq_consumer.DEAD)).get(fail=False) is None
 
 
 async def test_an_embedder_that_stays_away_leaves_a_dead_letter(
@@ -225,7 +226,7 @@ async def test_an_embedder_that_stays_away_leaves_a_dead_letter(
         await send(channel, letter.body)
         found = await worker.until(FIRST)
 
-    assert "the test said so" in str(letter.headers[rabbit.REASON])
+    assert "the test said so" in str(letter.headers[rabbitmq_consumer.REASON])
     assert found is not None
     assert found.readers == ("tenant",)
 
@@ -319,4 +320,4 @@ class TestSettings:
         self, settings: Settings, fields: dict[str, Any], reason: str
     ) -> None:
         with pytest.raises(NotPossible, match=reason):
-            await direct.work(settings.model_copy(update=fields), 1.0)
+            await operations.work(settings.model_copy(update=fields), 1.0)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from gateway.search.search_schemas import HitAnswer
 from gateway.settings import Settings
-from gateway.wire import HitAnswer
-from index.search import Embedder
+from index.search.searcher import Embedder
 from ingest.summaries.extract import extract
 from tests.gateway.gateways import Caller, Gateway, problem, running
 

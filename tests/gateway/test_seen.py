@@ -7,12 +7,12 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway import seen as limits
-from gateway.seen import Seen, Viewer
-from index.actor import SYSTEM
-from index.audit_log import DOCUMENTS_MAX, Sighting
+from gateway.admin import read_log as limits
+from gateway.admin.read_log import Seen, Viewer
+from index.audit.audit_log import DOCUMENTS_MAX, Sighting
 from index.errors import DatabaseUnavailable
-from index.principals import Principal
+from index.model.audit_actor import SYSTEM
+from index.tenants.principals import Principal
 
 pytestmark = pytest.mark.anyio
 

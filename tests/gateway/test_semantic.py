@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from cache.bands import EDGES, RULES
-from gateway import openapi
-from gateway.calls import CALLS
+from cache.semantic.similarity_buckets import EDGES, RULES
+from gateway.api import openapi
+from gateway.api.routes import CALLS
 from gateway.settings import Settings
-from index import lexical
-from index.bands import BandCounts, Bands
-from index.database import connect
-from index.static_embedder import StaticEmbedder
+from index.embedders.static_embedder import StaticEmbedder
+from index.postgres.database import connect
+from index.tenants.semantic_bucket_store import BandCounts, Bands
+from index.text import lexical
 from tests.gateway.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio

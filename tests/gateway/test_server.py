@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from gateway.embedded import Servers
+from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
 from tests.conftest import fresh_settings, run_sql
 from tests.gateway.commands import WAIT_S_MAX, environment_of, fails
@@ -291,7 +291,7 @@ async def test_every_commands_help_loads_nothing_that_takes_long_to_load() -> No
     script = f"""
 import sys
 from typer.testing import CliRunner
-from gateway.command import app
+from gateway.cli.main import app
 for command in {COMMANDS}:
     shown = CliRunner().invoke(app, [*command, "--help"])
     assert shown.exit_code == 0 and "Usage" in shown.output, (command, shown.output)

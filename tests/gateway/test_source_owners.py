@@ -8,16 +8,16 @@ import httpx2
 import orjson
 import pytest
 
-from gateway import working
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from index.document import Document
+from gateway.worker import worker_loop
+from index.documents.event_versions import Reading
 from index.errors import SourceReserved
-from index.heard import Reading
-from index.search import Embedder
-from ingest import events
-from ingest.hear import Hearer
+from index.model.document import Document
+from index.search.searcher import Embedder
+from ingest.events import event_schemas
+from ingest.events.event_handler import Hearer
 from tests.gateway.gateways import Caller, problem
 
 pytestmark = pytest.mark.anyio
@@ -72,7 +72,7 @@ async def test_a_source_of_callers_is_not_read_until_its_documents_are_gone(
     await put(admin, "notes", headers=headers)
     refused = problem(await configure(admin, "notes"), 409)
     asked = await admin.call("POST", "/v1/sources/notes/reindex")
-    await working.worker(services).drain()
+    await worker_loop.worker(services).drain()
     shown = await admin.call("GET", "/v1/documents/x")
     await admin.call("DELETE", "/v1/documents/x")
 
@@ -135,7 +135,7 @@ class TestNoCallerBringsDocumentsTo:
         hearer = Hearer(services.writer, services.hearsay, "en")
 
         with pytest.raises(SourceReserved):
-            await hearer.hear("acme", events.parse(orjson.dumps(event), "acme", 10_000))
+            await hearer.hear("acme", event_schemas.parse(orjson.dumps(event), "acme", 10_000))
 
         assert await services.documents.stored("acme", "x") is None
 
@@ -146,7 +146,7 @@ async def test_files_are_not_attached_to_a_source_that_is_read(
     settings = {"path": "handbook", "readers": ["tenant"]}
     await admin.call("PUT", "/v1/sources/handbook", json={**FOLDER, "settings": settings})
     await admin.call("POST", "/v1/sources/handbook/reindex")
-    await working.worker(services).drain()
+    await worker_loop.worker(services).drain()
     upload = {"file": ("leave.md", b"Leave."), "purpose": (None, "assistants")}
     file = (await ana.call("POST", "/v1/files", files=upload)).json()["id"]
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from gateway import reading, working
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from gateway.sources_wire import PathSettings, PathSourceBody
-from index.search import Embedder
+from gateway.sources import source_reader
+from gateway.sources.source_schemas import PathSettings, PathSourceBody
+from gateway.worker import worker_loop
+from index.search.searcher import Embedder
 from ingest.errors import JobRefused
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.git_server import commit, git, git_server
@@ -54,7 +55,7 @@ async def read(admin: Caller, services: Services, **body: Any) -> dict[str, Any]
 
 async def reindex(admin: Caller, services: Services) -> dict[str, Any]:
     asked = await admin.call("POST", "/v1/sources/x/reindex")
-    await working.worker(services).drain()
+    await worker_loop.worker(services).drain()
     job: dict[str, Any] = (await admin.call("GET", f"/v1/jobs/{asked.json()['job_id']}")).json()
     return job
 
@@ -91,7 +92,7 @@ class TestFolders:
         body = PathSourceBody.model_construct(kind="folder", settings=fields)
 
         with pytest.raises(JobRefused, match="leads out of NEARHIT_SOURCES_DIR/acme"):
-            async with reading.opened(settings, "acme", "x", body):
+            async with source_reader.opened(settings, "acme", "x", body):
                 pass
 
     async def test_links_to_another_tenants_files_and_folders_are_refused(
@@ -143,7 +144,7 @@ class TestFolders:
         problem(await gateway.operator.call("POST", "/v1/tenants", json={"id": tenant}), 422)
 
         with pytest.raises(JobRefused, match="no folder of sources"):
-            reading.checked_tenant(tenant)
+            source_reader.checked_tenant(tenant)
 
 
 class TestRepositories:

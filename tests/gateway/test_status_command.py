@@ -7,7 +7,7 @@ import pytest
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.gateway.commands import environment_of, refused, succeeds
 from tests.gateway.gateways import Caller, Gateway
 from tests.gateway.test_jobs import put_later

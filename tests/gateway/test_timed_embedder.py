@@ -7,9 +7,9 @@ from structlog.testing import capture_logs
 
 from gateway import logs
 from gateway.metrics import Metrics
-from gateway.timed_embedder import TimedEmbedder
+from gateway.search.metered_embedder import TimedEmbedder
 from index.errors import EmbeddingUnavailable
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.gateway.moody_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway import backfill, embedders, working
 from gateway.metrics import Metrics
+from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from index.usage import Amounts
+from gateway.worker import backfill, worker_loop
+from index.tenants.usage import Amounts
 from tests.conftest import run_sql
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.test_jobs import LATER, job, put_later
@@ -139,7 +140,7 @@ class TestLimits:
             assert (await usage(admin))["money_month"] == TOKENS * 1_000
             asked = len(stub.asked)
             stop = asyncio.Event()
-            at_work = asyncio.create_task(working.worker(services).run(stop))
+            at_work = asyncio.create_task(worker_loop.worker(services).run(stop))
 
             body = {"text": "Not paid for."}
             waits = await ana.call("PUT", "/v1/documents/second", json=body)
@@ -203,7 +204,7 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
             "UPDATE jobs SET created_at = now() - interval '1 hour' WHERE source = 'wiki'",
         )
         behind = await status(admin)
-        await working.worker(services).drain()
+        await worker_loop.worker(services).drain()
         await services.spending.flush()
         done = await status(admin)
 
@@ -235,7 +236,7 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
         asked = len(stub.asked)
         first = await services.jobs.put_once(backfill.job("acme", 3))
         assert await services.jobs.put_once(backfill.job("acme", 3)) == first
-        await working.worker(services).drain()
+        await worker_loop.worker(services).drain()
         shown = await services.jobs.show("acme", first)
 
     assert shown is not None

@@ -11,14 +11,14 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from gateway import working
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index.document import Document
-from index.heard import Reading
-from index.search import Embedder
-from ingest.revision import Put
+from gateway.worker import worker_loop
+from index.documents.event_versions import Reading
+from index.model.document import Document
+from index.search.searcher import Embedder
+from ingest.write.revision import Put
 from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -169,7 +169,7 @@ async def test_a_store_of_many_documents_is_emptied_by_a_worker(
             left = await ana.found("leave", top_k=100)
             async with (
                 open_services(settings, Metrics(), embedder) as services,
-                working.working(services),
+                worker_loop.working(services),
                 asyncio.timeout(30),
             ):
                 while await ana.found("leave"):

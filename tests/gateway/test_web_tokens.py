@@ -14,10 +14,10 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway import web_tokens
+from gateway.auth import web_tokens
 from gateway.errors import NotPossible
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.issuer import ALGORITHMS, AUDIENCE, ISSUER, Issuer, issuing
 

@@ -8,15 +8,15 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway import working
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from index.document import Document
-from index.heard import Reading
-from index.search import Embedder
-from ingest import events
-from ingest.hear import Hearer
+from gateway.worker import worker_loop
+from index.documents.event_versions import Reading
+from index.model.document import Document
+from index.search.searcher import Embedder
+from ingest.events import event_schemas
+from ingest.events.event_handler import Hearer
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
@@ -49,7 +49,7 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 
 async def work(services: Services) -> None:
-    await working.worker(services).drain()
+    await worker_loop.worker(services).drain()
 
 
 async def put_later(caller: Caller, text: str, document_id: str = "x", **fields: Any) -> str:
@@ -87,7 +87,7 @@ async def asked(admin: Caller, method: str, path: str) -> str:
 async def hear(services: Services, **event: Any) -> None:
     body = orjson.dumps({"document_id": "x", **event})
     hearer = Hearer(services.writer, services.hearsay, "en")
-    await hearer.hear("acme", events.parse(body, "acme", 1_000_000))
+    await hearer.hear("acme", event_schemas.parse(body, "acme", 1_000_000))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,15 +24,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from gateway.metrics import Metrics
-from gateway.queued import handlers
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from gateway.working import worker
-from index.jobs import Claimed
-from index.search import Embedder
-from index.sources import READ
-from ingest import events
-from ingest.hear import Hearer
+from gateway.worker.job_handlers import handlers
+from gateway.worker.worker_loop import worker
+from index.documents.source_store import READ
+from index.jobs.job_queue import Claimed
+from index.search.searcher import Embedder
+from ingest.events import event_schemas
+from ingest.events.event_handler import Hearer
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
@@ -227,7 +227,9 @@ class World:
                 event |= {"type": "update", "document": {"text": write.text}}
                 write.source = "events"
         hearer = Hearer(self.stage.services.writer, self.stage.services.hearsay, "en")
-        await hearer.hear(self.tenant, events.parse(orjson.dumps(event), self.tenant, 100_000))
+        await hearer.hear(
+            self.tenant, event_schemas.parse(orjson.dumps(event), self.tenant, 100_000)
+        )
         self.written.append(write)
 
     async def ask_to_read(self) -> None:

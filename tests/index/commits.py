@@ -8,14 +8,14 @@ import asyncpg
 import numpy as np
 from pgvector import HalfVector, SparseVector
 
-from index.chunk_rows import Added, Kept
-from index.document import Document
-from index.document_writes import CommitOutcome, Write
-from index.documents import Documents, Stored
+from index.documents.chunk_store import Added, Kept
+from index.documents.document_store import Documents, Stored
+from index.documents.document_writes import CommitOutcome, Write
+from index.documents.outbox import Committed
 from index.errors import SourceReserved
-from index.lexical import DIMENSION
-from index.outbox import Committed
-from index.tenants import Tenants
+from index.model.document import Document
+from index.tenants.tenant_store import Tenants
+from index.text.lexical import DIMENSION
 
 
 async def apply(documents: Documents, tenant: str, write: Write) -> Committed | None:

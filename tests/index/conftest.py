@@ -7,13 +7,13 @@ from contextlib import AbstractAsyncContextManager
 import asyncpg
 import pytest
 
-from gateway.embedded import Servers
-from index.database import Database, connect
-from index.documents import Documents
-from index.search import Searcher
-from index.static_embedder import StaticEmbedder
-from index.tenants import Tenants
-from ingest.write import Writer
+from gateway.embedded.embedded_servers import Servers
+from index.documents.document_store import Documents
+from index.embedders.static_embedder import StaticEmbedder
+from index.postgres.database import Database, connect
+from index.search.searcher import Searcher
+from index.tenants.tenant_store import Tenants
+from ingest.write.writer import Writer
 from tests.conftest import fresh_settings
 from tests.index import crowd, worlds
 from tests.index.commits import Rows

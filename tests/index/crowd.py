@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
-from index import lexical
-from index.chunk_rows import Added
-from index.document_writes import Write
-from index.documents import Documents
-from index.hashing_embedder import HashingEmbedder
-from index.strategy import Limits
+from index.documents.chunk_store import Added
+from index.documents.document_store import Documents
+from index.documents.document_writes import Write
+from index.embedders.hashing_embedder import HashingEmbedder
+from index.search.strategy import Limits
+from index.text import lexical
 from tests.index.samples import a_document
 
 EMBEDDER = HashingEmbedder(32)

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from index.database import Database
-from index.document import Document
-from index.documents import Documents
-from index.query import Filter, Query
-from index.scope import SCOPE_NAMES, ScopeName, resolve
-from index.search import Found, Searcher
-from index.static_embedder import StaticEmbedder
-from index.tenants import Tenants
-from ingest.cuts.structure import chunks
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.embedders.static_embedder import StaticEmbedder
+from index.model.document import Document
+from index.model.query import Filter, Query
+from index.model.scope import SCOPE_NAMES, ScopeName, resolve
+from index.postgres.database import Database
+from index.search.searcher import Found, Searcher
+from index.tenants.tenant_store import Tenants
+from ingest.chunkers.structure import chunks
+from ingest.write.writer import Writer
 from tests.index import worlds
 from tests.index.samples import RecordingInvalidation, put, subsets
 from tests.index.worlds import Piece, Principal

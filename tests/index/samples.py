@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cache.protocol import Revisions
-from index.document import Document
 from index.errors import EmbeddingUnavailable
-from index.search import Embedder
-from ingest.revision import Written
-from ingest.write import Writer
+from index.model.document import Document
+from index.search.searcher import Embedder
+from ingest.write.revision import Written
+from ingest.write.writer import Writer
 
 T = TypeVar("T")
 

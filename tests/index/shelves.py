@@ -5,15 +5,15 @@ from typing import Any
 
 import asyncpg
 
-from index.database import Database
-from index.documents import Documents
-from index.hits import Hit
-from index.query import Query
-from index.scope import everything
-from index.search import Searcher
-from index.shelves import Indexed, Moved, Shelves
-from index.strategy import Limits
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.documents.partitions import Indexed, Moved, Shelves
+from index.model.query import Query
+from index.model.scope import everything
+from index.postgres.database import Database
+from index.search.hits import Hit
+from index.search.searcher import Searcher
+from index.search.strategy import Limits
+from ingest.write.writer import Writer
 from tests.index import crowd
 from tests.index.samples import a_document, put
 

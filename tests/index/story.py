@@ -6,9 +6,9 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
-from index.document import Document
-from index.query import Filter, Finish, Query
-from index.scope import SCOPE_NAMES, Scope, resolve
+from index.model.document import Document
+from index.model.query import Filter, Finish, Query
+from index.model.scope import SCOPE_NAMES, Scope, resolve
 from tests.index import worlds
 from tests.index.samples import subsets
 

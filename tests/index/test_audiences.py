@@ -8,7 +8,7 @@ from typing import TypeAlias
 import asyncpg
 import pytest
 
-from index.tenants import Tenants
+from index.tenants.tenant_store import Tenants
 
 pytestmark = pytest.mark.anyio
 

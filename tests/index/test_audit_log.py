@@ -9,17 +9,17 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
-from index import audit_chain, audit_log
-from index.actor import OPERATOR, SYSTEM, Actor, acting_as
-from index.audit_chain import Head, Verified
-from index.audit_log import AuditLog, Logged, Sighting, Wanted
-from index.bands import Bands
-from index.database import Database
-from index.documents import Documents
-from index.principals import NewKey, Principals
-from index.sources import Plan, Sources
-from index.tenants import Tenants
-from index.usage import Usage
+from index.audit import audit_chain, audit_log
+from index.audit.audit_chain import Head, Verified
+from index.audit.audit_log import AuditLog, Logged, Sighting, Wanted
+from index.documents.document_store import Documents
+from index.documents.source_store import Plan, Sources
+from index.model.audit_actor import OPERATOR, SYSTEM, Actor, acting_as
+from index.postgres.database import Database
+from index.tenants.principals import NewKey, Principals
+from index.tenants.semantic_bucket_store import Bands
+from index.tenants.tenant_store import Tenants
+from index.tenants.usage import Usage
 from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio

@@ -5,10 +5,10 @@ import asyncio
 import asyncpg
 import pytest
 
-from cache import bands as rules
-from index.bands import BandCounts, Bands, Semantics
-from index.database import Database
-from index.tenants import Tenants
+from cache.semantic import similarity_buckets as rules
+from index.postgres.database import Database
+from index.tenants.semantic_bucket_store import BandCounts, Bands, Semantics
+from index.tenants.tenant_store import Tenants
 
 pytestmark = pytest.mark.anyio
 

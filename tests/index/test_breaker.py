@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.breaker import FAILURES_MAX, FIRST_PAUSE_S, LONGEST_PAUSE_S, Breaker
+from index.embedders.breaker import FAILURES_MAX, FIRST_PAUSE_S, LONGEST_PAUSE_S, Breaker
 
 
 class Clock:

@@ -5,15 +5,16 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from index import changes, lexical
-from index.changes import Changes, News
-from index.database import Database
-from index.documents import Documents
-from index.shelves import Shelves
-from index.strategy import Limits
-from index.tenants import Tenants
-from ingest.cuts.structure import chunks
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.documents.partitions import Shelves
+from index.invalidation import changes
+from index.invalidation.changes import Changes, News
+from index.postgres.database import Database
+from index.search.strategy import Limits
+from index.tenants.tenant_store import Tenants
+from index.text import lexical
+from ingest.chunkers.structure import chunks
+from ingest.write.writer import Writer
 from tests.index import crowd
 from tests.index.samples import RecordingEmbedder, a_document, put
 

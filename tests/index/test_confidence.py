@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from index.confidence import is_low
-from index.fusion import Fused
-from index.hits import Hit
+from index.search.confidence import is_low
+from index.search.fusion import Fused
+from index.search.hits import Hit
 
 
 def hit(score: float, source: str = "api", tenant: str = "acme") -> Hit:

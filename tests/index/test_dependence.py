@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.dependence import FORMAT, Dependence
 from index.errors import Unreadable
-from index.query import Filter, Query
-from index.scope import SCOPE_NAMES, resolve
+from index.invalidation.answer_dependencies import FORMAT, Dependence
+from index.model.query import Filter, Query
+from index.model.scope import SCOPE_NAMES, resolve
 from tests.index import worlds
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

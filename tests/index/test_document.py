@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from index import document
-from index.document import Document, is_reader, normalise
+from index.model import document
+from index.model.document import Document, is_reader, normalise
 
 DOCUMENT = TypeAdapter(Document)
 FIELDS: dict[str, Any] = {

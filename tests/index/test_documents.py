@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pgvector import SparseVector
 
-from index.chunk_rows import Kept
-from index.document import METADATA_INTEGER_MAX, normalise
-from index.document_writes import Write
-from index.documents import Documents
-from index.lexical import DIMENSION
-from index.query import Filter
-from index.scope import everything
+from index.documents.chunk_store import Kept
+from index.documents.document_store import Documents
+from index.documents.document_writes import Write
+from index.model.document import METADATA_INTEGER_MAX, normalise
+from index.model.query import Filter
+from index.model.scope import everything
+from index.text.lexical import DIMENSION
 from tests.index.commits import (
     Rows,
     a_chunk,

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 import asyncpg
 import pytest
 
-from index.document import Document
-from index.documents import Documents, Stored
-from index.outbox import Committed
-from index.tenants import Tenants
+from index.documents.document_store import Documents, Stored
+from index.documents.outbox import Committed
+from index.model.document import Document
+from index.tenants.tenant_store import Tenants
 from tests.index.commits import Rows, a_write, apply, revision, revisions_of, write_again, written
 from tests.index.samples import a_document
 

@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pgvector import HalfVector
 
-from index import statements
-from index.chunk_rows import Kept
-from index.database import Database
-from index.document_writes import Write
-from index.documents import Documents
-from index.query import Filter
-from index.scope import Scope, everything, resolve
-from index.tenants import Tenants
+from index.documents.chunk_store import Kept
+from index.documents.document_store import Documents
+from index.documents.document_writes import Write
+from index.model.query import Filter
+from index.model.scope import Scope, everything, resolve
+from index.postgres import statements
+from index.postgres.database import Database
+from index.tenants.tenant_store import Tenants
 from tests.index.commits import a_write, apply, digest, written
 from tests.index.samples import a_document
 

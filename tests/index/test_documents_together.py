@@ -7,11 +7,11 @@ import asyncpg
 import pytest
 from pgvector import SparseVector
 
-from index.chunk_rows import Kept
-from index.document_writes import Write
-from index.documents import Documents
-from index.lexical import DIMENSION
-from index.tenants import Tenants
+from index.documents.chunk_store import Kept
+from index.documents.document_store import Documents
+from index.documents.document_writes import Write
+from index.tenants.tenant_store import Tenants
+from index.text.lexical import DIMENSION
 from tests.index.commits import Rows, a_chunk, a_write, digest, revision, revisions_of, written
 from tests.index.samples import a_document
 

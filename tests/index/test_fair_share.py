@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.errors import Saturated
-from index.fair_share import FairShare
+from index.postgres.fair_share import FairShare
 
 pytestmark = pytest.mark.anyio
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import fusion
-from index.fusion import Candidate, Compared, Fused, Leg
+from index.search import fusion
+from index.search.fusion import Candidate, Compared, Fused, Leg
 
 Fuse = Callable[[Sequence[Candidate], Sequence[Candidate]], list[Fused]]
 

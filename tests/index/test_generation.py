@@ -5,12 +5,12 @@ import asyncio
 import asyncpg
 import pytest
 
-from index import lexical
-from index.database import Database
+from index.embedders.index_version import Generation, claim
+from index.embedders.static_embedder import StaticEmbedder
 from index.errors import GenerationMismatch
-from index.generation import Generation, claim
-from index.search import Embedder
-from index.static_embedder import StaticEmbedder
+from index.postgres.database import Database
+from index.search.searcher import Embedder
+from index.text import lexical
 from tests.index.samples import AbsentEmbedder, IndifferentEmbedder
 
 pytestmark = pytest.mark.anyio

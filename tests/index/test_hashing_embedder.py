@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.database import Database
-from index.documents import Documents
-from index.generation import claim
-from index.hashing_embedder import HashingEmbedder
-from index.query import Query
-from index.scope import everything
-from index.search import Searcher
-from index.vectors import DIMENSIONS_MAX
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.embedders.hashing_embedder import HashingEmbedder
+from index.embedders.index_version import claim
+from index.embedders.vectors import DIMENSIONS_MAX
+from index.model.query import Query
+from index.model.scope import everything
+from index.postgres.database import Database
+from index.search.searcher import Searcher
+from ingest.write.writer import Writer
 from tests.index.samples import RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +47,7 @@ async def test_a_question_is_nearer_to_the_text_that_has_its_words() -> None:
 
 def test_another_process_makes_the_same_bytes() -> None:
     script = (
-        "import asyncio; from index.hashing_embedder import HashingEmbedder;"
+        "import asyncio; from index.embedders.hashing_embedder import HashingEmbedder;"
         "print(asyncio.run(HashingEmbedder(8).embed_query('um dois três')).tobytes().hex())"
     )
     other = subprocess.run(  # noqa: S603  ours

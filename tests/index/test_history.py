@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from index.tenants import Tenants
+from index.tenants.tenant_store import Tenants
 from tests.conftest import run_sql
 
 pytestmark = pytest.mark.anyio

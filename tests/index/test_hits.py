@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import hits
-from index.fusion import Fused
-from index.query import Query
+from index.model.query import Query
+from index.search import hits
+from index.search.fusion import Fused
 
 TEXT = "abcdefghijklmnopqrstuvwxyz" * 2
 QUERY = Query("?", alpha=0.5)

@@ -7,13 +7,13 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from index import jobs
-from index.database import Database
-from index.documents import Documents
+from index.documents.document_store import Documents
 from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
-from index.jobs import Claimed, Job, Jobs, NewJob, Run
-from index.tenants import Tenants
-from ingest.write import Writer
+from index.jobs import job_queue
+from index.jobs.job_queue import Claimed, Job, Jobs, NewJob, Run
+from index.postgres.database import Database
+from index.tenants.tenant_store import Tenants
+from ingest.write.writer import Writer
 from tests.index.samples import PLAIN, put
 
 pytestmark = pytest.mark.anyio
@@ -59,13 +59,13 @@ async def test_a_job_is_there_only_if_what_asked_for_it_is_committed(
 
     async def ask_and_roll_back() -> None:
         async with database.transaction() as session:
-            await jobs.enqueue(session, a_job())
+            await job_queue.enqueue(session, a_job())
             raise RollBackError
 
     with pytest.raises(RollBackError):
         await ask_and_roll_back()
     async with database.transaction() as session:
-        job_id = await jobs.enqueue(session, a_job())
+        job_id = await job_queue.enqueue(session, a_job())
         assert await claim(queue) is None
 
     assert (await claimed(queue)).job_id == job_id
@@ -96,13 +96,13 @@ async def test_who_asks_for_too_much_is_told(
     queue: Jobs, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     with pytest.raises(PayloadTooLarge):
-        await queue.put(a_job(payload=bytes(jobs.PAYLOAD_BYTES_MAX + 1)))
+        await queue.put(a_job(payload=bytes(job_queue.PAYLOAD_BYTES_MAX + 1)))
     with pytest.raises(TenantMissing):
         await queue.put(a_job(tenant="nobody"))
     await connection.execute(
         "INSERT INTO jobs (job_id, tenant, kind, target, attempts_max) "
         "SELECT 'job_' || n, 'acme', 'work', 'x', 1 FROM generate_series(1, $1) AS n",
-        jobs.WAITING_MAX,
+        job_queue.WAITING_MAX,
     )
     with pytest.raises(QueueFull):
         await queue.put(a_job())

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.embedded import Servers
-from index.changes import Changes
-from index.leaving import Leaving
-from index.query import Query
-from index.scope import PUBLIC, everything
-from index.static_embedder import StaticEmbedder
-from index.tenants import Tenants
+from gateway.embedded.embedded_servers import Servers
+from index.embedders.static_embedder import StaticEmbedder
+from index.invalidation.changes import Changes
+from index.model.query import Query
+from index.model.scope import PUBLIC, everything
+from index.tenants.tenant_deletion import Leaving
+from index.tenants.tenant_store import Tenants
 from tests.index import worlds
 from tests.index.test_strategies import LAYOUTS, Laid, laid_out
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from index import lexical, tokens
-from index.lexical import CHUNK_TERMS_MAX, DIMENSION, LANGUAGES, QUERY_TERMS_MAX
+from index.text import lexical, tokens
+from index.text.lexical import CHUNK_TERMS_MAX, DIMENSION, LANGUAGES, QUERY_TERMS_MAX
 
 TEXTS = st.text(st.sampled_from("aàáâãäbcçdeéêëiíîlmnñoóôõöprstuúüvwxyzß019 .-_@"))
 PIECES = st.sampled_from(

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from gateway.embedded import Servers
+from gateway.embedded.embedded_servers import Servers
 from index.errors import DatabaseUnavailable, MigrationRefused
-from index.migrate import Migration, migrate, shipped
+from index.postgres.migrate import Migration, migrate, shipped
 from tests.conftest import named, run_sql
 
 pytestmark = pytest.mark.anyio

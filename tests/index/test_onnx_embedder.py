@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from index.embedders.onnx_embedder import OnnxEmbedder, load
+from index.embedders.onnx_model import OnnxModel, read
 from index.errors import EmbedderRefused, EmbeddingUnavailable
-from index.onnx_embedder import OnnxEmbedder, load
-from index.onnx_model import OnnxModel, read
 from tests.minilm import lay_out
 
 pytestmark = pytest.mark.anyio

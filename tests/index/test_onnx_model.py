@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from index.embedders.onnx_model import TOKENS_MAX, read
 from index.errors import EmbedderRefused
-from index.onnx_model import TOKENS_MAX, read
 from tests.minilm import lay_out
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import openai
 import pytest
 
-from index.breaker import FAILURES_MAX, FIRST_PAUSE_S
+from index.embedders.breaker import FAILURES_MAX, FIRST_PAUSE_S
+from index.embedders.openai_embedder import PATIENCE_S, OpenAIEmbedder
 from index.errors import EmbeddingUnavailable
-from index.openai_embedder import PATIENCE_S, OpenAIEmbedder
 from tests.stub_openai import (
     TOKENS,
     WIDTH,

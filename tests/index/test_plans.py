@@ -13,18 +13,18 @@ from typing import Any, Protocol, TypeAlias, cast, get_args
 
 import pytest
 
-from gateway.embedded import Servers
-from index.changes import Changes
-from index.connections import pool
-from index.database import Database, Row, Searching, Session
-from index.documents import Documents
-from index.query import Filter, FusionName, Query
-from index.role import Connection
-from index.scope import SCOPE_NAMES, Scope, resolve
-from index.search import Searcher
-from index.shelves import Moved, Shelves
-from index.strategy import Limits
-from index.tenants import Tenants
+from gateway.embedded.embedded_servers import Servers
+from index.documents.document_store import Documents
+from index.documents.partitions import Moved, Shelves
+from index.invalidation.changes import Changes
+from index.model.query import Filter, FusionName, Query
+from index.model.scope import SCOPE_NAMES, Scope, resolve
+from index.postgres.connections import pool
+from index.postgres.database import Database, Row, Searching, Session
+from index.postgres.search_role import Connection
+from index.search.searcher import Searcher
+from index.search.strategy import Limits
+from index.tenants.tenant_store import Tenants
 from tests.conftest import fresh_settings, run_sql
 from tests.index import crowd
 from tests.index.conftest import connected

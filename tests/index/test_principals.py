@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from index.database import Database
-from index.principals import NewKey, Principals
-from index.tenants import Tenants
+from index.postgres.database import Database
+from index.tenants.principals import NewKey, Principals
+from index.tenants.tenant_store import Tenants
 
 pytestmark = pytest.mark.anyio
 

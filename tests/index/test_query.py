@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from index import attributes, scope
-from index.attributes import Condition
-from index.document import Document
-from index.query import Filter
-from index.visible import which
+from index.model import attributes, scope
+from index.model.attributes import Condition
+from index.model.document import Document
+from index.model.query import Filter
+from index.search.visibility_args import which
 from tests.index import questions, worlds
 
 pytestmark = pytest.mark.anyio

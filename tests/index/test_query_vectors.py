@@ -2,11 +2,11 @@
 
 import pytest
 
-from index.database import Database
-from index.query import Query
-from index.scope import everything
-from index.search import Searcher
-from ingest.write import Writer
+from index.model.query import Query
+from index.model.scope import everything
+from index.postgres.database import Database
+from index.search.searcher import Searcher
+from ingest.write.writer import Writer
 from tests.index.samples import PLAIN, RecordingEmbedder, put
 
 pytestmark = pytest.mark.anyio

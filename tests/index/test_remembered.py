@@ -1,6 +1,6 @@
 """What was made of a piece of text is not made again, and takes no more memory than it may."""
 
-from index.remembered import CHARACTERS_MAX, PIECES_MAX, Remembered
+from index.text.memo import CHARACTERS_MAX, PIECES_MAX, Remembered
 
 
 def counting(made: list[str]) -> Remembered[int]:

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.changes import Arrival, News
-from index.dependence import Dependence
-from index.query import Filter, Query
-from index.reverse import Reverse
-from index.scope import SCOPE_NAMES, resolve
+from index.invalidation.answer_dependencies import Dependence
+from index.invalidation.changes import Arrival, News
+from index.invalidation.reverse_search import Reverse
+from index.model.query import Filter, Query
+from index.model.scope import SCOPE_NAMES, resolve
 from tests.index import worlds
 
 pytestmark = pytest.mark.anyio

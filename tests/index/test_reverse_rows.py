@@ -9,9 +9,9 @@ import pytest
 from pgvector import HalfVector, SparseVector
 from pgvector.asyncpg import register_vector
 
-from index import lexical
-from index.postings import NOTE, Postings
-from index.reverse import Reverse
+from index.invalidation.postings import NOTE, Postings
+from index.invalidation.reverse_search import Reverse
+from index.text import lexical
 from tests.index.test_reverse import ENTRY, NOTHING, an_arrival, half
 
 pytestmark = pytest.mark.anyio

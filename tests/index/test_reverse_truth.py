@@ -14,25 +14,25 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.compute import encode
-from gateway.embedded import Servers
-from index import generation
-from index.changes import Changes
-from index.database import Database
-from index.dependence import Dependence
-from index.document import Document
-from index.documents import Documents
-from index.hashing_embedder import HashingEmbedder
-from index.query import Query
-from index.reverse import Reverse
-from index.scope import Scope
-from index.search import Embedder, Found, Searcher
-from index.spaces import Spaces
-from index.static_embedder import StaticEmbedder
-from index.tenants import Tenants
-from ingest.reembed import Reembedder
-from ingest.revision import Put
-from ingest.write import Writer
+from gateway.embedded.embedded_servers import Servers
+from gateway.search.response_body import encode
+from index.documents.document_store import Documents
+from index.embedders import index_version
+from index.embedders.embedding_migration import Spaces
+from index.embedders.hashing_embedder import HashingEmbedder
+from index.embedders.static_embedder import StaticEmbedder
+from index.invalidation.answer_dependencies import Dependence
+from index.invalidation.changes import Changes
+from index.invalidation.reverse_search import Reverse
+from index.model.document import Document
+from index.model.query import Query
+from index.model.scope import Scope
+from index.postgres.database import Database
+from index.search.searcher import Embedder, Found, Searcher
+from index.tenants.tenant_store import Tenants
+from ingest.write.reembed import Reembedder
+from ingest.write.revision import Put
+from ingest.write.writer import Writer
 from tests.conftest import fresh_settings
 from tests.index import worlds
 from tests.index.conftest import connected
@@ -209,7 +209,7 @@ async def world(
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
         async with connected(own.database_url.get_secret_value()) as database:
-            await generation.claim(database, static_embedder, HashingEmbedder(32))
+            await index_version.claim(database, static_embedder, HashingEmbedder(32))
             yield World(database, static_embedder, request.param)
 
 

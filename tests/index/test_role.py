@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from gateway.embedded import Servers
-from index import role
+from gateway.embedded.embedded_servers import Servers
 from index.errors import RoleRefused
-from index.query import Query
-from index.role import Connection
-from index.scope import everything
-from index.search import Searcher
-from ingest.write import Writer
+from index.model.query import Query
+from index.model.scope import everything
+from index.postgres import search_role
+from index.postgres.search_role import Connection
+from index.search.searcher import Searcher
+from ingest.write.writer import Writer
 from tests.conftest import named, run_sql
 from tests.index.conftest import connected
 from tests.index.samples import PLAIN, put
@@ -34,7 +34,7 @@ async def other(servers: Servers) -> AsyncIterator[str]:
 @pytest.fixture
 async def searching(database_url: str) -> AsyncIterator[Connection]:
     """A session as searches have it."""
-    connection = await asyncpg.connect(database_url, server_settings={"role": role.NAME})
+    connection = await asyncpg.connect(database_url, server_settings={"role": search_role.NAME})
     yield connection
     await connection.close()
 
@@ -73,7 +73,7 @@ async def test_what_resets_a_session_leads_back_to_the_role(
 ) -> None:
     await searching.execute(statement)
 
-    assert await searching.fetchval("SELECT current_user") == role.NAME
+    assert await searching.fetchval("SELECT current_user") == search_role.NAME
 
 
 @pytest.mark.parametrize(
@@ -136,21 +136,21 @@ async def test_a_role_that_is_more_than_a_role_for_searches_is_refused(
     database_url: str, connection: Connection, other: str, given: str, told: str
 ) -> None:
     """By another name: the role belongs to the whole server, and other tests need theirs."""
-    await role.make(connection, other)
+    await search_role.make(connection, other)
     acting = await asyncpg.connect(database_url, server_settings={"role": other})
     try:
-        await role.check(acting, "public", other)
+        await search_role.check(acting, "public", other)
         await connection.execute(given.format(other))
 
         with pytest.raises(RoleRefused, match=told.format(other)):
-            await role.check(acting, "public", other)
+            await search_role.check(acting, "public", other)
     finally:
         await acting.close()
 
 
 async def test_a_pooler_that_forgets_the_role_is_found_out(connection: Connection) -> None:
     with pytest.raises(RoleRefused, match="takes us for nearhit: connect to it without a pooler"):
-        await role.check(connection, "public", role.NAME)
+        await search_role.check(connection, "public", search_role.NAME)
 
 
 async def test_many_may_make_the_role_at_once(
@@ -160,7 +160,7 @@ async def test_many_may_make_the_role_at_once(
     urls = [database_url, named(servers.database_url, "nearhit")] * 4
     connections = [await asyncpg.connect(url) for url in urls]
     try:
-        await asyncio.gather(*(role.make(connection, other) for connection in connections))
+        await asyncio.gather(*(search_role.make(connection, other) for connection in connections))
 
         for connection in connections:
             await connection.execute(f"SET ROLE {other}")
@@ -190,12 +190,12 @@ async def test_who_may_make_no_roles_is_told_what_an_administrator_has_to_run(
         await connection.execute(create)
 
     with pytest.raises(RoleRefused, match="administrator of the server run: ") as refused:
-        await role.make(modest, other)
+        await search_role.make(modest, other)
 
     remedy = str(refused.value).partition("run: ")[2]
     assert (create in remedy) is not is_there
     await connection.execute(remedy)
-    await role.make(modest, other)
+    await search_role.make(modest, other)
 
 
 async def test_who_may_make_roles_needs_no_administrator(
@@ -203,7 +203,7 @@ async def test_who_may_make_roles_needs_no_administrator(
 ) -> None:
     await connection.execute(f"ALTER ROLE {other}_owner CREATEROLE")
 
-    await role.make(modest, other)
+    await search_role.make(modest, other)
 
     await modest.execute(f"SET ROLE {other}")
     await connection.execute(f"DROP ROLE {other}")  # before who has made it

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.scope import PUBLIC, SCOPE_NAMES, Scope, ScopeName, everything, resolve
+from index.model.scope import PUBLIC, SCOPE_NAMES, Scope, ScopeName, everything, resolve
 from tests.index.samples import subsets
 
 printable = st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"])

@@ -8,13 +8,13 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 
-from index.database import Database
-from index.documents import Documents
-from index.query import Filter, Query
-from index.scope import ScopeName, everything, resolve
-from index.search import Searcher
-from ingest.cuts.structure import chunks
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.model.query import Filter, Query
+from index.model.scope import ScopeName, everything, resolve
+from index.postgres.database import Database
+from index.search.searcher import Searcher
+from ingest.chunkers.structure import chunks
+from ingest.write.writer import Writer
 from tests.index import questions, worlds
 from tests.index.questions import SCOPES, World
 from tests.index.samples import (

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from index import generation
-from index.database import Database
-from index.dependence import Dependence
-from index.documents import Documents
-from index.query import Filter, Query
-from index.scope import ScopeName, resolve
-from index.search import Found, Searcher
-from index.static_embedder import StaticEmbedder
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.embedders import index_version
+from index.embedders.static_embedder import StaticEmbedder
+from index.invalidation.answer_dependencies import Dependence
+from index.model.query import Filter, Query
+from index.model.scope import ScopeName, resolve
+from index.postgres.database import Database
+from index.search.searcher import Found, Searcher
+from ingest.write.writer import Writer
 from tests.index.questions import SCOPES, World
 from tests.index.samples import IndifferentEmbedder, RecordingInvalidation, a_document, put
 from tests.index.test_search import ANA
@@ -139,7 +139,7 @@ async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
     database: Database, documents: Documents, static_embedder: StaticEmbedder
 ) -> None:
     other = IndifferentEmbedder()
-    await generation.claim(database, static_embedder)
+    await index_version.claim(database, static_embedder)
     await database.rows("spaces.enter", "beta", other.space)
     writer = Writer(documents, static_embedder, RecordingInvalidation(), other)
     await put(writer, a_document("hers", readers=("public",)), "beta")

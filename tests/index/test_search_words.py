@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from index.database import Database
-from index.query import Query
-from index.scope import everything, resolve
-from index.search import Searcher
-from ingest.write import Writer
+from index.model.query import Query
+from index.model.scope import everything, resolve
+from index.postgres.database import Database
+from index.search.searcher import Searcher
+from ingest.write.writer import Writer
 from tests.index.samples import AbsentEmbedder, a_document, put
 from tests.index.test_search import ANA
 

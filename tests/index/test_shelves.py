@@ -5,12 +5,12 @@ import asyncio
 import asyncpg
 import pytest
 
-from index.database import Database
-from index.documents import Documents
-from index.query import Query
-from index.shelves import Indexed, Moved
-from index.strategy import Limits
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.documents.partitions import Indexed, Moved
+from index.model.query import Query
+from index.postgres.database import Database
+from index.search.strategy import Limits
+from ingest.write.writer import Writer
 from tests.index import crowd
 from tests.index.conftest import connected
 from tests.index.samples import RecordingInvalidation, a_document, put

@@ -9,13 +9,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from index.database import Database, connect
-from index.documents import Documents
-from index.scope import everything
-from index.shelves import Indexed, Moved, Shelves
-from index.strategy import Limits
-from index.tenants import Tenants
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.documents.partitions import Indexed, Moved, Shelves
+from index.model.scope import everything
+from index.postgres.database import Database, connect
+from index.search.strategy import Limits
+from index.tenants.tenant_store import Tenants
+from ingest.write.writer import Writer
 from tests.index import crowd
 from tests.index.conftest import connected
 from tests.index.samples import RecordingInvalidation, a_document, put

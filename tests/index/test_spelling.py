@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import lexical, spelling
-from index.spelling import Near
+from index.text import lexical, spelling
+from index.text.spelling import Near
 from loadtests.typos import with_typo
 
 ENGLISH = frozenset({"en"})

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from index import statements, wall
+from index.postgres import security_definer_functions, statements
 
 STATEMENTS = statements.load()
 
@@ -53,7 +53,7 @@ READING = sorted(name for name, statement in STATEMENTS.items() if _READS.search
 
 
 def test_most_statements_of_searches_are_among_those_that_read() -> None:
-    assert wall.STATEMENTS.keys() - set(READING) == {"vocabulary.look_up"}
+    assert security_definer_functions.STATEMENTS.keys() - set(READING) == {"vocabulary.look_up"}
     assert len(READING) > 20
 
 
@@ -72,7 +72,9 @@ def test_a_statement_that_reads_documents_says_for_whom(name: str) -> None:
     assert says_so is not excused, name
 
 
-@pytest.mark.parametrize("name", sorted(wall.STATEMENTS.keys() - {"vocabulary.look_up"}))
+@pytest.mark.parametrize(
+    "name", sorted(security_definer_functions.STATEMENTS.keys() - {"vocabulary.look_up"})
+)
 def test_wherever_a_search_looks_for_documents_it_says_of_which_tenant_and_for_whom(
     name: str,
 ) -> None:

@@ -7,7 +7,12 @@ import wordllama
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.static_embedder import BATCH_TEXTS, INLINE_LENGTH_MAX, TOKENS_MAX, StaticEmbedder
+from index.embedders.static_embedder import (
+    BATCH_TEXTS,
+    INLINE_LENGTH_MAX,
+    TOKENS_MAX,
+    StaticEmbedder,
+)
 
 pytestmark = pytest.mark.anyio
 

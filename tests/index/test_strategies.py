@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.embedded import Servers
-from index.database import connect
-from index.document import Document
-from index.query import Filter, Query
-from index.scope import ScopeName, everything
-from index.search import Searcher
-from index.shelves import Shelves
-from index.static_embedder import StaticEmbedder
-from index.strategy import Limits
+from gateway.embedded.embedded_servers import Servers
+from index.documents.partitions import Shelves
+from index.embedders.static_embedder import StaticEmbedder
+from index.model.document import Document
+from index.model.query import Filter, Query
+from index.model.scope import ScopeName, everything
+from index.postgres.database import connect
+from index.search.searcher import Searcher
+from index.search.strategy import Limits
 from tests.conftest import fresh_settings
 from tests.index import crowd, questions, worlds
 from tests.index.questions import SCOPES, World

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from index import lexical, strategy
-from index.strategy import Limits, Pass, Size, Survey
+from index.search import strategy
+from index.search.strategy import Limits, Pass, Size, Survey
+from index.text import lexical
 
 LIMITS = Limits(crossover_chunks=20_000)
 WIDTH = 256

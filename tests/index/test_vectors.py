@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pgvector import SparseVector
 
-from index import vectors
+from index.embedders import vectors
 
 DIMENSIONS = 1_000_000_000
 

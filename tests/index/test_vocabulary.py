@@ -9,12 +9,13 @@ from string import ascii_lowercase
 import asyncpg
 import pytest
 
-from index import statements, vocabulary
-from index.database import Database, connect
-from index.scope import Scope, everything
-from index.spelling import LETTERS_MAX
-from index.tenants import Tenants
-from index.vocabulary import CERTAIN, UNKNOWN_MAX, Extent, Spelling, Vocabulary
+from index.model.scope import Scope, everything
+from index.postgres import statements
+from index.postgres.database import Database, connect
+from index.tenants.tenant_store import Tenants
+from index.text import vocabulary
+from index.text.spelling import LETTERS_MAX
+from index.text.vocabulary import CERTAIN, UNKNOWN_MAX, Extent, Spelling, Vocabulary
 
 pytestmark = pytest.mark.anyio
 

@@ -9,18 +9,18 @@ from typing import Any, TypeAlias, cast
 import asyncpg
 import pytest
 
-from index import wall
-from index.database import Database, Row, connect
-from index.documents import Documents
+from index.documents.document_store import Documents
+from index.documents.file_store import Page
+from index.documents.partitions import Shelves
+from index.documents.vector_store_store import VectorStores
 from index.errors import DatabaseUnavailable
-from index.files import Page
-from index.query import Filter, Query
-from index.role import Connection
-from index.scope import everything
-from index.search import Searcher
-from index.shelves import Shelves
-from index.strategy import Limits
-from index.vector_stores import VectorStores
+from index.model.query import Filter, Query
+from index.model.scope import everything
+from index.postgres import security_definer_functions
+from index.postgres.database import Database, Row, connect
+from index.postgres.search_role import Connection
+from index.search.searcher import Searcher
+from index.search.strategy import Limits
 from tests.index import crowd
 from tests.index.conftest import connected
 from tests.index.held import held, unobserved
@@ -95,14 +95,14 @@ def shows(rows: Sequence[Row]) -> bool:
 async def test_each_statement_of_searches_is_a_function_that_its_role_alone_may_call(
     calls: dict[str, Call], connection: Connection
 ) -> None:
-    assert calls.keys() == wall.STATEMENTS.keys()
+    assert calls.keys() == security_definer_functions.STATEMENTS.keys()
 
     rows = await connection.fetch(
         "SELECT proname, proacl::text[] AS granted, proconfig, prosecdef FROM pg_proc"
         " WHERE proname ~ '^(search|vocabulary)_'"
     )
     names = {row["proname"].rpartition("_")[0] for row in rows}
-    assert names == {name.replace(".", "_") for name in wall.STATEMENTS}
+    assert names == {name.replace(".", "_") for name in security_definer_functions.STATEMENTS}
     for row in rows:
         assert row["prosecdef"]
         assert row["proconfig"] == ["search_path=public, pg_temp"]
@@ -110,7 +110,9 @@ async def test_each_statement_of_searches_is_a_function_that_its_role_alone_may_
         assert granted == {"nearhit", "nearhit_search"}
 
 
-@pytest.mark.parametrize("name", sorted(wall.STATEMENTS.keys() - {"vocabulary.look_up"}))
+@pytest.mark.parametrize(
+    "name", sorted(security_definer_functions.STATEMENTS.keys() - {"vocabulary.look_up"})
+)
 async def test_without_a_tenant_or_without_grants_a_function_shows_nothing(
     database: Database, calls: dict[str, Call], name: str
 ) -> None:
@@ -139,7 +141,7 @@ async def test_of_words_a_function_tells_those_of_the_tenant_that_asks(
 
 
 async def test_what_searches_ask_for_is_no_statement_of_the_owners(database: Database) -> None:
-    for name in wall.STATEMENTS:
+    for name in security_definer_functions.STATEMENTS:
         with pytest.raises(KeyError):
             await database.rows(name)
     for name in ("documents.stored", "keys.holder", "shelves.clear"):

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index import fusion, lexical
-from index.attributes import Condition
-from index.document import Document
-from index.fusion import Candidate, Fused
-from index.query import Filter, Query
-from index.scope import ScopeName
-from ingest.cuts.structure import chunks
+from index.model.attributes import Condition
+from index.model.document import Document
+from index.model.query import Filter, Query
+from index.model.scope import ScopeName
+from index.search import fusion
+from index.search.fusion import Candidate, Fused
+from index.text import lexical
+from ingest.chunkers.structure import chunks
 
 TENANTS = ("acme", "beta", "gamma")
 SUBJECTS = ("ana", "ben", "eve")

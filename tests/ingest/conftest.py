@@ -10,7 +10,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from ingest.chat import ChatModel
+from ingest.chat_model import ChatModel
 from tests.index.conftest import (
     connection,
     database,

@@ -4,8 +4,8 @@ from typing import Any
 
 import orjson
 
-from ingest import events
-from ingest.events import Event
+from ingest.events import event_schemas
+from ingest.events.event_schemas import Event
 
 
 def update(version: int, text: str, **fields: Any) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def access(version: int, *readers: str, owner: str | None = None) -> dict[str, A
 
 
 def parsed(event: dict[str, Any]) -> Event:
-    return events.parse(orjson.dumps(event), "acme", 10_000)
+    return event_schemas.parse(orjson.dumps(event), "acme", 10_000)
 
 
 def _event(kind: str, version: int, **fields: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.document import METADATA_INTEGER_MAX, Document, normalise
+from index.model.document import METADATA_INTEGER_MAX, Document, normalise
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, written
-from ingest.source import Item
+from ingest.sources.source import Item
 from tests.index.samples import a_document
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest import confined
-from ingest.source import Defaults, Refused
+from ingest.sources import confined
 from ingest.sources.kinds import Kind, open_source
+from ingest.sources.source import Defaults, Refused
 
 INSIDE, OUTSIDE = b"inside", b"outside"
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.heard import Heard, Hearing
-from ingest import events
+from index.documents.event_versions import Heard, Hearing
 from ingest.errors import EventRefused
-from ingest.events import Put
+from ingest.events import event_schemas
+from ingest.events.event_schemas import Put
 from tests.index.samples import a_document
 from tests.ingest.happenings import access, delete, parsed, update
 
@@ -36,7 +36,7 @@ def history(kinds: list[str]) -> list[dict[str, Any]]:
 
 
 def heard(happened: list[dict[str, Any]]) -> Heard:
-    return reduce(events.heard_with, map(parsed, happened), Heard())
+    return reduce(event_schemas.heard_with, map(parsed, happened), Heard())
 
 
 class TestOrder:
@@ -64,7 +64,7 @@ class TestOrder:
         known = heard([update(2, "Text.", access=ANAS)])
 
         for late in (update(2, "Other."), update(1, "Other.", access=ANAS), delete(1)):
-            assert events.heard_with(known, parsed(late)) == known
+            assert event_schemas.heard_with(known, parsed(late)) == known
 
 
 class TestTheDocument:
@@ -72,7 +72,7 @@ class TestTheDocument:
         event = parsed(update(1, "# Leave\r\n\r\n25 days."))
         assert isinstance(event, Put)
 
-        made = events.document_of(event, None, Hearing("leave", Heard(), Heard(1)), "pt")
+        made = event_schemas.document_of(event, None, Hearing("leave", Heard(), Heard(1)), "pt")
 
         assert (made.owner, made.readers) == (None, ())
         assert (made.text, made.source, made.language) == ("# Leave\n\n25 days.", "events", "pt")
@@ -82,7 +82,7 @@ class TestTheDocument:
         assert isinstance(event, Put)
         stored = a_document("leave", "Old.", readers=("tenant",), cut="whole", summaries="model")
 
-        made = events.document_of(event, stored, Hearing("leave", Heard(1), Heard(2)), "en")
+        made = event_schemas.document_of(event, stored, Hearing("leave", Heard(1), Heard(2)), "en")
 
         assert (made.owner, made.readers, made.cut) == (stored.owner, ("tenant",), "whole")
         assert made.summaries == "model"
@@ -115,12 +115,12 @@ class TestBadEvents:
     @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"{", b"[" * 5_000, b"null"])
     def test_may_be_no_json_at_all(self, body: bytes) -> None:
         with pytest.raises(EventRefused):
-            events.parse(body, "acme", 10_000)
+            event_schemas.parse(body, "acme", 10_000)
 
     @given(st.binary(max_size=200) | st.text().map(str.encode))
     def test_never_raise_anything_else(self, body: bytes) -> None:
         with pytest.raises(EventRefused):
-            events.parse(body, "acme", 10_000)
+            event_schemas.parse(body, "acme", 10_000)
 
     def test_do_not_quote_the_document(self) -> None:
         with pytest.raises(EventRefused) as refused:
@@ -130,10 +130,10 @@ class TestBadEvents:
 
 
 def test_the_documented_examples_are_understood() -> None:
-    text = (events.__doc__ or "").split("\n\n")[1]
+    text = (event_schemas.__doc__ or "").split("\n\n")[1]
     bodies = "".join(line.strip() for line in text.splitlines()).replace("}{", "}\n{").splitlines()
 
-    kinds = [events.parse(body.encode(), "acme", 10_000).type for body in bodies]
+    kinds = [event_schemas.parse(body.encode(), "acme", 10_000).type for body in bodies]
 
     assert kinds == ["update", "access", "delete"]
     assert orjson.loads(bodies[0])["version"] < orjson.loads(bodies[2])["version"]

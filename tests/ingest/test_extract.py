@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ingest import html_markdown
-from ingest.extract import UNPACKED_BYTES_MAX, Extractor, Unreadable
+from ingest.parse import html_markdown
+from ingest.parse.extract import UNPACKED_BYTES_MAX, Extractor, Unreadable
 from tests.ingest.sources.files import docx, docx_of, pdf, pdf_bomb, slow_pdf, zipped
 
 HTML = """<!doctype html><html lang="pt-BR"><head><title>Férias  e feriados</title>

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from index.errors import Saturated
-from ingest.extract import Unreadable
-from ingest.extractors import WAITING_MAX, Extractors
+from ingest.parse.extract import Unreadable
+from ingest.parse.extractors import WAITING_MAX, Extractors
 from tests.ingest.sources.files import slow_pdf
 
 pytestmark = pytest.mark.anyio

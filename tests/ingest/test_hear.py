@@ -9,13 +9,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from index.database import Database
-from index.document import Document
-from index.documents import Documents
+from index.documents.document_store import Documents
+from index.documents.event_versions import Heard, Hearing, Hearsay
 from index.errors import HeardMeanwhile, TenantMissing
-from index.heard import Heard, Hearing, Hearsay
-from ingest.hear import Hearer
-from ingest.write import Writer
+from index.model.document import Document
+from index.postgres.database import Database
+from ingest.events.event_handler import Hearer
+from ingest.write.writer import Writer
 from tests.index.samples import a_document
 from tests.ingest.happenings import access, delete, parsed, update
 

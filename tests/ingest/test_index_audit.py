@@ -6,16 +6,16 @@ from collections import Counter
 import asyncpg
 import pytest
 
-from index.database import Database
-from index.documents import Documents
-from index.generation import claim
-from index.inventory import Inventory
-from index.jobs import Jobs, NewJob, of_document
-from index.query import Query
-from index.scope import everything
-from index.search import Searcher
+from index.documents.consistency_counts import Inventory
+from index.documents.document_store import Documents
+from index.embedders.index_version import claim
+from index.jobs.job_queue import Jobs, NewJob, of_document
+from index.model.query import Query
+from index.model.scope import everything
+from index.postgres.database import Database
+from index.search.searcher import Searcher
 from ingest.index_audit import Flaw, IndexAudit
-from ingest.write import Writer
+from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio

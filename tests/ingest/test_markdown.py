@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.markdown import (
+from ingest.parse.markdown import (
     FRONT_MATTER_CHARACTERS_MAX,
     HEADING_CHARACTERS_MAX,
     FrontMatterError,

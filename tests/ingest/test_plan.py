@@ -3,8 +3,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.chunk import Chunk
-from ingest.plan import Plan, Stored, plan
+from ingest.chunkers.chunk import Chunk
+from ingest.write.plan import Plan, Stored, plan
 
 digests = st.lists(st.sampled_from([b"a", b"b", b"c", b"d"]))
 

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.database import Database
-from index.documents import Documents
+from index.documents.document_store import Documents
+from index.embedders.embedding_migration import Spaces
+from index.embedders.hashing_embedder import HashingEmbedder
+from index.embedders.index_version import claim
 from index.errors import EmbeddingUnavailable, TenantMissing
-from index.generation import claim
-from index.hashing_embedder import HashingEmbedder
-from index.query import Query
-from index.scope import everything
-from index.search import Searcher
-from index.spaces import Spaces
-from index.tenants import Tenants
+from index.model.query import Query
+from index.model.scope import everything
+from index.postgres.database import Database
+from index.search.searcher import Searcher
+from index.tenants.tenant_store import Tenants
 from ingest.errors import NotReembedded
-from ingest.reembed import Progress, Reembedder
-from ingest.write import Writer
+from ingest.write.reembed import Progress, Reembedder
+from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio

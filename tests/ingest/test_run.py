@@ -10,15 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from cache.protocol import Revisions
-from index.documents import Documents
+from index.documents.document_store import Documents
 from index.errors import EmbeddingUnavailable
-from index.search import Embedder
-from index.tenants import Tenants
-from ingest.batch import DOCUMENTS_MAX
-from ingest.run import Report, read_source
-from ingest.source import Defaults, Item
+from index.search.searcher import Embedder
+from index.tenants.tenant_store import Tenants
 from ingest.sources.folder import FolderSource
-from ingest.write import Writer
+from ingest.sources.source import Defaults, Item
+from ingest.sources.source_sync import Report, read_source
+from ingest.write.batch import DOCUMENTS_MAX
+from ingest.write.writer import Writer
 from tests.index.samples import (
     AbsentEmbedder,
     RecordingEmbedder,

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ingest.schedule import checked, next_run
+from ingest.sources.schedule import checked, next_run
 
 AFTER = datetime(2026, 2, 28, 23, 59, 30, tzinfo=UTC)
 

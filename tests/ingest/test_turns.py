@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from ingest.turns import Precedence
+from ingest.write.write_coordination import Precedence
 
 pytestmark = pytest.mark.anyio
 

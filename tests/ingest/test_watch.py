@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.documents import Documents
+from index.documents.document_store import Documents
 from index.errors import EmbeddingUnavailable
-from ingest.run import Report
-from ingest.source import Defaults
 from ingest.sources.folder import FolderSource
-from ingest.watch import Changes, Watch, changes
-from ingest.write import Writer
+from ingest.sources.source import Defaults
+from ingest.sources.source_sync import Report
+from ingest.sources.watch import Changes, Watch, changes
+from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation
 from tests.ingest.sources.files import write
 

@@ -10,13 +10,13 @@ from uuid import uuid4
 
 import pytest
 
-from index.database import Database
 from index.errors import BudgetSpent, DatabaseUnavailable, EmbeddingUnavailable
-from index.jobs import Claimed, Job, Jobs, NewJob
-from index.tenants import Tenants
+from index.jobs.job_queue import Claimed, Job, Jobs, NewJob
+from index.postgres.database import Database
+from index.tenants.tenant_store import Tenants
 from ingest.errors import JobRefused
-from ingest.tickets import Pace
-from ingest.work import Worker
+from ingest.worker.job_worker import Worker
+from ingest.worker.pgqueuer_adapter import Pace
 from tests.gateway.database_proxy import database_proxy
 from tests.index.conftest import connected
 

@@ -8,14 +8,14 @@ from typing import Any
 import asyncpg
 import pytest
 
-from index.document import Document
-from index.documents import Documents, Stored
-from index.query import Query
-from index.scope import everything
-from index.search import Searcher
-from index.tenants import Tenants
-from ingest.revision import Written
-from ingest.write import Writer
+from index.documents.document_store import Documents, Stored
+from index.model.document import Document
+from index.model.query import Query
+from index.model.scope import everything
+from index.search.searcher import Searcher
+from index.tenants.tenant_store import Tenants
+from ingest.write.revision import Written
+from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 from tests.ingest.written import LONG, SECTIONS, Change, changes_of, revision
 

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.database import Database
-from index.document import Document
-from index.document_writes import CommitOutcome, Write
-from index.documents import Documents
+from index.documents.document_store import Documents
+from index.documents.document_writes import CommitOutcome, Write
+from index.documents.event_versions import By
+from index.embedders.static_embedder import StaticEmbedder
 from index.errors import EmbeddingUnavailable
-from index.heard import By
-from index.search import Embedder
-from index.static_embedder import StaticEmbedder
-from index.tenants import Tenants
+from index.model.document import Document
+from index.postgres.database import Database
+from index.search.searcher import Embedder
+from index.tenants.tenant_store import Tenants
 from ingest.errors import DocumentContended
-from ingest.revision import Written
-from ingest.write import Writer
+from ingest.write.revision import Written
+from ingest.write.writer import Writer
 from tests.index.samples import (
     AbsentEmbedder,
     RecordingEmbedder,

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.database import Database, connect
-from index.document import Document
-from index.documents import Documents
+from index.documents.document_store import Documents
+from index.documents.event_versions import Reading
+from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
-from index.heard import Reading
-from index.static_embedder import StaticEmbedder
-from index.tenants import Tenants
+from index.model.document import Document
+from index.postgres.database import Database, connect
+from index.tenants.tenant_store import Tenants
 from ingest.errors import DocumentTooLong
-from ingest.revision import Outcome, Put, Written
-from ingest.write import Writer
+from ingest.write.revision import Outcome, Put, Written
+from ingest.write.writer import Writer
 from tests.index.samples import (
     AbsentEmbedder,
     RecordingEmbedder,

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import asyncpg
 
-from index.database import Database
-from index.document import Document
-from index.document_writes import CommitOutcome, Write
-from index.documents import Documents
-from index.heard import By
-from index.tenants import Tenants
+from index.documents.document_store import Documents
+from index.documents.document_writes import CommitOutcome, Write
+from index.documents.event_versions import By
+from index.model.document import Document
+from index.postgres.database import Database
+from index.tenants.tenant_store import Tenants
 from tests.index.samples import a_document
 
 SECTIONS = [

@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cache import keys, memory, mirror, protocol, store
+from cache import keys, local_cache, protocol, registry_replica
 from cache.protocol import Mark, Revisions, State
-from gateway import principal, wanted
-from gateway.principal import Admitted, Gate
-from index.principals import Principal
-from index.scope import PUBLIC
+from cache.redis import store
+from gateway.auth import authenticator
+from gateway.auth.authenticator import Admitted, Gate
+from gateway.search import search_request
+from index.model.scope import PUBLIC
+from index.tenants.principals import Principal
 
 _LATE_S = 0.1
 
@@ -38,7 +40,7 @@ def _replaced(owner: Any, name: str, rule: Any) -> Callable[[], None]:
     return replace
 
 
-def _drops_nothing(_self: mirror.Mirror[Any], _news: Any) -> dict[str, int]:
+def _drops_nothing(_self: registry_replica.Mirror[Any], _news: Any) -> dict[str, int]:
     return {}
 
 
@@ -55,7 +57,7 @@ def _key_without_scope(*, tenant: str, scope: bytes, query: bytes, edition: str)
     return keys.answer_key(tenant=tenant, scope=b"", query=query, edition=edition)
 
 
-def _holds_at_any_revision(_self: memory.Known, _revisions: Revisions) -> bool:
+def _holds_at_any_revision(_self: local_cache.Known, _revisions: Revisions) -> bool:
     return True
 
 
@@ -100,7 +102,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "drain-drops-nothing": Mutant(
         "a drain sets applied without dropping what the changes doom",
-        _replaced(mirror.Mirror, "doomed", _drops_nothing),
+        _replaced(registry_replica.Mirror, "doomed", _drops_nothing),
     ),
     "fill-ignores-fence": Mutant(
         "a fill is stored though the invalidation of a change that it misses has begun",
@@ -115,15 +117,15 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "key-without-scope": Mutant(
         "the key of an answer leaves out whom it was computed for",
-        _replaced(wanted, "answer_key", _key_without_scope),
+        _replaced(search_request, "answer_key", _key_without_scope),
     ),
     "memory-ignores-revisions": Mutant(
         "a worker's own memory serves an answer at any revision",
-        _replaced(memory.Known, "holds_at", _holds_at_any_revision),
+        _replaced(local_cache.Known, "holds_at", _holds_at_any_revision),
     ),
     "gate-remembers": Mutant(
         "who was let in once keeps its groups, and its key works for good",
-        _replaced(principal.Gate, "admit", _RememberingGate.admit),
+        _replaced(authenticator.Gate, "admit", _RememberingGate.admit),
     ),
     "state-of-any-server": Mutant(
         "a state that another Redis process made is believed",

@@ -18,9 +18,10 @@ from pathlib import Path
 import orjson
 from pydantic import SecretStr
 
-from gateway import embedded, logs
+from gateway import logs
+from gateway.embedded import embedded_servers
 from gateway.settings import Settings
-from index.static_embedder import StaticEmbedder
+from index.embedders.static_embedder import StaticEmbedder
 from tests.conftest import ADMIN_KEY, data_dir
 from tests.gateway.gateways import Caller, running
 
@@ -40,7 +41,7 @@ async def asked() -> AsyncIterator[Caller]:
         async with _served(Settings()) as ana:
             yield ana
         return
-    with data_dir() as folder, embedded.own(folder) as servers:
+    with data_dir() as folder, embedded_servers.own(folder) as servers:
         urls = SecretStr(servers.database_url), SecretStr(servers.redis_url)
         key = SecretStr(ADMIN_KEY)
         async with _served(Settings(database_url=urls[0], redis_url=urls[1], admin_key=key)) as ana:
@@ -95,7 +96,7 @@ def of_assists(names: Sequence[str]) -> list[str]:
 def loaded() -> list[str]:
     """Modules of what stands around a search, and of the clients that they need."""
     return [name for name in sys.modules if name.split(".")[0] in _CLIENTS] + [
-        name for name in sys.modules if name.startswith("gateway.assists.")
+        name for name in sys.modules if name.startswith("gateway.rag.")
     ]
 
 

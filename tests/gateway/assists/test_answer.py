@@ -8,8 +8,8 @@ import httpx2
 import orjson
 import pytest
 
-from gateway.assists import tokens
-from gateway.assists.events import while_read
+from gateway.answer.event_stream import while_read
+from gateway.rag import token_estimate
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
@@ -182,7 +182,10 @@ async def test_passages_are_shown_whole_but_the_last_until_there_is_no_more_room
         "Annual leave is for everybody who works here for a year. Ask for it in time.",
         "Leave the harbour to others: they know of it.",
     )
-    of_first, of_second = tokens.count(first), tokens.count(second.partition(". ")[0] + ".")
+    of_first, of_second = (
+        token_estimate.count(first),
+        token_estimate.count(second.partition(". ")[0] + "."),
+    )
     roomy, narrow = of_first + of_second, of_first + of_second - 1
     shown = []
     async with (
@@ -198,7 +201,7 @@ async def test_passages_are_shown_whole_but_the_last_until_there_is_no_more_room
             material = stub.chats[-1].body["messages"][1]["content"]
             shown.append(re.findall(r"^<<<DOCUMENT .*\n(.*)$", material, re.MULTILINE))
 
-    assert tokens.count(third) < of_second
+    assert token_estimate.count(third) < of_second
     assert shown == [[first, second.partition(" Ask")[0]], [first]]
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.assists import context, tokens
-from gateway.assists.passage import Passage
-from index import lexical
-from index.static_embedder import StaticEmbedder
+from gateway.rag import context, token_estimate
+from gateway.rag.passage import Passage
+from index.embedders.static_embedder import StaticEmbedder
+from index.text import lexical
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
@@ -41,7 +41,7 @@ async def test_it_holds_titles_texts_and_marks_that_say_which_hit_is_meant(ana: 
         assert made["text"][citation["start"] : citation["end"]] == citation["mark"] == mark
         assert citation["chunk_id"] == hit["chunk_id"]
         assert citation["document_id"] == hit["document_id"]
-    assert made["tokens"] == tokens.count(made["text"])
+    assert made["tokens"] == token_estimate.count(made["text"])
 
 
 async def test_it_is_cut_at_the_end_of_a_sentence(ana: Caller) -> None:
@@ -219,7 +219,7 @@ def test_passages_of_one_document_that_follow_each_other_share_its_title() -> No
 
 def test_after_a_passage_that_is_cut_there_is_no_other() -> None:
     long, short = passage(f"{LAMPS} {'Whale ' * 50}"), passage("Oil.")
-    room = tokens.count(f"## a\n\n{LAMPS} [1]") + 10
+    room = token_estimate.count(f"## a\n\n{LAMPS} [1]") + 10
 
     cut = context.markdown([long, short], room)
     none = context.markdown([passage("Whale " * 50), short], room)
@@ -230,7 +230,7 @@ def test_after_a_passage_that_is_cut_there_is_no_other() -> None:
 
 def test_what_just_fits_is_left_whole() -> None:
     text = f"## a\n\n{LAMPS} [1]"
-    budget = tokens.count(text)
+    budget = token_estimate.count(text)
 
     assert context.fits([passage(LAMPS)], budget)
     assert not context.fits([passage(LAMPS)], budget - 1)
@@ -242,14 +242,14 @@ def test_what_just_fits_is_left_whole() -> None:
     ("budget", "begun"), [(4, "Lamps burn"), (3, "Lamps burn"), (2, "Lamps"), (1, "L"), (0, "")]
 )
 def test_of_a_sentence_that_does_not_fit_its_first_words_are_kept(budget: int, begun: str) -> None:
-    assert tokens.count("Lamps burn") == 3
+    assert token_estimate.count("Lamps burn") == 3
     assert context.begun("Lamps burn oil.", budget) == begun
 
 
 def test_an_extract_says_where_sentences_were_left_out_and_keeps_their_order() -> None:
     text = "Lamps burn oil. Whales do not. Oil of whales burns best. Nobody knows."
     shown = "Lamps burn oil. … Oil of whales burns best."
-    budget = tokens.count(f"## a [1] {shown} …")
+    budget = token_estimate.count(f"## a [1] {shown} …")
 
     def extract(budget: int) -> str:
         (made,) = context.extracted([passage(text)], "what oil of whales burns best", budget)
@@ -278,7 +278,7 @@ def test_it_never_costs_more_than_the_budget(given_: list[Passage], budget: int)
     for each in (given_, context.extracted(given_, "lamps of 2021", budget)):
         made = context.markdown(each, budget)
 
-        assert tokens.count(made.text) == made.tokens <= budget
+        assert token_estimate.count(made.text) == made.tokens <= budget
         for citation in made.citations:
             mark = made.text[citation.start : citation.end]
             assert mark == f"[{citation.passage + 1}]"
@@ -295,13 +295,15 @@ def test_a_title_is_one_line_whatever_is_in_it() -> None:
     [("leave", 2), ("four", 1), ("férias", 3), ("いつから", 6), ("2021", 4), ("?!", 2), (" ", 0)],
 )
 def test_words_digits_and_marks_are_counted_by_their_letters(text: str, count: int) -> None:
-    assert tokens.count(text) == count
+    assert token_estimate.count(text) == count
 
 
 @given(st.text(), st.text())
 def test_tokens_are_counted_part_by_part(one: str, other: str) -> None:
-    assert tokens.count(f"{one}\n{other}") == tokens.count(one) + tokens.count(other)
-    assert tokens.count(one) <= len(one.encode())
+    assert token_estimate.count(f"{one}\n{other}") == token_estimate.count(
+        one
+    ) + token_estimate.count(other)
+    assert token_estimate.count(one) <= len(one.encode())
 
 
 def test_the_estimate_is_seldom_below_a_real_vocabulary_and_never_far_above() -> None:
@@ -311,4 +313,4 @@ def test_the_estimate_is_seldom_below_a_real_vocabulary_and_never_far_above() ->
 
     for text in texts:
         real = len(vocabulary.encode(text, add_special_tokens=False).ids)
-        assert 0.9 * real <= tokens.count(text) <= 1.3 * real
+        assert 0.9 * real <= token_estimate.count(text) <= 1.3 * real

@@ -3,11 +3,11 @@
 import orjson
 import pytest
 
-from gateway.assists import finish, formula
-from index import lexical
-from index.fusion import Fused
-from index.hits import Hit
-from index.query import Query
+from gateway.rag import heuristic_reranker, postprocessing
+from index.model.query import Query
+from index.search.fusion import Fused
+from index.search.hits import Hit
+from index.text import lexical
 
 
 def a_hit(chunk_id: int, text: str, score: float = 0.0) -> Hit:
@@ -35,7 +35,7 @@ def test_hits_that_score_nothing_are_told_apart_by_their_words() -> None:
     lexical.load({"en"})
     hits = [a_hit(1, "Lamps burn oil."), a_hit(2, "Annual leave."), a_hit(3, "Leave.")]
 
-    scores = formula.scores(Query("annual leave", fusion="rrf"), hits)
+    scores = heuristic_reranker.scores(Query("annual leave", fusion="rrf"), hits)
 
     assert scores == pytest.approx([0.0, 0.25, 0.125])
 
@@ -44,6 +44,6 @@ def test_an_order_is_read_from_an_answer_as_far_as_its_hits_are_still_found() ->
     shown = [{"chunk_id": chunk_id, "rerank_score": chunk_id / 10} for chunk_id in (3, 9, 1)]
     hits = [a_hit(chunk_id, "Leave.") for chunk_id in (1, 2, 3)]
 
-    said = finish.replayed(orjson.dumps({"hits": shown}), hits)
+    said = postprocessing.replayed(orjson.dumps({"hits": shown}), hits)
 
     assert said.order == [(2, 0.3), (0, 0.1), (1, None)]

@@ -38,5 +38,5 @@ async def test_a_search_without_them_loads_calls_and_keeps_nothing_of_the_assist
     assert told["loaded"] == []
     assert told["calls_of_assists"] == {"cached": [], "computed": []}
     assert told["blocks_of_assists"] == {"cached": [], "computed": []}
-    assert "gateway/search.py: search" in told["functions"]
-    assert "gateway.assists.formula" in told["loaded_once_asked"]
+    assert "gateway/search/search_endpoint.py: search" in told["functions"]
+    assert "gateway.rag.heuristic_reranker" in told["loaded_once_asked"]

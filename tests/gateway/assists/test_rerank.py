@@ -9,11 +9,11 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from gateway.assists.passage import Passage
-from gateway.assists.rerank import RankerUnavailable, ServiceRanker
+from gateway.rag.passage import Passage
+from gateway.rag.rerankers import RankerUnavailable, ServiceRanker
 from gateway.settings import Settings
-from index.breaker import Breaker
-from index.search import Embedder
+from index.embedders.breaker import Breaker
+from index.search.searcher import Embedder
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, reranked

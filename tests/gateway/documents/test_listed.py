@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gateway import documents_wire
+from gateway.documents import document_schemas
 from gateway.settings import Settings
-from index.search import Embedder
+from index.search.searcher import Embedder
 from tests.conftest import run_sql
 from tests.gateway.documents.handbook import LEAVE, People, batch, listed, read
 from tests.gateway.gateways import Caller, problem, running
@@ -36,7 +36,7 @@ async def test_a_batch_tells_each_lines_result_in_order(ana: Caller) -> None:
     assert [result["document_id"] for result in results] == ["new", "kept", "new"]
     assert [result["revision"] for result in results] == [2, 1, 3]
     for result in results:
-        documents_wire.WrittenAnswer.model_validate(result)
+        document_schemas.WrittenAnswer.model_validate(result)
     assert (await read(ana, "new"))["title"] == "Newer"
     assert (await read(ana, "kept"))["readers"] == ["user:ben"]
 

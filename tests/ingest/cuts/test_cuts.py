@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import cut
-from ingest.chunk import Chunk
-from ingest.cuts import characters, messages, tokens, whole
-from ingest.cuts.named import chunks, restored
-from ingest.cuts.tokens import token_begins
+from index.model import chunking_config
+from ingest.chunkers import characters, messages, tokens, whole
+from ingest.chunkers.chunk import Chunk
+from ingest.chunkers.registry import chunks, restored
+from ingest.chunkers.tokens import token_begins
 
 NAMES = [
     "structure",
@@ -168,18 +168,18 @@ def test_whole_is_one_chunk_unless_no_embedder_could_read_it() -> None:
 @pytest.mark.parametrize(
     ("name", "parsed"),
     [
-        ("structure", cut.Cut("structure")),
-        ("characters", cut.Cut("characters", 1_000, 200)),
-        ("characters:800", cut.Cut("characters", 800, 0)),
-        ("tokens", cut.Cut("tokens", 500, 50)),
-        ("tokens:512/0", cut.Cut("tokens", 512, 0)),
-        ("messages", cut.Cut("messages", 10, 0)),
-        ("whole", cut.Cut("whole")),
-        ("model", cut.Cut("model")),
+        ("structure", chunking_config.Cut("structure")),
+        ("characters", chunking_config.Cut("characters", 1_000, 200)),
+        ("characters:800", chunking_config.Cut("characters", 800, 0)),
+        ("tokens", chunking_config.Cut("tokens", 500, 50)),
+        ("tokens:512/0", chunking_config.Cut("tokens", 512, 0)),
+        ("messages", chunking_config.Cut("messages", 10, 0)),
+        ("whole", chunking_config.Cut("whole")),
+        ("model", chunking_config.Cut("model")),
     ],
 )
-def test_a_name_says_how_to_cut(name: str, parsed: cut.Cut) -> None:
-    assert cut.parse(name) == parsed
+def test_a_name_says_how_to_cut(name: str, parsed: chunking_config.Cut) -> None:
+    assert chunking_config.parse(name) == parsed
 
 
 @pytest.mark.parametrize(
@@ -201,4 +201,4 @@ def test_a_name_says_how_to_cut(name: str, parsed: cut.Cut) -> None:
 )
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match=r"must be|must have|has no size"):
-        cut.parse(name)
+        chunking_config.parse(name)

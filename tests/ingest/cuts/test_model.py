@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ingest.chunk import Chunk
-from ingest.cuts import structure
-from ingest.cuts.model import CHUNK_WORDS_MAX, Known, ModelCut
+from ingest.chunkers import structure
+from ingest.chunkers.chunk import Chunk
+from ingest.chunkers.llm_chunker import CHUNK_WORDS_MAX, Known, ModelCut
 from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
 

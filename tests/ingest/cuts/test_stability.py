@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.cuts.structure import chunks
+from ingest.chunkers.structure import chunks
 
 pytestmark = pytest.mark.slow
 

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from index.database import Database
-from index.documents import Documents
-from index.hashing_embedder import HashingEmbedder
-from index.spaces import Spaces
-from ingest.assistant import Assistant
-from ingest.chunk import Chunk
-from ingest.cuts import characters
-from ingest.cuts.model import Known
-from ingest.reembed import Reembedder
-from ingest.revision import Written
-from ingest.write import Writer
+from index.documents.document_store import Documents
+from index.embedders.embedding_migration import Spaces
+from index.embedders.hashing_embedder import HashingEmbedder
+from index.postgres.database import Database
+from ingest.chunkers import characters
+from ingest.chunkers.chunk import Chunk
+from ingest.chunkers.llm_chunker import Known
+from ingest.write.llm_preprocessing import Assistant
+from ingest.write.reembed import Reembedder
+from ingest.write.revision import Written
+from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.chunk import Chunk
-from ingest.cuts.piece import WORD_CHARACTERS_MAX, sentence_ends
-from ingest.cuts.structure import WORDS_MAX, chunks, headings_at
+from ingest.chunkers.chunk import Chunk
+from ingest.chunkers.segments import WORD_CHARACTERS_MAX, sentence_ends
+from ingest.chunkers.structure import WORDS_MAX, chunks, headings_at
 
 words = st.text("abcdé", min_size=1, max_size=8)
 sentences = st.lists(words, min_size=1, max_size=12).map(lambda row: " ".join(row).title() + ".")

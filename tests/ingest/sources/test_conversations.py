@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from index.document import Document
-from ingest.cuts.named import chunks
-from ingest.source import Defaults, Item, Refused
+from index.model.document import Document
+from ingest.chunkers.registry import chunks
 from ingest.sources.conversations import LINE_BYTES_MAX, ConversationSource
+from ingest.sources.source import Defaults, Item, Refused
 from tests.ingest.sources.files import write
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from index.document import Document
-from ingest.cuts.named import chunks
-from ingest.source import Defaults, Item, Refused
+from index.model.document import Document
+from ingest.chunkers.registry import chunks
 from ingest.sources.faqs import FaqSource
+from ingest.sources.source import Defaults, Item, Refused
 from tests.ingest.sources.files import write
 
 YAML = """

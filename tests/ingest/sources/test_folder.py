@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from index.document import Document
-from ingest.source import Defaults, Refused
+from index.model.document import Document
 from ingest.sources.folder import FolderSource
+from ingest.sources.source import Defaults, Refused
 from tests.ingest.sources.files import docx, pdf, write, zipped
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from index.document import Document
-from ingest.source import Defaults, Item, Refused
+from index.model.document import Document
 from ingest.sources.git import GitSource
+from ingest.sources.source import Defaults, Item, Refused
 from tests.ingest.sources.files import write
 
 Git = Callable[..., str]

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from index.document import Document
-from ingest.source import Defaults, Item, Refused, Source
+from index.model.document import Document
 from ingest.sources.delimited import LINE_CHARACTERS_MAX, DelimitedSource
 from ingest.sources.parquet import ParquetSource
+from ingest.sources.source import Defaults, Item, Refused, Source
 from tests.ingest.sources.files import write
 
 DEFAULTS = Defaults(owner="ana", readers=("tenant",), tags=("all",))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.cuts.piece import count_words
+from ingest.chunkers.segments import count_words
 from ingest.summaries.extract import WORDS_MAX, extract
 
 HARBOUR = """# The harbour

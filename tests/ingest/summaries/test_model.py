@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ingest.cuts.piece import count_words
-from ingest.summaries.model import ANSWER_WORDS_MAX, CALL_WORDS_MAX, ModelSummaries
+from ingest.chunkers.segments import count_words
+from ingest.summaries.llm_summaries import ANSWER_WORDS_MAX, CALL_WORDS_MAX, ModelSummaries
 from ingest.summaries.part import parts
 from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.cuts.piece import count_words
+from ingest.chunkers.segments import count_words
 from ingest.summaries.part import SECTION_WORDS_MIN, WHOLE_WORDS_MIN, Part, part_at, parts
 from ingest.summaries.summary import restored, summaries
 

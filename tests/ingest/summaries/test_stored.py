@@ -6,26 +6,26 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from index.changes import Changes
-from index.database import Database, connect
-from index.document import Document
-from index.documents import Documents, Stored
-from index.generation import claim
-from index.hashing_embedder import HashingEmbedder
-from index.hits import Hit
-from index.inventory import Inventory
-from index.query import Filter, Query
-from index.scope import resolve
-from index.search import Searcher
-from index.shelves import Shelves
-from index.spaces import Spaces
-from index.static_embedder import StaticEmbedder
-from index.strategy import Limits
-from ingest.assistant import Assistant
+from index.documents.consistency_counts import Inventory
+from index.documents.document_store import Documents, Stored
+from index.documents.partitions import Shelves
+from index.embedders.embedding_migration import Spaces
+from index.embedders.hashing_embedder import HashingEmbedder
+from index.embedders.index_version import claim
+from index.embedders.static_embedder import StaticEmbedder
+from index.invalidation.changes import Changes
+from index.model.document import Document
+from index.model.query import Filter, Query
+from index.model.scope import resolve
+from index.postgres.database import Database, connect
+from index.search.hits import Hit
+from index.search.searcher import Searcher
+from index.search.strategy import Limits
 from ingest.index_audit import IndexAudit
-from ingest.reembed import Reembedder
 from ingest.summaries.extract import extract
-from ingest.write import Writer
+from ingest.write.llm_preprocessing import Assistant
+from ingest.write.reembed import Reembedder
+from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio

@@ -1,0 +1,76 @@
+"""What models make of texts, remembered: in this process, and in Redis for the others.
+
+It is taken for what never changes, so nothing has to be invalidated.
+"""
+
+import hashlib
+from typing import Protocol
+
+from cachetools import LRUCache
+
+from cache.errors import CacheUnavailable
+from cache.redis.store import Store
+
+_STAMP_BYTES = 8
+_OVERHEAD_BYTES = 200  # of one in memory, beside its bytes; measured with sys.getsizeof
+
+
+class Count(Protocol):
+    def __call__(self, event: str, amount: int = 1, /) -> None: ...
+
+
+class Vectors:
+    """`count` is told vector_memory, vector_redis, vector_miss, and away when Redis is.
+
+    kind: what they are instead of vectors, for their names in Redis and for who counts.
+    """
+
+    def __init__(
+        self, store: Store, count: Count, *, size_bytes_max: int, kind: str = "vector"
+    ) -> None:
+        self._kind = kind
+        self._store = store
+        self._count = count
+        self._memory: LRUCache[tuple[str, str], bytes] = LRUCache(
+            size_bytes_max, getsizeof=lambda vector: len(vector) + _OVERHEAD_BYTES
+        )
+
+    async def get(self, home: str, key: str) -> bytes | None:
+        """The tenant's vector under this key, if it was kept."""
+        vector = self._memory.get((home, key))
+        if vector is not None:
+            self._count(f"{self._kind}_memory")
+            return vector
+        try:
+            vector = _unstamped(await self._store.recall(home, f"{self._kind}:{key}"))
+        except CacheUnavailable:
+            self._count("away")
+        if vector is None:
+            self._count(f"{self._kind}_miss")
+            return None
+        self._count(f"{self._kind}_redis")
+        self._remember(home, key, vector)
+        return vector
+
+    async def put(self, home: str, key: str, vector: bytes) -> None:
+        self._remember(home, key, vector)
+        try:
+            await self._store.keep(home, f"{self._kind}:{key}", _stamp(vector) + vector)
+        except CacheUnavailable:
+            self._count("away")
+
+    def _remember(self, home: str, key: str, vector: bytes) -> None:
+        if len(vector) + _OVERHEAD_BYTES <= self._memory.maxsize:
+            self._memory[home, key] = vector
+
+
+def _unstamped(raw: bytes | None) -> bytes | None:
+    """None for what is absent, cut or altered."""
+    if raw is None:
+        return None
+    stamp, vector = raw[:_STAMP_BYTES], raw[_STAMP_BYTES:]
+    return vector if stamp == _stamp(vector) else None
+
+
+def _stamp(vector: bytes) -> bytes:
+    return hashlib.blake2b(vector, digest_size=_STAMP_BYTES).digest()

@@ -1,0 +1,1 @@
+"""Redis: the store of entries and states, its scripts, and how calls to it are bounded."""

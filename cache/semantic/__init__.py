@@ -1,0 +1,1 @@
+"""The semantic tier: which similar question may share an answer, and how often that was right."""

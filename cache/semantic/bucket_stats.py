@@ -1,0 +1,102 @@
+"""Each tenant's counts, as this process knows them: read a moment ago, and what it saw since.
+
+They are read and written in the background, so that no answer waits for it.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from cachetools import LRUCache
+
+from cache.errors import TruthUnavailable
+from cache.semantic.similarity_buckets import Counts
+
+_FRESH_S = 1.0  # after which they are read again; starting values, not measured
+_USABLE_S = 30.0  # after which they count for nothing: another worker may have seen wrong answers
+_TENANTS_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A tenant's limit of wrong answers, and its counts by the number of the band."""
+
+    error_max: float
+    counts: Mapping[int, Counts]
+
+
+class Ledger(Protocol):
+    """Where the counts of all processes come together. Raises `TruthUnavailable`."""
+
+    async def account(self, tenant: str, /) -> Account: ...
+    async def add(self, tenant: str, counts: Mapping[int, Counts], /) -> None: ...
+
+
+@dataclass(slots=True)
+class _Known:
+    account: Account | None = None
+    read_at_s: float = 0.0
+    unwritten: dict[int, Counts] = field(default_factory=dict)
+    update: asyncio.Task[None] | None = None
+
+
+class Tallies:
+    def __init__(self, ledger: Ledger, clock_s: Callable[[], float]) -> None:
+        self._ledger = ledger
+        self._clock_s = clock_s
+        self._known: LRUCache[str, _Known] = LRUCache(_TENANTS_MAX)
+
+    def of(self, tenant: str) -> Account | None:
+        """What is known now; None while that is nothing, or too old."""
+        known = self._of(tenant)
+        age_s = self._clock_s() - known.read_at_s
+        if known.account is None or age_s >= _FRESH_S:
+            self._update(tenant, known)
+        if known.account is None or age_s >= _USABLE_S:
+            return None
+        counts = {**known.account.counts}
+        for band, unwritten in known.unwritten.items():
+            counts[band] = _sum(counts.get(band, Counts()), unwritten)
+        return replace(known.account, counts=counts)
+
+    def add(self, tenant: str, band: int, seen: Counts) -> None:
+        unwritten = self._of(tenant).unwritten
+        unwritten[band] = _sum(unwritten.get(band, Counts()), seen)
+
+    async def settle(self) -> None:
+        """Write what is unwritten; for the end of a process."""
+        for tenant, known in list(self._known.items()):
+            if known.update is not None:
+                await known.update
+            if known.unwritten:
+                await self._refresh(tenant, known)
+
+    def _of(self, tenant: str) -> _Known:
+        return self._known.setdefault(tenant, _Known())
+
+    def _update(self, tenant: str, known: _Known) -> None:
+        if known.update is None or known.update.done():
+            known.update = asyncio.create_task(self._refresh(tenant, known))
+
+    async def _refresh(self, tenant: str, known: _Known) -> None:
+        unwritten, known.unwritten = known.unwritten, {}
+        begun_at_s = self._clock_s()
+        try:
+            if unwritten:
+                await self._ledger.add(tenant, unwritten)
+                unwritten = {}
+            known.account = await self._ledger.account(tenant)
+            known.read_at_s = begun_at_s
+        except TruthUnavailable:
+            for band, counts in unwritten.items():
+                self.add(tenant, band, counts)
+
+
+def _sum(one: Counts, other: Counts) -> Counts:
+    return Counts(
+        seen=one.seen + other.seen,
+        served=one.served + other.served,
+        verified=one.verified + other.verified,
+        wrong=one.wrong + other.wrong,
+    )

@@ -1,0 +1,1 @@
+"""Administration over HTTP: tenants, groups, keys, jobs, usage and the audit log."""

@@ -1,0 +1,60 @@
+"""The audit log over HTTP: a tenant's admins read who saw and who changed what in it."""
+
+import re
+from datetime import datetime
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.responses import Response
+
+from gateway import problems, schemas
+from gateway.admin.audit_log_schemas import AuditLogAnswer, LoggedBody
+from gateway.http.request_context import Exchange, answer
+from gateway.schemas import Instant
+from index.audit.audit_log import Wanted
+
+_PAGE_MAX = 100
+_NUMBER = "[0-9]{1,18}"
+_SECONDS = r"[-+0-9.eE_\s]*"
+_INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
+
+
+async def get_audit_log(exchange: Exchange) -> Response:
+    """`cursor` is what the page before says."""
+    admitted = await exchange.admit()
+    query = exchange.request.query_params
+    limit = query.get("limit", str(_PAGE_MAX))
+    if not re.fullmatch(_NUMBER, limit) or not 1 <= int(limit) <= _PAGE_MAX:
+        raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
+    cursor = query.get("cursor")
+    if cursor is not None and not re.fullmatch(_NUMBER, cursor):
+        raise problems.invalid_field("cursor", "must be what the page before says")
+    tenant, log = admitted.principal.tenant, exchange.services.audit_log
+    since, begun = _instant("since", query.get("since")), await log.begun(tenant)
+    page = await log.page(
+        tenant,
+        Wanted(
+            subject=schemas.checked("subject", schemas.LINE, query.get("subject", "")) or None,
+            document=schemas.checked("document", schemas.LINE, query.get("document", "")) or None,
+            since=max((at for at in (since, begun) if at is not None), default=None),
+        ),
+        before=None if cursor is None else int(cursor),
+        limit=int(limit),
+    )
+    return answer(
+        AuditLogAnswer(
+            rows=tuple(map(LoggedBody.of, page.rows)),
+            cursor=None if page.before is None else str(page.before),
+        )
+    )
+
+
+def _instant(name: str, told: str | None) -> datetime | None:
+    if told is None:
+        return None
+    problem = problems.invalid_field(name, "must be a time: 2025-01-31T12:00:00Z")
+    if re.fullmatch(_SECONDS, told):  # pydantic takes a number for seconds since 1970
+        raise problem
+    try:
+        return _INSTANT.validate_strings(told)
+    except ValidationError:
+        raise problem from None

@@ -1,0 +1,16 @@
+"""The bodies of the calls for tenants."""
+
+from gateway.schemas import Body, TenantId
+from index.model.document import (
+    Title,
+)
+
+
+class TenantBody(Body):
+    id: TenantId
+    name: Title = ""
+
+
+class TenantAnswer(Body):
+    id: str
+    name: str

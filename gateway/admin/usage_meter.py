@@ -1,0 +1,122 @@
+"""What tenants use of embedders: counted as it happens, kept in batches, held against their limits.
+
+A process that is killed loses what it counted within FLUSH_S.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import date, datetime
+
+import structlog
+from cachetools import TTLCache
+
+from index.errors import BudgetSpent, DatabaseUnavailable
+from index.tenants.usage import Amounts, Month, Usage, Use
+from ingest.billing_context import payer
+
+FLUSH_S = 2.0
+LOOK_S = 5.0  # between two looks at what a tenant has spent this month
+_TENANTS_MAX = 10_000
+# What a language model is asked for.
+OPERATIONS = ("cut", "summary", "rewrite", "rerank", "compress", "answer")
+# By the kind of tokens: those of an embedder, and those that a language model reads and writes.
+_OPERATIONS = {
+    "query": "search",
+    "batch": "ingest",
+    **{f"{name}_{kind}": name for name in OPERATIONS for kind in ("read", "written")},
+}
+
+log = structlog.get_logger()
+
+
+class Spending:
+    """prices: for a million tokens of each kind that clients tell of; what has none costs nothing.
+
+    budget: of a tenant for a month; None if there is no limit.
+    """
+
+    def __init__(
+        self,
+        usage: Usage,
+        now: Callable[[], datetime],
+        *,
+        prices: Mapping[str, float],
+        budget: float | None,
+    ) -> None:
+        self._usage = usage
+        self._now = now
+        self._prices = prices
+        self._budget = budget
+        self._counted: defaultdict[Use, Amounts] = defaultdict(Amounts)
+        self._months: TTLCache[str, Month] = TTLCache(_TENANTS_MAX, LOOK_S)
+
+    def tokens(self, kind: str, used: int) -> None:
+        """A service's client says what a call used."""
+        if (tenant := payer()) is not None:
+            money = used / 1_000_000 * self._prices.get(kind, 0.0)
+            self._count(tenant, _OPERATIONS[kind], "", Amounts(tokens=used, money=money))
+
+    def chunks(self, tenant: str, source: str, embedded: int, reused: int) -> None:
+        """A document was written, or found unchanged."""
+        if embedded or reused:
+            self._count(tenant, "ingest", source, Amounts(embedded=embedded, reused=reused))
+
+    async def check(self) -> None:
+        """Raise `BudgetSpent` if who would pay for an embedding now has nothing left for it."""
+        tenant = payer()
+        if tenant is not None and await self.is_spent(tenant):
+            raise BudgetSpent(tenant)
+
+    async def is_spent(self, tenant: str) -> bool:
+        """What others have spent counts within a few seconds; what costs nothing never does."""
+        if not any(self._prices.values()):
+            return False
+        month = self._months.get(tenant)
+        if month is None:
+            await self.flush()
+            month = await self._usage.month(tenant, self._today().replace(day=1))
+            self._months[tenant] = month
+        limit = self._budget if month.budget is None else month.budget
+        return limit is not None and month.money >= limit
+
+    def forget(self, tenant: str) -> None:
+        """Another limit holds from now on, as far as this process is concerned."""
+        self._months.pop(tenant, None)
+
+    async def flush(self) -> None:
+        """Keep what was counted; what can't be kept now is kept the next time."""
+        counted, self._counted = self._counted, defaultdict(Amounts)
+        if not counted:
+            return
+        try:
+            await self._usage.add(counted)
+        except DatabaseUnavailable as away:
+            log.warning("usage", state="unkept", detail=str(away))
+            for use, amounts in counted.items():
+                self._counted[use].add(amounts)
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Meanwhile what is counted is kept, again and again, and the rest at the end."""
+        flushing = asyncio.create_task(self._flush_forever())
+        try:
+            yield
+        finally:
+            flushing.cancel()
+            await asyncio.wait((flushing,))
+            await self.flush()
+
+    async def _flush_forever(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_S)
+            await self.flush()
+
+    def _count(self, tenant: str, operation: str, source: str, amounts: Amounts) -> None:
+        self._counted[Use(tenant, self._today(), operation, source)].add(amounts)
+        if (month := self._months.get(tenant)) is not None:
+            month.money += amounts.money
+
+    def _today(self) -> date:
+        return self._now().date()

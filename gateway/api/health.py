@@ -1,0 +1,23 @@
+"""What operators look at: is it alive, is it ready, how is it doing."""
+
+from starlette.responses import Response
+
+from gateway.http.request_context import Exchange
+
+
+async def healthz(_: Exchange) -> Response:
+    """The process answers."""
+    return Response(b'{"status":"ok"}', media_type="application/json")
+
+
+async def readyz(exchange: Exchange) -> Response:
+    """The database answers too; Redis need not, since answers are right without it."""
+    await exchange.services.tenants.exists("public")
+    return Response(b'{"status":"ready"}', media_type="application/json")
+
+
+async def get_metrics(exchange: Exchange) -> Response:
+    return Response(
+        exchange.services.metrics.exposition(),
+        media_type="text/plain; version=0.0.4; charset=utf-8",
+    )

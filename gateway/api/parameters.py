@@ -1,0 +1,59 @@
+"""The parameters of paths and queries, as the description of the API has them."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, get_args
+
+from gateway import schemas
+from gateway.http.request_context import Parameter
+from index.documents.vector_store_store import FileStatus
+from index.jobs.job_queue import State as JobState
+from index.tenants.curation import State as CurationState
+
+Schema: TypeAlias = Mapping[str, Any]
+
+_ANY: Schema = {"type": "string", "minLength": 1}
+_NAME: Schema = schemas.NAME.json_schema()
+_SOURCE: Schema = schemas.SOURCE.json_schema()
+_TENANT: Schema = schemas.TENANT.json_schema()
+
+IN_PATH: Mapping[str, Schema] = {
+    "batch_id": _ANY,
+    "document_id": schemas.DOCUMENT_ID.json_schema(),
+    "file_id": _ANY,
+    "group": _NAME,
+    "item_id": _ANY,
+    "job_id": _NAME,
+    "key_id": _NAME,
+    "name": schemas.GATE.json_schema(),
+    "source": _SOURCE,
+    "subject": _NAME,
+    "tenant": _TENANT,
+    "vector_store_id": _SOURCE,
+}
+
+
+def one_of(*values: str) -> Parameter:
+    return Parameter({"type": "string", "enum": list(values)})
+
+
+def cursor(pattern: str | None = None) -> Parameter:
+    form = {} if pattern is None else {"pattern": pattern}
+    return Parameter({"type": "string", "description": "`cursor` of the page before"} | form)
+
+
+def limit(most: int = 100) -> Parameter:
+    return Parameter({"type": "integer", "minimum": 1, "maximum": most})
+
+
+DAY = Parameter({"type": "string", "format": "date"})
+INSTANT = Parameter({"type": "string", "format": "date-time"})
+LINE = Parameter(schemas.LINE.json_schema())
+SUBJECT = Parameter(_NAME, is_required=True)
+TENANT = Parameter(_TENANT)
+TEXT = Parameter({"type": "string"})
+
+LINE_CURSOR = LINE
+NUMBER_CURSOR = cursor("^[0-9]{1,18}$")
+JOB_STATE = one_of(*get_args(JobState))
+CURATION_STATE = one_of(*get_args(CurationState))
+FILE_STATUS = one_of(*get_args(FileStatus))

@@ -1,0 +1,83 @@
+"""The calls around searches; see `gateway.api.routes`."""
+
+from gateway.answer import answer_endpoint, answer_schemas
+from gateway.api import parameters
+from gateway.curation import (
+    confidence_endpoints,
+    curation_endpoints,
+    curation_schemas,
+    query_gate_endpoints,
+)
+from gateway.http.request_context import Call, body_of
+
+CALLS = (
+    Call(
+        "POST",
+        "/v1/answer",
+        answer_endpoint.post_answer,
+        needs="reader",
+        summary="An answer that a language model writes from what a search finds, with citations",
+        body=answer_schemas.AnswerBody,
+        answer=answer_schemas.WrittenAnswerAnswer,
+        stream_type="text/event-stream",
+        is_written=True,
+    ),
+    Call(
+        "GET",
+        "/v1/confidence",
+        confidence_endpoints.get_confidence,
+        needs="admin",
+        summary="What hits have to score for an answer to be sure, and what is said if none does",
+        answer=curation_schemas.ConfidenceAnswer,
+    ),
+    Call(
+        "PUT",
+        "/v1/confidence",
+        confidence_endpoints.put_confidence,
+        needs="admin",
+        summary="Set that, for all sources and for each; cached answers end",
+        body=curation_schemas.ConfidenceBody,
+        body_bytes_max=body_of(262_144),
+        answer=curation_schemas.ConfidenceAnswer,
+    ),
+    Call(
+        "GET",
+        "/v1/curation",
+        curation_endpoints.list_curation,
+        needs="admin",
+        summary="Questions without a sure answer, the most frequent first; not who asked",
+        answer=curation_schemas.CurationAnswer,
+        parameters={
+            "cursor": parameters.cursor(r"^([0-9]{1,18}\.[0-9A-Za-z_]{1,64})?$"),
+            "state": parameters.CURATION_STATE,
+        },
+    ),
+    Call(
+        "POST",
+        "/v1/curation/{item_id}/resolve",
+        curation_endpoints.resolve_curation,
+        needs="admin",
+        summary="Answer such a question with a new document, or dismiss it",
+        body=curation_schemas.ResolveBody,
+        body_bytes_max=body_of(262_144),
+        answer=curation_schemas.CurationItem,
+    ),
+    Call(
+        "GET",
+        "/v1/gates/{name}",
+        query_gate_endpoints.get_gate,
+        needs="admin",
+        summary="The words that decide which messages are questions for the documents",
+        answer=curation_schemas.GateAnswer,
+    ),
+    Call(
+        "PUT",
+        "/v1/gates/{name}",
+        query_gate_endpoints.put_gate,
+        needs="admin",
+        summary="Set them for the tenant; an empty body takes its own away",
+        body=curation_schemas.GateBody,
+        body_bytes_max=body_of(262_144),
+        answer=curation_schemas.GateAnswer,
+    ),
+)

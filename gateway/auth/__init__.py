@@ -1,0 +1,1 @@
+"""Authentication: from a key, token or web token to a principal."""

@@ -1,0 +1,1 @@
+"""The `nearhit` command."""

@@ -1,0 +1,102 @@
+"""What every command has in common: the servers it works on, and how it says what went wrong."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import NoReturn, TypeVar
+
+import structlog
+import typer
+from pydantic import SecretStr, ValidationError
+from rich.console import Console
+from rich.markup import escape
+
+from cache.errors import CacheUnavailable
+from gateway.embedded import embedded_servers
+from gateway.embedded.embedded_servers import EmbeddedError
+from gateway.errors import NotPossible
+from gateway.settings import Settings
+from index.errors import IndexFailure
+from ingest.errors import NotImportable, NotReembedded
+
+T = TypeVar("T")
+
+_PIPED_COLUMNS = 200  # no cell of a table is cut short where another program reads it
+
+# What is logged by the way is no part of what a command says.
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+
+console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
+
+
+@contextmanager
+def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
+    """The settings with both URLs set, starting what is not configured."""
+    if settings.database_url and settings.redis_url:
+        yield settings
+        return
+    if settings.database_url or settings.redis_url:
+        given, other = "DATABASE", "REDIS"
+        if settings.redis_url:
+            given, other = other, given
+        raise EmbeddedError(
+            f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both, or neither"
+        )
+    start = embedded_servers.own if own else embedded_servers.attach_or_own
+    with start(settings.data_dir) as servers:
+        yield settings.model_copy(
+            update={
+                "database_url": SecretStr(servers.database_url),
+                "redis_url": SecretStr(servers.redis_url),
+            }
+        )
+
+
+@contextmanager
+def errors() -> Iterator[None]:
+    """What a person can mend is one line, without a stack trace.
+
+    Commands import what they need within: loading the model takes longer than `--help` should.
+    """
+    try:
+        yield
+    except (
+        CacheUnavailable,
+        EmbeddedError,
+        IndexFailure,
+        NotImportable,
+        NotPossible,
+        NotReembedded,
+    ) as error:
+        _fail(str(error))
+    except ValidationError as error:
+        _fail("; ".join(_mistakes(error)))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def run(do: Callable[[Settings], Coroutine[None, None, T]]) -> T:
+    """What it comes to, with servers to work on."""
+    with errors(), servers(Settings()) as settings:
+        return asyncio.run(do(settings))
+
+
+def instant(at: datetime | None) -> str:
+    """By the clock on the wall; nothing for none."""
+    return at.astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
+
+
+def _mistakes(error: ValidationError) -> Iterator[str]:
+    for mistake in error.errors():
+        name = ".".join(map(str, mistake["loc"]))
+        named = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name
+        yield f"{named}: {mistake['msg']}"
+
+
+def _fail(message: str) -> NoReturn:
+    Console(stderr=True, highlight=False).print(
+        f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
+    )
+    raise typer.Exit(1)

@@ -1,0 +1,216 @@
+"""`nearhit demo`: a gateway of its own, people with different rights, and their questions.
+
+Everything goes over HTTP to a separate process, as it would for an agent.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from pydantic import SecretStr
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gateway.auth.credentials import make_secret
+from gateway.cli import serve_command
+from gateway.embedded import embedded_servers
+from gateway.errors import NotPossible
+from gateway.operator import operations, quickstart
+from gateway.settings import Settings
+from ingest.sources.folder import FolderSource
+from ingest.sources.source import Defaults
+
+_TENANT = "ostrelume"
+_START_S_MAX = 60.0
+_ADMIN, _ENGINEER, _LEADER = "ada", "ines", "sofia"
+_DAYS = "how many days of annual leave do I get?"
+_CODE = "what does ERR_1042 mean?"
+_LICENCE = "quantos dias dura a licença parental em Recife?"
+_SALARY = "salary band of a senior engineer"
+_LEAVE_DOCUMENT = "handbook/people/annual-leave.md"
+_SALARY_DOCUMENT = "handbook/finance/salary-bands.md"
+
+_HOW_TO_GO_ON = """
+Go on with
+  [bold]make run[/]                    serve on port 8080, with a curl line to paste
+  [bold]{nearhit} ingest FOLDER[/]
+                              put your own Markdown in
+  [bold]{nearhit} search "QUESTION"[/]
+                              ask from the command line
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and what came back; ms is what the caller waited."""
+
+    who: str
+    question: str
+    document: str
+    line: str
+    tier: str
+    ms: float
+
+
+class Gateway:
+    """A running gateway, as its callers see it: they have keys, and nothing else."""
+
+    def __init__(self, client: httpx2.Client, admin_key: str) -> None:
+        self._client = client
+        self._keys = {"operator": admin_key}
+
+    def call(self, who: str, method: str, path: str, body: Any = None) -> httpx2.Response:
+        headers = {"Authorization": f"Bearer {self._keys[who]}"}
+        return self._client.request(method, path, json=body, headers=headers).raise_for_status()
+
+    def add(self, who: str, groups: Sequence[str], roles: Sequence[str]) -> None:
+        body = {"tenant": _TENANT, "subject": who, "groups": groups, "roles": roles}
+        self._keys[who] = self.call("operator", "POST", "/v1/keys", body).json()["key"]
+
+    def ask(self, who: str, question: str) -> Asked:
+        started_s = time.perf_counter()
+        answer = self.call(who, "POST", "/v1/search", {"query": question})
+        ms = (time.perf_counter() - started_s) * 1000
+        hits = answer.json()["hits"]
+        best = hits[0] if hits else {"document_id": "nothing", "text": ""}
+        tier = "exact" if "; hit" in answer.headers["Cache-Status"] else "miss"
+        line = _best_line(best["text"], question)
+        return Asked(who, question, best["document_id"], line, tier, ms)
+
+
+def run(console: Console) -> None:
+    """Show it all, clean up, and say how to go on."""
+    with tempfile.TemporaryDirectory(prefix="nearhit-demo-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        with embedded_servers.own(folder / "data") as servers:
+            settings = _settings(folder, servers)
+            console.print("PostgreSQL with pgvector and Valkey are running.")
+            _ingest(console, settings)
+            with _serving(settings) as gateway:
+                _tell(console, gateway)
+    nearhit = "nearhit" if shutil.which("nearhit") else sys.argv[0]
+    console.print(_HOW_TO_GO_ON.format(nearhit=nearhit), soft_wrap=True)
+
+
+def _settings(folder: Path, servers: embedded_servers.Servers) -> Settings:
+    return Settings(
+        database_url=SecretStr(servers.database_url),
+        redis_url=SecretStr(servers.redis_url),
+        data_dir=folder,
+        port=0,
+        admin_key=SecretStr(make_secret()),
+    )
+
+
+def _ingest(console: Console, settings: Settings) -> None:
+    handbook = quickstart.example_handbook()
+    source = FolderSource(handbook, Defaults(readers=("tenant",)), name="handbook")
+    started_s = time.perf_counter()
+    report = asyncio.run(
+        operations.ingest(settings, source, _TENANT, prune=False, on_item=lambda _report: None)
+    )
+    console.print(
+        f"Ingested the handbook of an invented company: {report.documents} documents, "
+        f"{report.chunks_added} chunks, {time.perf_counter() - started_s:.1f} s.\n"
+    )
+
+
+@contextmanager
+def _serving(settings: Settings) -> Iterator[Gateway]:
+    """A gateway in a process of its own, on a free port."""
+    command = [sys.executable, "-m", "gateway", "serve", "--port", "0"]
+    environment = os.environ | serve_command.environment(settings) | {"NEARHIT_LOG_LEVEL": "error"}
+    with subprocess.Popen(  # noqa: S603  our own command
+        command, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().removeprefix("listening on ").strip()
+            with httpx2.Client(base_url=url, timeout=_START_S_MAX) as client:
+                client.get("/readyz").raise_for_status()
+                yield Gateway(client, serve_command.admin_key(settings))
+        finally:
+            process.terminate()
+
+
+def _tell(console: Console, gateway: Gateway) -> None:
+    gateway.add(_ADMIN, [], ["admin"])
+    gateway.add(_ENGINEER, ["engineering"], ["reader"])
+    gateway.add(_LEADER, ["leadership"], ["reader"])
+    _show(
+        console,
+        f"Two people ask. {_LEADER} is in the group leadership, {_ENGINEER} is not.",
+        [
+            gateway.ask(_ENGINEER, _DAYS),
+            gateway.ask(_ENGINEER, _DAYS),
+            gateway.ask(_ENGINEER, _CODE),
+            gateway.ask(_ENGINEER, _LICENCE),
+            gateway.ask(_LEADER, _SALARY),
+            gateway.ask(_LEADER, _SALARY),
+            gateway.ask(_ENGINEER, _SALARY),
+        ],
+    )
+    _edit(gateway)
+    edited = [gateway.ask(_ENGINEER, _DAYS), gateway.ask(_ENGINEER, _DAYS)]
+    _show(console, "An edit: 25 days of leave become 27. The old answer was cached.", edited)
+    _check("27 days" in edited[0].line, "the edited document was not found at once")
+
+    _revoke(gateway)
+    revoked = [gateway.ask(_LEADER, _SALARY)]
+    _show(console, f"A revocation: {_LEADER} may no longer read the salary bands.", revoked)
+    _check(revoked[0].document != _SALARY_DOCUMENT, "a revoked document was still shown")
+
+
+def _edit(gateway: Gateway) -> None:
+    path = f"/v1/documents/{_LEAVE_DOCUMENT}"
+    document = gateway.call(_ADMIN, "GET", path).json()
+    del document["document_id"]
+    document["text"] = document["text"].replace("25 days", "27 days")
+    gateway.call(_ADMIN, "PUT", path, document)
+
+
+def _revoke(gateway: Gateway) -> None:
+    readers = {"readers": ["group:people-team"]}
+    gateway.call(_ADMIN, "PATCH", f"/v1/documents/{_SALARY_DOCUMENT}/access", readers)
+
+
+def _check(holds: bool, otherwise: str) -> None:  # noqa: FBT001  reads as a sentence
+    if not holds:
+        raise NotPossible(f"the demo failed: {otherwise}")
+
+
+def _show(console: Console, title: str, asked: Sequence[Asked]) -> None:
+    table = Table(title=title, title_justify="left", title_style="bold", expand=True)
+    table.add_column("who")
+    table.add_column("question, and best hit", no_wrap=True, ratio=1)
+    table.add_column("tier")
+    table.add_column("ms", justify="right")
+    for row in asked:
+        document = escape(row.document.rpartition("/")[2])
+        shown = f"{row.question}\n[dim]→[/] [cyan]{document}[/] {escape(row.line)}"
+        table.add_row(row.who, shown, row.tier, f"{row.ms:.1f}")
+    console.print(table, "")
+
+
+def _best_line(text: str, question: str) -> str:
+    """The sentence or line of a hit that shares the most with the question, by letters of words."""
+    wanted = _words(question)
+    lines = [line.strip(" #*|-") for line in re.split(r"\n|(?<=[.!?]) ", text)]
+    return max(lines, key=lambda line: sum(map(len, wanted & _words(line))), default="")
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))

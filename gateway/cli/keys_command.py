@@ -1,0 +1,119 @@
+"""`nearhit key`: keys of all tenants, as the operator makes, sees and ends them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from gateway.cli import common
+from gateway.cli.common import console, instant
+from gateway.errors import NotPossible
+from gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from index.tenants.principals import Principals, ShownKey
+
+commands = typer.Typer(no_args_is_help=True, help="API keys.")
+
+KeyId = Annotated[str, typer.Argument(metavar="KEY", help="A key's identifier, key_….")]
+
+_LISTED_MAX = 10_000
+
+
+@commands.command("create")
+def create_key(
+    tenant: Annotated[str, typer.Option(help="Its tenant.")] = "default",
+    subject: Annotated[str, typer.Option(help="Whom it lets in (the user's identifier).")] = "me",
+    group: Annotated[
+        list[str] | None, typer.Option(help="A group that it is in; repeat for more.")
+    ] = None,
+    role: Annotated[
+        list[str] | None, typer.Option(help="reader, writer or admin; repeat for more.")
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="private, shared, tenant or public: what it may see; repeat for more."),
+    ] = None,
+    name: Annotated[str, typer.Option(help="What it is for.")] = "",
+) -> None:
+    """Create an API key and print it, this once."""
+    with common.errors(), common.servers(Settings()) as settings:
+        from gateway.admin.key_schemas import KeyBody
+        from gateway.operator import operations
+
+        body = {"tenant": tenant, "subject": subject, "groups": tuple(group or ()), "name": name}
+        body |= {"roles": tuple(role)} if role else {}
+        body |= {"scopes": tuple(scope)} if scope else {}
+        key = asyncio.run(operations.create_key(settings, KeyBody.model_validate(body)))
+    print(key)
+
+
+@commands.command("list")
+def list_keys(
+    tenant: Annotated[str, typer.Option(help="Their tenant.")] = "default",
+) -> None:
+    """List a tenant's keys, revoked ones too, and when each was last used."""
+
+    async def run(settings: Settings) -> "list[ShownKey]":
+        async with _opened(settings) as principals:
+            return await principals.page(tenant, after="", limit=_LISTED_MAX)
+
+    table = Table("key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "")
+    for key in common.run(run):
+        table.add_row(
+            *(key.key_id, escape(key.name), escape(key.subject)),
+            *(escape(", ".join(each)) for each in (key.groups, key.roles, key.scopes)),
+            *(instant(at) for at in (key.expires_at, key.last_used_at)),
+            "revoked" if key.revoked_at else "",
+        )
+    console.print(table if table.row_count else "no such key")
+
+
+@commands.command("rotate")
+def rotate_key(
+    key: KeyId,
+    overlap_s: Annotated[
+        int, typer.Option(help="How long the old key still works, in seconds.", min=0)
+    ] = 86_400,
+) -> None:
+    """Replace a key by a new one for the same holder, and print that, this once."""
+
+    async def run(settings: Settings) -> str:
+        from gateway.auth.authenticator import utc_now
+        from gateway.auth.credentials import key_digest, make_secret, new_id
+
+        made, until = make_secret(), utc_now() + timedelta(seconds=overlap_s)
+        async with _opened(settings) as principals:
+            new = new_id("key")
+            if not await principals.rotate(None, key, new, key_digest(made), until):
+                raise NotPossible(f"there is no key {key} that works")
+        return made
+
+    print(common.run(run))
+
+
+@commands.command("revoke")
+def revoke_key(key: KeyId) -> None:
+    """Revoke a key and all tokens made with it, from the next request on."""
+
+    async def run(settings: Settings) -> None:
+        async with _opened(settings) as principals:
+            if not await principals.revoke(None, key):
+                raise NotPossible(f"there is no key {key} that works")
+
+    common.run(run)
+    console.print(f"revoked {key}", markup=False)
+
+
+@asynccontextmanager
+async def _opened(settings: Settings) -> "AsyncIterator[Principals]":
+    from gateway.operator import operations  # what takes long to load is not needed for `--help`
+    from index.tenants.principals import Principals
+
+    async with operations.connected(settings) as database:
+        yield Principals(database)

@@ -1,0 +1,1 @@
+"""Answers of low confidence: thresholds, query gates, and the questions that wait for an admin."""

@@ -1,0 +1,1 @@
+"""Documents over HTTP: write, read, list, share, explain and delete."""

@@ -1,0 +1,105 @@
+"""Documents, and what becomes of them, as they travel."""
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from gateway.schemas import Body
+from index.model.document import (
+    API_SOURCE,
+    Cut,
+    Language,
+    Metadata,
+    NewDocumentId,
+    Owner,
+    Readers,
+    Source,
+    Summaries,
+    Tags,
+    Text,
+    Title,
+    Uri,
+)
+
+
+class DocumentBody(Body):
+    """Owner, readers, cut and summaries stay when left out; a new one is its writer's alone."""
+
+    title: Title = ""
+    text: Text
+    source: Source = API_SOURCE
+    uri: Uri = ""
+    language: Language | None = None
+    tags: Tags = ()
+    metadata: Metadata = Field(default_factory=dict)
+    owner: Owner | None = None
+    readers: Readers | None = None
+    cut: Cut | None = Field(
+        None,
+        description="how the text is cut into chunks: structure, characters:1000/200, "
+        "tokens:500/50, messages:10, whole or model; structure if a new document names none",
+    )
+    summaries: Summaries | None = Field(
+        None,
+        description="who sums up the document, if it is long, and its long sections: none, extract "
+        "(its own sentences) or model; none if a new document names none",
+    )
+
+    @field_validator("text")
+    @classmethod
+    def _not_blank(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("must not be blank")
+        return text
+
+
+class DocumentSummary(Body):
+    document_id: str
+    title: str
+    source: str
+    uri: str
+    language: str
+    tags: tuple[str, ...]
+    metadata: dict[str, Any]
+    owner: str | None
+    readers: tuple[str, ...]
+    cut: str
+    summaries: Summaries
+
+
+class DocumentAnswer(DocumentSummary):
+    text: str
+
+
+class DocumentsAnswer(Body):
+    documents: tuple[DocumentSummary, ...]
+    cursor: str | None = Field(description="the next page's `cursor`; null on the last page")
+
+
+class BatchLine(DocumentBody):
+    document_id: NewDocumentId
+
+
+class ChunksAnswer(Body):
+    added: int
+    kept: int
+    removed: int
+    embedded: int = Field(description="how many texts went to the embedder")
+
+
+class WrittenAnswer(Body):
+    document_id: str
+    revision: int
+    chunks: ChunksAnswer
+
+
+class RevisionAnswer(Body):
+    document_id: str
+    revision: int
+
+
+class AccessBody(Body):
+    """What is left out stays as it is."""
+
+    owner: Owner | None = None
+    readers: Readers | None = None

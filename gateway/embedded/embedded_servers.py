@@ -1,0 +1,159 @@
+"""The servers that Nearhit starts for itself when it is given none: PostgreSQL and Valkey.
+
+The owner starts a guardian and keeps the other end of its stdin. However the owner ends, that
+stdin ends too, and the guardian stops the servers. The guardian holds the folder's lock from
+before they start until after they have stopped.
+
+EmbeddedError      the servers do not start; the message says why, and what to do
+└── DataDirInUse   another process owns them
+"""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import platformdirs
+
+OWNER_WAIT_S_MAX = 60.0  # for another owner to start or stop; a starting value, not measured
+POLL_S = 0.02  # a starting value, not measured
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The addresses of a running PostgreSQL and a running Valkey, passwords included."""
+
+    database_url: str
+    redis_url: str
+
+
+class EmbeddedError(Exception):
+    """The servers do not start."""
+
+
+class DataDirInUse(EmbeddedError):
+    """Another process owns the servers of the folder; `servers` is None if it never told them."""
+
+    def __init__(self, data_dir: Path, owner_pid: str, servers: Servers | None) -> None:
+        super().__init__(
+            f"{data_dir} is in use by process {owner_pid}: "
+            "stop it, or set NEARHIT_DATA_DIR to another folder"
+        )
+        self.servers = servers
+
+
+def default_data_dir() -> Path:
+    """Return the folder for the data of whoever names none."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/nearhit")  # nobody, as whom root's servers run, can't enter its home
+    return platformdirs.user_data_path("nearhit")
+
+
+@contextmanager
+def own(data_dir: Path) -> Iterator[Servers]:
+    """Run the servers of a folder; they stop at the end, or when this process dies.
+
+    Raises DataDirInUse if another process owns them, EmbeddedError if they do not start.
+    """
+    data_dir = data_dir.resolve()
+    with _locked(data_dir) as lock:
+        guardian = subprocess.Popen(  # noqa: S603 - our own module
+            # -P: no file of the current folder is taken for a module of ours.
+            [sys.executable, "-P", "-m", "gateway.embedded.supervisor", data_dir],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=[lock.fileno()],  # with the open file the guardian inherits the lock
+            start_new_session=True,  # a Ctrl-C is for us: requests finish before the servers stop
+        )
+    try:
+        yield _reported(guardian)
+    finally:
+        guardian.communicate()  # ends its stdin, and waits for it
+
+
+@contextmanager
+def attach_or_own(data_dir: Path) -> Iterator[Servers]:
+    """Use the servers of a folder's owner, as long as it lives, or else become its owner."""
+    with ExitStack() as stack:
+        try:
+            servers = stack.enter_context(own(data_dir))
+        except DataDirInUse as in_use:
+            if in_use.servers is None:
+                raise
+            servers = in_use.servers
+        yield servers
+
+
+def try_lock(file: IO[str]) -> bool:
+    """Lock an open file unless it is locked; whoever inherits the open file shares the lock."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def attempts(limit_s: float) -> Iterator[None]:
+    """Yield at once and every POLL_S until the limit: the times to look at what is awaited."""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        yield
+        time.sleep(POLL_S)
+
+
+@contextmanager
+def _locked(data_dir: Path) -> Iterator[IO[str]]:
+    """Hold the lock of a folder, a file that names the owner."""
+    try:
+        if not data_dir.exists():
+            data_dir.mkdir(parents=True, exist_ok=True)
+            data_dir.chmod(0o711)  # as root the servers run as nobody, who must pass through
+        (data_dir / "lock").touch(mode=0o600)
+    except OSError as error:
+        raise EmbeddedError(f"{data_dir} cannot hold the data: {error}") from error
+    with (data_dir / "lock").open("r+") as lock:
+        _wait_for_lock(lock, data_dir)
+        # A killed guardian left its addresses: they go before ours is the pid of a living owner.
+        (data_dir / "servers.json").unlink(missing_ok=True)
+        lock.truncate()
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield lock
+
+
+def _wait_for_lock(lock: IO[str], data_dir: Path) -> None:
+    """Take the lock; an owner that is starting or stopping is given time to have done so."""
+    servers = None
+    for _ in attempts(OWNER_WAIT_S_MAX):
+        if try_lock(lock):
+            return
+        if servers := _published(data_dir):
+            break
+    raise DataDirInUse(data_dir, (data_dir / "lock").read_text(), servers)
+
+
+def _published(data_dir: Path) -> Servers | None:
+    """Return the servers of a living owner, None before they are ready and when they stop."""
+    try:
+        os.kill(int((data_dir / "lock").read_text()), 0)  # signal 0 asks whether it lives
+        return Servers(**json.loads((data_dir / "servers.json").read_text()))
+    except (ValueError, ProcessLookupError, FileNotFoundError):
+        return None
+
+
+def _reported(guardian: subprocess.Popen[bytes]) -> Servers:
+    """Return what the guardian says on its one line."""
+    assert guardian.stdout
+    line = guardian.stdout.readline() or b'{"error": "the guardian died before it was ready"}'
+    match json.loads(line):
+        case {"error": error}:
+            raise EmbeddedError(error)
+        case servers:
+            return Servers(**servers)

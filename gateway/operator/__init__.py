@@ -1,0 +1,1 @@
+"""What the operator does without a gateway: straight on the servers."""

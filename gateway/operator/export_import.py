@@ -1,0 +1,118 @@
+"""A tenant written to a file, and read back: what `nearhit export` and `nearhit import` do."""
+
+import asyncio
+from collections.abc import Callable
+from typing import BinaryIO
+
+import orjson
+from pydantic import ValidationError
+
+from gateway.admin.tenant_schemas import TenantBody
+from gateway.errors import NotPossible
+from gateway.operator import operations
+from gateway.settings import Settings
+from gateway.sources.source_schemas import SourceBody
+from index.documents.event_versions import Reading
+from index.documents.export import ReadSource, Snapshot, snapshot
+from index.documents.source_store import Plan, Sources
+from index.errors import SourceReserved, TenantMissing
+from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, written
+from ingest.sources.source import Refused
+from ingest.sources.source_sync import Report, read_items
+
+
+async def export(
+    settings: Settings, tenant: str, to: BinaryIO, on_page: Callable[[int, int], None]
+) -> int:
+    """How many documents were written; all is as of one instant.
+
+    on_page: is told how many are written, and of how many.
+    """
+    async with operations.patient(settings) as database:
+        try:
+            async with snapshot(database, tenant) as seen:
+                return await _write(seen, tenant, to, on_page)
+        except TenantMissing as missing:
+            raise NotPossible(str(missing)) from None
+
+
+async def _write(
+    seen: Snapshot, tenant: str, to: BinaryIO, on_page: Callable[[int, int], None]
+) -> int:
+    header = Header(
+        format=FORMAT,
+        tenant=tenant,
+        name=seen.name,
+        revision=seen.revision,
+        documents=seen.documents,
+    )
+    to.write(written(header))
+    groups, sources = await seen.groups(), await seen.sources()
+    to.writelines(written(GroupLine(group=each.group_id, members=each.members)) for each in groups)
+    to.writelines(map(written, map(_source_line, sources)))
+    done = 0
+    async for page in seen.pages():
+        to.writelines(map(written, page))
+        done += len(page)
+        on_page(done, seen.documents)
+    to.write(written(End(documents=done)))
+    to.flush()
+    return done
+
+
+def _source_line(source: ReadSource) -> SourceLine:
+    return SourceLine(
+        source=source.source,
+        reads=source.kind,
+        settings=dict(source.settings),
+        schedule=source.schedule,
+    )
+
+
+async def import_(
+    settings: Settings, archive: Archive, tenant: str, on_item: Callable[[Report], None]
+) -> Report:
+    """Write all that is in the archive to the tenant, which is created if there is none.
+
+    What is there already costs a look; a source is paused, until somebody says that it may be read
+    from here.
+    """
+    body = TenantBody(id=tenant)
+    async with operations.services(settings) as opened:
+        await opened.tenants.create(body.id, archive.header.name)
+        if not await opened.tenants.exists(body.id):
+            raise NotPossible(f"the tenant {tenant} is being deleted")
+        reading = Reading(await opened.documents.next_sequence())
+        refused = []
+        for line in await asyncio.to_thread(list, archive.others()):
+            match line:
+                case GroupLine():
+                    await opened.tenants.put_group(tenant, line.group, line.members)
+                case SourceLine():
+                    try:
+                        await _put_source(opened.sources, tenant, line)
+                    except ValidationError as error:
+                        refused.append(Refused(line.source, error.errors()[0]["msg"]))
+                    except SourceReserved as reserved:
+                        refused.append(Refused(line.source, str(reserved)))
+        report, _ = await read_items(
+            archive.documents(),
+            tenant,
+            writer=opened.writer,
+            on_item=on_item,
+            reading=reading,
+        )
+    report.refused += refused
+    return report
+
+
+async def _put_source(sources: Sources, tenant: str, line: SourceLine) -> None:
+    """Raises pydantic's `ValidationError`, and `SourceReserved`."""
+    there = await sources.one(tenant, line.source)
+    if there is not None and there.kind is not None:
+        return
+    told = {"kind": line.reads, "settings": line.settings, "schedule": line.schedule}
+    body = SourceBody.model_validate_json(orjson.dumps(told)).root
+    settings = body.settings.model_dump(mode="json")
+    plan = Plan(body.kind, settings, body.schedule, paused=True, next_run_at=None)
+    await sources.put(tenant, line.source, plan)

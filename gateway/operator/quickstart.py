@@ -1,0 +1,91 @@
+"""What whoever starts Nearhit on its own servers begins with: keys, an example, a line to paste."""
+
+import asyncio
+import json
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+
+from pydantic import SecretStr
+from rich.console import Console
+
+from gateway.admin.key_schemas import KeyBody
+from gateway.auth.credentials import key_digest, make_secret
+from gateway.operator import operations
+from gateway.settings import Settings
+from index.tenants.principals import Principals
+from index.tenants.tenant_store import Tenants
+from ingest.sources.folder import FolderSource
+from ingest.sources.source import Defaults
+
+TENANT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The operator's key and a key of the first tenant; kept in the data folder, for its owner."""
+
+    admin_key: str
+    key: str
+
+
+def begin(settings: Settings, console: Console, url: str, *, example: bool) -> Settings:
+    """Make what is missing and print how to go on; returns the settings with an operator's key."""
+    path = settings.data_dir / "credentials.json"
+    kept = Credentials(**json.loads(path.read_text())) if path.exists() else None
+    credentials = asyncio.run(_working(settings, kept))
+    if credentials is not kept:
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(asdict(credentials)))
+        if settings.admin_key is None:
+            console.print(
+                f"operator's key, shown this once: {credentials.admin_key}", soft_wrap=True
+            )
+    if example:
+        _fill(settings, console)
+    console.print(_line_to_paste(url, credentials.key, path), soft_wrap=True, markup=False)
+    if settings.admin_key is not None:
+        return settings
+    return with_admin_key(settings, credentials.admin_key)
+
+
+def with_admin_key(settings: Settings, key: str) -> Settings:
+    return settings.model_copy(update={"admin_key": SecretStr(key)})
+
+
+def example_handbook() -> Path:
+    """The folder of the example, in the package or beside it in a checkout."""
+    package = Path(str(resources.files("gateway")))
+    installed = package / "handbook"
+    return installed if installed.exists() else package.parent / "examples" / "handbook"
+
+
+async def _working(settings: Settings, kept: Credentials | None) -> Credentials:
+    """Those of the last start if their key still works, else new ones."""
+    async with operations.connected(settings) as database:
+        holds = await Principals(database).holder_at(key_digest(kept.key)) if kept else None
+        if kept is not None and holds is not None:
+            return kept
+        await Tenants(database).create(TENANT, "The tenant to begin with")
+    body = KeyBody(tenant=TENANT, subject="me", roles=("reader", "writer", "admin"))
+    return Credentials(
+        admin_key=kept.admin_key if kept else make_secret(),
+        key=await operations.create_key(settings, body),
+    )
+
+
+def _line_to_paste(url: str, key: str, path: Path) -> str:
+    return (
+        f"a key of the tenant {TENANT}, in a line to paste (it is kept in {path}):\n\n"
+        f"curl -s {url}/v1/search \\\n"
+        f"  -H 'Authorization: Bearer {key}' \\\n"
+        '  -d \'{"query": "how many days of annual leave do I get?"}\'\n'
+    )
+
+
+def _fill(settings: Settings, console: Console) -> None:
+    source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
+    report = asyncio.run(
+        operations.ingest(settings, source, TENANT, prune=False, on_item=lambda _report: None)
+    )
+    console.print(f"example handbook: {report.documents} documents, {report.unchanged} unchanged")

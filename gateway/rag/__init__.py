@@ -1,0 +1,1 @@
+"""What stands around a search: query rewriting, gates, reranking, context; loaded on first use."""

@@ -1,0 +1,131 @@
+"""The assists, made of the settings that concern them."""
+
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import httpx2
+
+from cache.embedding_cache import Vectors
+from cache.redis.store import Store
+from gateway import llm
+from gateway.metrics import Metrics
+from gateway.rag import prompt_quoting
+from gateway.rag.answer_generator import Answerer
+from gateway.rag.metered_chat import Affordable
+from gateway.rag.postprocessing import Finisher
+from gateway.rag.query_rewriter import Rewriter
+from gateway.rag.rerankers import ModelRanker, Ranker, ServiceRanker
+from gateway.settings import Settings
+from index.embedders.breaker import Breaker
+
+_REWRITES_BYTES = 4_194_304  # remembered by a worker; some 10,000 questions
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """answerer: None without a language model."""
+
+    rewriter: Rewriter
+    finisher: Finisher
+    answerer: Answerer | None
+    closing: tuple[Callable[[], Awaitable[None]], ...]
+
+    async def close(self) -> None:
+        for close in self.closing:
+            await close()
+
+
+def make(
+    settings: Settings,
+    metrics: Metrics,
+    store: Store,
+    check_budget: Callable[[], Awaitable[None]],
+) -> Tools:
+    """Blocks on the disk, and loads clients. Raises `NotPossible` if a prompt can't be read."""
+    models = None if settings.chat_model is None else llm.Models(settings, metrics)
+
+    def model(operation: str, deadline_s: float) -> Affordable | None:
+        if models is None:
+            return None
+        return Affordable(models.model(operation, deadline_s), check_budget)
+
+    service = None if settings.rerank_url is None else _client(settings)
+    closing: list[Callable[[], Awaitable[None]]] = [models.close] if models else []
+    closing += [service.aclose] if service else []
+    return Tools(
+        rewriter=_rewriter(
+            settings,
+            metrics,
+            Vectors(store, metrics.cache_event, size_bytes_max=_REWRITES_BYTES, kind="rewrite"),
+            model("rewrite", settings.rewrite_deadline_s),
+        ),
+        finisher=Finisher(
+            _ranker(settings, service, model("rerank", settings.rerank_deadline_s)),
+            model("compress", settings.compress_deadline_s),
+            metrics.assist,
+            instruction=prompt_quoting.prompt("compress_prompt.txt"),
+        ),
+        answerer=_answerer(settings, model("answer", settings.chat_deadline_s)),
+        closing=tuple(closing),
+    )
+
+
+def _rewriter(
+    settings: Settings, metrics: Metrics, remembered: Vectors, model: Affordable | None
+) -> Rewriter:
+    instruction = prompt_quoting.prompt(
+        "rewrite_prompt.txt",
+        llm.own_prompt("NEARHIT_REWRITE_PROMPT", settings.rewrite_prompt, prompt_quoting.MARK),
+    )
+    told = f"{settings.chat_model}\0{instruction}".encode()
+    return Rewriter(
+        model,
+        remembered,
+        metrics.assist,
+        instruction=instruction,
+        edition=hashlib.blake2b(told, digest_size=8).hexdigest(),
+        characters_max=settings.query_characters_max,
+    )
+
+
+def _ranker(
+    settings: Settings, service: httpx2.AsyncClient | None, model: Affordable | None
+) -> Ranker | None:
+    match settings.ranker:
+        case "service":
+            assert service is not None, "the settings name its URL"
+            assert settings.rerank_url is not None
+            return ServiceRanker(
+                service,
+                Breaker(time.monotonic),
+                url=settings.rerank_url,
+                model=settings.rerank_model,
+                deadline_s=settings.rerank_deadline_s,
+            )
+        case "model":
+            assert model is not None, "the settings name a model"
+            return ModelRanker(model, instruction=prompt_quoting.prompt("rerank_prompt.txt"))
+        case _:
+            return None
+
+
+def _client(settings: Settings) -> httpx2.AsyncClient:
+    key = settings.rerank_api_key
+    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    return httpx2.AsyncClient(headers=headers, timeout=None)
+
+
+def _answerer(settings: Settings, model: Affordable | None) -> Answerer | None:
+    if model is None:
+        return None
+    return Answerer(
+        model,
+        instruction=prompt_quoting.prompt(
+            "answer_prompt.txt",
+            llm.own_prompt("NEARHIT_ANSWER_PROMPT", settings.answer_prompt, prompt_quoting.MARK),
+        ),
+        context_tokens=settings.answer_context_tokens,
+        tokens_max=settings.answer_tokens_max,
+    )

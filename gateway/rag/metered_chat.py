@@ -1,0 +1,39 @@
+"""A language model that somebody pays for, as long as there is money left."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from ingest.billing_context import paid_by
+
+if TYPE_CHECKING:  # it loads its client, which takes half a second: `tools` does so in a thread
+    from ingest.chat_model import ChatModel
+
+
+class Affordable:
+    """check_budget: raises `BudgetSpent`, for whoever pays."""
+
+    def __init__(self, chat: "ChatModel", check_budget: Callable[[], Awaitable[None]]) -> None:
+        self._chat = chat
+        self._check_budget = check_budget
+
+    async def answer(self, tenant: str, instruction: str, text: str, *, tokens_max: int) -> str:
+        """Raises `ChatUnavailable` and `BudgetSpent`."""
+        with paid_by(tenant):
+            await self._check_budget()
+            return await self._chat.answer(instruction, text, tokens_max=tokens_max)
+
+    async def stream(
+        self,
+        tenant: str,
+        instruction: str,
+        text: str,
+        *,
+        tokens_max: int,
+        on_text: Callable[[str], Awaitable[None]],
+    ) -> str:
+        """As `ChatModel.stream`; raises `BudgetSpent` too."""
+        with paid_by(tenant):
+            await self._check_budget()
+            return await self._chat.stream(
+                instruction, text, tokens_max=tokens_max, on_text=on_text
+            )

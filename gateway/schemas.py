@@ -1,0 +1,98 @@
+"""The bodies of requests and answers, as they travel; each refuses fields that it does not know."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
+
+from gateway import content, problems
+from index.model.document import (
+    UNSTORABLE,
+    DocumentId,
+    Line,
+    NewDocumentId,
+    Owner,
+    Source,
+)
+from index.model.scope import PUBLIC
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_FILTER_VALUES_MAX = 256
+_TENANT = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+
+
+def _not_public(tenant: str) -> str:
+    if tenant == PUBLIC:
+        raise ValueError("is the name of what every tenant may read")
+    return tenant
+
+
+def _storable(text: str) -> str:
+    if UNSTORABLE.search(text):
+        raise PydanticCustomError("form", "must not hold the character U+0000")
+    return text
+
+
+def _no(value: object) -> object:
+    """Strictly: 0 equals False, and is none in JSON."""
+    if value is False:
+        return value
+    raise PydanticCustomError("form", "must be false, extract or model")
+
+
+def _utc(instant: datetime) -> datetime:
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie within the years 1 to 9999") from None
+
+
+Storable = AfterValidator(_storable)
+No = Annotated[Literal[False], BeforeValidator(_no)]
+# Whole numbers that no setting bounds: as many as PostgreSQL's `integer` holds.
+Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
+TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_not_public)]
+Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
+TENANT: TypeAdapter[str] = TypeAdapter(TenantId)
+DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
+NEW_DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(NewDocumentId)
+NAME: TypeAdapter[str] = TypeAdapter(Owner)
+SOURCE: TypeAdapter[str] = TypeAdapter(Source)
+LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
+
+GateName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+GATE: TypeAdapter[str] = TypeAdapter(GateName)
+Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+def parse(model: type[Model], body: bytes) -> Model:
+    """The body as a model, or a `Problem` that names each field that is wrong."""
+    content.check_json(body)
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        raise problems.from_validation(error) from None
+
+
+def checked(field: str, kind: TypeAdapter[str], value: str) -> str:
+    """A name from a path, or a `Problem`."""
+    try:
+        return kind.validate_python(value)
+    except ValidationError as error:
+        raise problems.invalid_field(field, error.errors()[0]["msg"]) from None

@@ -1,0 +1,1 @@
+"""Search over HTTP: from a request body to an answer, cached or computed."""

@@ -1,0 +1,116 @@
+"""The embedders by their names, each made of the settings that concern it.
+
+static        built in
+openai        any service that speaks OpenAI's `POST /embeddings`
+onnx:FOLDER   a model in a folder of this machine, for whom `nearhit[onnx]` is installed
+hashing       for tests alone: refused in production
+
+What only one of them needs is imported only for whom it serves: some of it takes a second.
+"""
+
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from gateway.errors import NotPossible
+from gateway.settings import Settings
+from index.embedders import onnx_model
+from index.embedders.onnx_model import OnnxModel
+from index.search.searcher import Embedder
+
+_RETRIES_MAX = 2  # of a call to a service; a starting value, not measured
+
+
+def make_all(settings: Settings, count_tokens: Callable[[str, int], None]) -> list[Embedder]:
+    """The index's embedder, and the one that tenants are moving to; the first is for new ones."""
+    return [make(settings, name, count_tokens) for name in names(settings)]
+
+
+def names(settings: Settings) -> list[str]:
+    return [settings.embedder, *filter(None, [settings.embedder_next])]
+
+
+def check(settings: Settings, name: str) -> None:
+    """Refuse what `make` would refuse, as far as no model has to be loaded for it.
+
+    Raises `NotPossible` and `EmbedderRefused`.
+    """
+    kind, _, folder = name.partition(":")
+    match kind, folder:
+        case (("static" | "openai"), ""):
+            pass
+        case "hashing", "":
+            if settings.mode != "test":
+                raise NotPossible(
+                    "the hashing embedder is for tests: its vectors know words, not meaning. Set "
+                    "NEARHIT_EMBEDDER to static, openai or onnx:FOLDER; where this is a test, set "
+                    "NEARHIT_MODE=test"
+                )
+        case "onnx", folder if folder:
+            _model(settings, folder)
+        case _:
+            raise NotPossible(
+                f"there is no embedder {name!r}: choose static, openai, onnx:FOLDER or hashing"
+            )
+
+
+def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]) -> Embedder:
+    """The embedder of this name. Raises `NotPossible` and `EmbedderRefused`.
+
+    count_tokens: told, by `query` or `batch`, what a service says that each call used.
+    """
+    check(settings, name)
+    kind, _, folder = name.partition(":")
+    match kind:
+        case "openai":
+            return _openai(settings, count_tokens)
+        case "onnx":
+            return _onnx(settings, folder)
+        case "hashing":
+            from index.embedders.hashing_embedder import HashingEmbedder
+
+            return HashingEmbedder()
+        case _:
+            from index.embedders.static_embedder import StaticEmbedder
+
+            return StaticEmbedder()
+
+
+def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Embedder:
+    from openai import AsyncOpenAI
+
+    from index.embedders.openai_embedder import OpenAIEmbedder
+
+    client = AsyncOpenAI(
+        api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none",
+        base_url=settings.openai_base_url,
+        max_retries=_RETRIES_MAX,
+    )
+    return OpenAIEmbedder(
+        client,
+        model=settings.openai_model,
+        dimensions=settings.openai_dimensions,
+        shorten=settings.openai_shorten,
+        clock_s=time.monotonic,
+        count_tokens=count_tokens,
+    )
+
+
+def _onnx(settings: Settings, folder: str) -> Embedder:
+    from index.embedders.onnx_embedder import OnnxEmbedder, load
+
+    model = _model(settings, folder)
+    return OnnxEmbedder(model, load(model.path, threads=settings.onnx_threads))
+
+
+def _model(settings: Settings, folder: str) -> OnnxModel:
+    if find_spec("onnxruntime") is None:
+        raise NotPossible("onnx:FOLDER needs more than is installed: pip install 'nearhit[onnx]'")
+    return onnx_model.read(
+        Path(folder).expanduser(),
+        pooling=settings.onnx_pooling,
+        query_prefix=settings.onnx_query_prefix,
+        passage_prefix=settings.onnx_passage_prefix,
+        tokens_max=settings.onnx_tokens_max,
+    )

@@ -1,0 +1,106 @@
+"""Conditions on attributes, as they travel: in the shape that OpenAI's API gave them."""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from index.model.attributes import Condition
+from index.model.document import MetadataKey, MetadataValue
+
+DEPTH_MAX = 8  # of conditions within conditions; starting values, not measured
+CONDITIONS_MAX = 64
+VALUES_MAX = 256  # of one condition
+# Of all conditions together: they decide what a filter costs for each document. The most that 60
+# conditions may hold take about 40 microseconds.
+FILTER_VALUES_MAX = 1_024
+
+_ORDERED = ("gt", "gte", "lt", "lte")
+_MANY = ("in", "nin")
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Comparison(_Body):
+    """Of one attribute; a list of a document's is compared item by item."""
+
+    type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
+    key: MetadataKey
+    value: MetadataValue = Field(description="a list for `in` and `nin`, for others no list")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Comparison":
+        many = isinstance(self.value, list)
+        if many is not (self.type in _MANY):
+            kind = "a list" if self.type in _MANY else "no list"
+            raise PydanticCustomError("fits", "value: must be {kind}", {"kind": kind})
+        values = self.values
+        if not 1 <= len(values) <= VALUES_MAX:
+            raise PydanticCustomError(
+                "fits", "value: must have 1 to {most} items", {"most": VALUES_MAX}
+            )
+        kinds = (str, int, float) if self.type in _ORDERED else (str, int, float, bool)
+        if not all(type(value) in kinds for value in values):
+            raise PydanticCustomError("fits", "value: is of a kind that can't be compared so")
+        return self
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        return tuple(self.value) if isinstance(self.value, list) else (self.value,)
+
+    def condition(self) -> Condition:
+        return Condition(self.type, self.key, self.values)
+
+
+# Described as ending here: who makes up requests from a description would find no end to it.
+_PARTS = {
+    "type": "array",
+    "minItems": 1,
+    "items": {"type": "object", "description": "a comparison, or a junction like this one"},
+}
+
+
+class Compound(_Body):
+    type: Literal["and", "or"]
+    filters: Annotated[tuple["AttributeFilter", ...], Field(min_length=1), WithJsonSchema(_PARTS)]
+
+    def condition(self) -> Condition:
+        return Condition(self.type, parts=tuple(each.condition() for each in self.filters))
+
+
+AttributeFilter: TypeAlias = Annotated[Comparison | Compound, Field(discriminator="type")]
+Compound.model_rebuild()
+
+
+def _within_limits(asked: Comparison | Compound) -> Comparison | Compound:
+    """Level by level: what is nested too deep is not gone into."""
+    level: list[Comparison | Compound] = [asked]
+    conditions = values = 0
+    for _ in range(DEPTH_MAX):
+        conditions += len(level)
+        values += sum(len(each.values) for each in level if isinstance(each, Comparison))
+        level = [part for each in level if isinstance(each, Compound) for part in each.filters]
+        if conditions + len(level) > CONDITIONS_MAX:
+            break
+        if not level:
+            return _within_cost(asked, values)
+    raise PydanticCustomError(
+        "limits",
+        "must have at most {most} conditions, nested at most {deep} deep",
+        {"most": CONDITIONS_MAX, "deep": DEPTH_MAX},
+    )
+
+
+def _within_cost(asked: Comparison | Compound, values: int) -> Comparison | Compound:
+    if values > FILTER_VALUES_MAX:
+        raise PydanticCustomError(
+            "limits",
+            "must compare with at most {most} values in all conditions together; it has {values}",
+            {"most": FILTER_VALUES_MAX, "values": values},
+        )
+    return asked
+
+
+Filters: TypeAlias = Annotated[AttributeFilter, AfterValidator(_within_limits)]

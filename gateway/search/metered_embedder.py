@@ -1,0 +1,68 @@
+"""An embedder whose calls are measured, and whose failures are told to the operator."""
+
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import structlog
+from numpy.typing import NDArray
+
+from gateway.metrics import Metrics
+from index.errors import EmbeddingUnavailable
+from index.search.searcher import Embedder
+
+
+class TimedEmbedder:
+    """Otherwise as `embedder`.
+
+    A search goes on without it, so this is where an operator learns why; once for each reason.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        metrics: Metrics,
+        check_budget: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """check_budget: raises `BudgetSpent`; asked before passages: questions cost little."""
+        self._embedder = embedder
+        self._metrics = metrics
+        self._check_budget = check_budget
+        self._log = structlog.get_logger()
+        self._away = {"query": "", "batch": ""}
+        self.space = embedder.space
+        self.dimensions = embedder.dimensions
+        self.alpha = embedder.alpha
+        self.tokens_max = embedder.tokens_max
+        self.batch_texts_max = embedder.batch_texts_max
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        with self._watched("query"):
+            return await self._embedder.embed_query(text)
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self._check_budget is not None:
+            await self._check_budget()
+        with self._watched("batch"):
+            return await self._embedder.embed_passages(texts)
+
+    @contextmanager
+    def _watched(self, kind: str) -> Iterator[None]:
+        started_s = time.perf_counter()
+        try:
+            yield
+        except EmbeddingUnavailable as error:
+            self._say(kind, str(error))
+            raise
+        else:
+            self._say(kind, "")
+        finally:
+            self._metrics.embedded(kind, time.perf_counter() - started_s)
+
+    def _say(self, kind: str, away: str) -> None:
+        if away and away != self._away[kind]:
+            self._log.warning("embedder", kind=kind, state="away", detail=away)
+        elif self._away[kind] and not away:
+            self._log.info("embedder", kind=kind, state="back")
+        self._away[kind] = away

@@ -1,0 +1,195 @@
+"""Sources over HTTP: how and when the tenant's are read; and what the worker does with them."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from starlette.responses import Response
+
+from gateway import problems, schemas
+from gateway.http.request_context import Exchange, answer, queued
+from gateway.services import Services
+from gateway.sources import source_reader
+from gateway.sources.source_schemas import SourceAnswer, SourceBody, SourcesAnswer
+from index.documents.event_versions import Reading
+from index.documents.source_store import Plan, Source
+from index.errors import IndexFailure
+from index.jobs.job_queue import Claimed
+from index.model.document import Document
+from ingest.errors import JobRefused
+from ingest.sources import schedule
+from ingest.sources.source_sync import Report, read_source
+from ingest.worker.job_progress import TELL_S, telling
+
+_REFUSED_SHOWN_MAX = 20
+
+
+async def list_sources(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    sources = await exchange.services.sources.all(admitted.principal.tenant)
+    return answer(SourcesAnswer(sources=tuple(map(SourceAnswer.of, sources))))
+
+
+async def put_source(exchange: Exchange) -> Response:
+    """What is read is read with the rights of the server, so it says what may be read."""
+    admitted = await exchange.admit()
+    source = _source_id(exchange)
+    body = exchange.parse(SourceBody).root
+    if (reason := source_reader.unreachable(exchange.services.settings, body)) is not None:
+        raise problems.forbidden(reason)
+    now = datetime.now(UTC)
+    next_run_at = None
+    if body.schedule is not None and not body.paused:
+        next_run_at = schedule.next_run(body.schedule, now)
+    settings = body.settings.model_dump(mode="json")
+    plan = Plan(body.kind, settings, body.schedule, body.paused, next_run_at)
+    tenant = admitted.principal.tenant
+    await exchange.services.sources.put(tenant, source, plan)
+    return answer(SourceAnswer.of(await _source(exchange, tenant, source)))
+
+
+async def reindex_source(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    source, tenant = _source_id(exchange), admitted.principal.tenant
+    await _source(exchange, tenant, source)
+    job_id = await exchange.services.sources.ask(tenant, source, admitted.principal.subject)
+    if job_id is None:
+        raise problems.conflict("source", "Others bring its documents; send them again.")
+    return queued(job_id)
+
+
+async def delete_source(exchange: Exchange) -> Response:
+    """With all its documents, whoever owns them."""
+    admitted = await exchange.admit()
+    source, tenant = _source_id(exchange), admitted.principal.tenant
+    job_id = await exchange.services.sources.ask_removal(tenant, source, admitted.principal.subject)
+    if job_id is None:
+        raise _no_such_source()
+    return queued(job_id)
+
+
+async def _source(exchange: Exchange, tenant: str, source: str) -> Source:
+    found = await exchange.services.sources.one(tenant, source)
+    if found is None:
+        raise _no_such_source()
+    return found
+
+
+def _source_id(exchange: Exchange) -> str:
+    return schemas.checked("source", schemas.SOURCE, exchange.request.path_params["source"])
+
+
+def _no_such_source() -> problems.Problem:
+    return problems.not_found("source", "There is no such source.")
+
+
+class ReadSource:
+    """Reads a source whole: what it no longer has is removed."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
+        assert job.source is not None, "such jobs are of a source"
+        sources = self._services.sources
+        try:
+            report = await self._read(job, job.source)
+        except (JobRefused, IndexFailure) as error:
+            await sources.ended(job.tenant, job.source, str(error))
+            raise
+        except Exception as error:
+            await sources.ended(job.tenant, job.source, type(error).__name__)
+            raise
+        await sources.ended(job.tenant, job.source, None, _counts(report))
+        refused = [f"{each.path}: {each.reason}" for each in report.refused[:_REFUSED_SHOWN_MAX]]
+        return {**_counts(report), "first_refused": refused}
+
+    async def _read(self, job: Claimed, name: str) -> Report:
+        source = await self._services.sources.one(job.tenant, name)
+        body = None if source is None else SourceBody.of(source)
+        if body is None:
+            raise JobRefused("The source is not read any more.")
+        latest = Report()
+
+        def note(report: Report) -> None:
+            nonlocal latest
+            latest = report
+
+        async with source_reader.opened(
+            self._services.settings, job.tenant, name, body.root
+        ) as opened:
+            work = read_source(
+                opened,
+                job.tenant,
+                writer=self._services.writer,
+                documents=self._services.documents,
+                prune=True,
+                on_item=note,
+                reading=Reading(job.run.sequence, job.run),
+            )
+            report = await telling(
+                self._services.jobs,
+                job.run,
+                work,
+                lambda: _counts(latest),
+                partial(self._services.sources.is_to_be_removed, job.tenant, name),
+            )
+        if report is None:
+            raise JobRefused("The source is to be removed.")
+        return report
+
+
+class RemoveSource:
+    """Removes a source with its documents, each forgotten as if its owner had.
+
+    Those that were written after the removal was asked for stay, and the source with them.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
+        assert job.source is not None, "such jobs are of a source"
+        services, removed = self._services, 0
+        reading = Reading(job.run.sequence, job.run)
+        told_s = now_s = asyncio.get_running_loop().time()
+        while documents := await services.documents.of_source(
+            job.tenant, job.source, until=reading.sequence
+        ):
+            for document_id in documents:
+                with suppress(_Gone):
+                    await services.writer.remove(
+                        job.tenant, document_id, _must_be_there, reading, forget=True
+                    )
+                    removed += 1
+                now_s = asyncio.get_running_loop().time()
+                if now_s - told_s > TELL_S:
+                    told_s = now_s
+                    await services.jobs.progress(job.run, {"removed": removed})
+        await services.sources.remove(job.tenant, job.source)
+        return {"removed": removed}
+
+
+class _Gone(Exception):
+    """Somebody else has removed it."""
+
+
+def _must_be_there(stored: Document | None) -> None:
+    if stored is None:
+        raise _Gone
+
+
+def _counts(report: Report) -> dict[str, int]:
+    return {
+        "documents": report.documents,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+        "refused": len(report.refused),
+        "chunks_added": report.chunks_added,
+        "chunks_kept": report.chunks_kept,
+        "chunks_removed": report.chunks_removed,
+        "embedded": report.embedded,
+    }

@@ -1,0 +1,342 @@
+"""Files of vector stores: each a document of the source, written as if its text had been sent."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import PurePath
+
+from starlette.responses import Response
+
+from gateway import problems
+from gateway.auth.authenticator import Admitted
+from gateway.documents import document_endpoints as plain
+from gateway.documents.document_schemas import DocumentBody
+from gateway.http.request_context import Exchange, answer, everything
+from gateway.vector_stores.files import no_such_file, own_file, sees_uploads
+from gateway.vector_stores.paging import listed, page_of
+from gateway.vector_stores.stores import files_of, store_of
+from gateway.vector_stores.vector_store_schemas import (
+    AttachBody,
+    AttributesBody,
+    Content,
+    DeletedAnswer,
+    FileBatchAnswer,
+    FileBatchBody,
+    FileContentPage,
+    StoreFileAnswer,
+    counted,
+)
+from index.documents.file_store import File, Files
+from index.documents.vector_store_store import (
+    Attached,
+    FileStatus,
+    VectorStore,
+    VectorStores,
+    Which,
+)
+from index.errors import EmbeddingUnavailable, SourceReserved
+from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
+from index.model.write_order import CONTENT
+from ingest.errors import DocumentTooLong
+from ingest.parse.extract import SUFFIXES, Unreadable
+
+_STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
+
+
+async def attach_file(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    body = exchange.parse(AttachBody)
+    store = await store_of(exchange, admitted)
+    await attach_each(exchange, store, [body])
+    return answer(await _one(exchange, admitted, store, body.file_id))
+
+
+async def list_attached(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    store = await store_of(exchange, admitted)
+    return await _listed(exchange, admitted, store, Which(status=_status(exchange)))
+
+
+async def get_attached(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    store = await store_of(exchange, admitted)
+    return answer(await _one(exchange, admitted, store, _file_id(exchange)))
+
+
+async def change_attached(exchange: Exchange) -> Response:
+    """Other attributes; nothing is embedded."""
+    admitted = await exchange.admit()
+    services = exchange.services
+    body = exchange.parse(AttributesBody)
+    store = await store_of(exchange, admitted)
+    document = await _document(exchange, admitted, store, _file_id(exchange))
+    metadata = body.attributes or {}
+    await services.writer.put(
+        admitted.principal.tenant,
+        document.document_id,
+        lambda stored: replace(plain.may_change(admitted, stored), metadata=metadata),
+        parts=CONTENT,
+    )
+    return answer(await _one(exchange, admitted, store, _file_id(exchange)))
+
+
+async def get_attached_content(exchange: Exchange) -> Response:
+    """What was read of the file, as it is searched."""
+    admitted = await exchange.admit()
+    store = await store_of(exchange, admitted)
+    document = await _document(exchange, admitted, store, _file_id(exchange))
+    exchange.services.seen.documents(admitted.principal, [document.document_id])
+    return answer(FileContentPage(data=(Content(text=document.text),)))
+
+
+async def detach_file(exchange: Exchange) -> Response:
+    """Its document is forgotten; the file stays."""
+    admitted = await exchange.admit()
+    services, tenant = exchange.services, admitted.principal.tenant
+    store, file_id = await store_of(exchange, admitted), _file_id(exchange)
+    attached = await _attached(exchange, admitted, store, file_id)
+    if attached is None or await services.documents.stored(tenant, attached.document_id):
+        document_id = (await _document(exchange, admitted, store, file_id)).document_id
+    else:  # it is queued, perhaps
+        document_id = attached.document_id
+
+    def permit(stored: Document | None) -> None:
+        if stored is not None or attached is None:
+            plain.may_change(admitted, stored)
+
+    await services.writer.remove(tenant, document_id, permit, forget=True)
+    await VectorStores(services.database).detach(tenant, store.source, file_id)
+    return answer(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
+
+
+async def create_file_batch(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    body = exchange.parse(FileBatchBody)
+    store = await store_of(exchange, admitted)
+    batch_id = f"vsfb_{secrets.token_hex(12)}"
+    await attach_each(exchange, store, body.each(), batch_id)
+    return answer(await _batch(exchange, admitted, store, batch_id))
+
+
+async def get_file_batch(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    store = await store_of(exchange, admitted)
+    return answer(await _batch(exchange, admitted, store, _batch_id(exchange)))
+
+
+async def list_file_batch(exchange: Exchange) -> Response:
+    admitted = await exchange.admit()
+    store = await store_of(exchange, admitted)
+    which = Which(batch_id=_batch_id(exchange), status=_status(exchange))
+    return await _listed(exchange, admitted, store, which)
+
+
+async def attach_each(
+    exchange: Exchange,
+    store: VectorStore,
+    bodies: Sequence[AttachBody],
+    batch_id: str | None = None,
+) -> None:
+    """All files have to be there before one is attached, and no reading may remove them."""
+    admitted = await exchange.admit()
+    source = await exchange.services.sources.one(admitted.principal.tenant, store.source)
+    if source is not None and source.kind is not None:
+        raise SourceReserved(store.source)
+    files = [await own_file(exchange, admitted, body.file_id) for body in bodies]
+    for file, body in zip(files, bodies, strict=True):
+        await _attach(exchange, await exchange.admit(), store, file, body, batch_id)
+
+
+async def _attach(
+    exchange: Exchange,
+    admitted: Admitted,
+    store: VectorStore,
+    file: File,
+    body: AttachBody,
+    batch_id: str | None,
+) -> None:
+    """What can't be read is said of the file; other refusals are the caller's."""
+    tenant, subject = admitted.principal.tenant, admitted.principal.subject
+    stores = VectorStores(exchange.services.database)
+    document_id = _document_id(store, file.file_id)
+    await stores.attach(
+        tenant,
+        store.source,
+        file_id=file.file_id,
+        document_id=document_id,
+        subject=subject,
+        batch_id=batch_id,
+    )
+    job_id, error = None, None
+    try:
+        text = await _text(exchange, admitted, file)
+        job_id = await _write(exchange, admitted, document_id, _body(store, file, body, text))
+    except Unreadable as refused:
+        error = ("unsupported_file", f"{file.filename} {refused}.")
+    except DocumentTooLong as refused:
+        error = ("invalid_file", f"{file.filename} {refused}.")
+    await stores.attached(tenant, store.source, file.file_id, job_id=job_id, error=error)
+
+
+async def _write(
+    exchange: Exchange, admitted: Admitted, document_id: str, body: DocumentBody
+) -> str | None:
+    """The job that will, if it is too long to do so now, or the embedder is away."""
+    services, settings = exchange.services, exchange.services.settings
+    revise = plain.revision(admitted, document_id, body, settings.language)
+    if len(body.text) <= settings.document_inline_bytes_max:
+        try:
+            await services.writer.put(
+                admitted.principal.tenant, document_id, revise, parts=plain.parts_of(body)
+            )
+        except EmbeddingUnavailable:
+            pass
+        else:
+            return None
+    stored = await services.documents.stored(admitted.principal.tenant, document_id)
+    revise(stored.document if stored else None)
+    sent = body.model_dump_json(exclude_unset=True).encode()
+    return await plain.queue(exchange, admitted, document_id, body, sent)
+
+
+def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> DocumentBody:
+    told: dict[str, object] = {
+        "title": file.filename[:TITLE_CHARACTERS_MAX],
+        "text": text,
+        "source": store.source,
+        "metadata": asked.attributes or {},
+    }
+    if store.readers:
+        told["readers"] = tuple(store.readers)
+    if asked.cut is not None:
+        told["cut"] = asked.cut
+    return DocumentBody.model_validate(told)
+
+
+async def _text(exchange: Exchange, admitted: Admitted, file: File) -> str:
+    """Raises `Unreadable`."""
+    content = await Files(exchange.services.database).content(
+        admitted.principal.tenant, admitted.principal.subject, file.file_id
+    )
+    if content is None:
+        raise no_such_file()
+    suffix = PurePath(file.filename).suffix.lower()
+    if suffix in SUFFIXES:
+        extractors = exchange.services.extractors
+        tenant = admitted.principal.tenant
+        text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
+    else:
+        text = _plain(content)
+    if not text.strip():
+        raise Unreadable("has no text")
+    if len(text) > TEXT_CHARACTERS_MAX:
+        raise Unreadable(f"has more than {TEXT_CHARACTERS_MAX:,} characters")
+    return text
+
+
+def _plain(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable("is neither UTF-8 text nor of a kind that can be read") from None
+    if "\0" in text:
+        raise Unreadable("is no text")
+    return text
+
+
+async def _listed(
+    exchange: Exchange, admitted: Admitted, store: VectorStore, which: Which
+) -> Response:
+    page = page_of(exchange)
+    found = await VectorStores(exchange.services.database).files(
+        everything(admitted),
+        admitted.principal.filter,
+        store.source,
+        page,
+        which,
+        subject=admitted.principal.subject if sees_uploads(admitted) else None,
+    )
+    shown = [StoreFileAnswer.of(store.source, file) for file in found]
+    return answer(listed(shown, page, [each.id for each in shown]))
+
+
+async def _one(
+    exchange: Exchange, admitted: Admitted, store: VectorStore, file_id: str
+) -> StoreFileAnswer:
+    """An attached file, or a document of the source that came in another way."""
+    attached = await _attached(exchange, admitted, store, file_id)
+    if attached is None:
+        document = await _document(exchange, admitted, store, file_id)
+        attached = Attached(
+            file_id=file_id,
+            document_id=file_id,
+            created_at=datetime.fromtimestamp(0, UTC),
+            status="completed",
+            error_code=None,
+            error=None,
+            metadata=document.metadata,
+            cut=document.cut,
+            size_bytes=len(document.text.encode()),
+        )
+    return StoreFileAnswer.of(store.source, attached)
+
+
+async def _attached(
+    exchange: Exchange, admitted: Admitted, store: VectorStore, file_id: str
+) -> Attached | None:
+    found = await files_of(exchange, admitted, store.source, Which(file_id=file_id))
+    return found[0] if found else None
+
+
+async def _document(
+    exchange: Exchange, admitted: Admitted, store: VectorStore, file_id: str
+) -> Document:
+    """What the caller may read of the file; a 404 `Problem` if that is nothing."""
+    read, scope = exchange.services.documents.read, everything(admitted)
+    for document_id in (_document_id(store, file_id), file_id):
+        document = await read(scope, admitted.principal.filter, document_id)
+        if document is not None and document.source == store.source:
+            return document
+    raise no_such_file()
+
+
+async def _batch(
+    exchange: Exchange, admitted: Admitted, store: VectorStore, batch_id: str
+) -> FileBatchAnswer:
+    files = await files_of(exchange, admitted, store.source, Which(batch_id=batch_id))
+    if not files:
+        raise problems.not_found("batch_id", "There is no such batch, or you may not see it.")
+    counts = counted(files)
+    return FileBatchAnswer(
+        id=batch_id,
+        created_at=int(min(file.created_at for file in files).timestamp()),
+        vector_store_id=store.source,
+        status="in_progress" if counts.in_progress else "completed",
+        file_counts=counts,
+    )
+
+
+def _document_id(store: VectorStore, file_id: str) -> str:
+    """A file may be in many stores, and a document is in one."""
+    return f"{store.source}/{file_id}"
+
+
+def _file_id(exchange: Exchange) -> str:
+    name: str = exchange.request.path_params["file_id"]
+    return name
+
+
+def _batch_id(exchange: Exchange) -> str:
+    name: str = exchange.request.path_params["batch_id"]
+    return name
+
+
+def _status(exchange: Exchange) -> FileStatus | None:
+    asked = exchange.request.query_params.get("filter")
+    if not asked:
+        return None
+    for status in _STATUSES:
+        if status == asked:
+            return status
+    raise problems.invalid_field("filter", f"must be one of {', '.join(_STATUSES)}")

@@ -1,0 +1,324 @@
+"""The bodies of OpenAI's calls, as they travel; of what they know, what can be done here."""
+
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
+
+from gateway.schemas import Body, Storable
+from gateway.search.filter_schemas import Filters
+from index.documents.file_store import File
+from index.documents.vector_store_store import Attached, FileStatus, VectorStore
+from index.model import chunking_config
+from index.model.document import Metadata, Readers, Title
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+FileId: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=512), Storable]
+Purpose: TypeAlias = Literal[
+    "assistants", "assistants_output", "batch", "batch_output", "evals", "fine-tune",
+    "fine-tune-results", "user_data", "vision",
+]  # fmt: skip
+_Name: TypeAlias = Annotated[str, StringConstraints(max_length=64), Storable]
+_Told: TypeAlias = Annotated[str, StringConstraints(max_length=512), Storable]
+StoreMetadata: TypeAlias = Annotated[dict[_Name, _Told], Field(max_length=16)]
+_FILES_MAX = 500  # attached in one call; a starting value, not measured
+
+
+class StaticSizes(Body):
+    max_chunk_size_tokens: int = Field(ge=100, le=4_096)
+    chunk_overlap_tokens: int = Field(ge=0, le=2_048)
+
+    @model_validator(mode="after")
+    def _at_most_half(self) -> "StaticSizes":
+        if self.chunk_overlap_tokens > self.max_chunk_size_tokens // 2:
+            raise PydanticCustomError("overlap", "chunk_overlap_tokens: at most half of the size")
+        return self
+
+
+class AutoChunking(Body):
+    type: Literal["auto"]
+
+
+class StaticChunking(Body):
+    type: Literal["static"]
+    static: StaticSizes
+
+
+Chunking: TypeAlias = Annotated[AutoChunking | StaticChunking, Field(discriminator="type")]
+
+
+class _Attaching(Body):
+    attributes: Metadata | None = None
+    chunking_strategy: Chunking | None = None
+
+    @property
+    def cut(self) -> str | None:
+        match self.chunking_strategy:
+            case StaticChunking(static=sizes):
+                return f"tokens:{sizes.max_chunk_size_tokens}/{sizes.chunk_overlap_tokens}"
+            case _:
+                return None
+
+
+class AttachBody(_Attaching):
+    file_id: FileId
+
+
+class AttributesBody(Body):
+    attributes: Metadata | None
+
+
+class FileBatchBody(_Attaching):
+    file_ids: Annotated[tuple[FileId, ...], Field(min_length=1, max_length=_FILES_MAX)] | None = (
+        None
+    )
+    files: Annotated[tuple[AttachBody, ...], Field(min_length=1, max_length=_FILES_MAX)] | None = (
+        None
+    )
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "FileBatchBody":
+        if (self.file_ids is None) is (self.files is None):
+            raise PydanticCustomError("either", "file_ids: give either these or files")
+        return self
+
+    def each(self) -> tuple[AttachBody, ...]:
+        if self.files is not None:
+            return self.files
+        return tuple(
+            AttachBody(
+                file_id=file_id,
+                attributes=self.attributes,
+                chunking_strategy=self.chunking_strategy,
+            )
+            for file_id in self.file_ids or ()
+        )
+
+
+class VectorStoreBody(Body):
+    """readers: ours, beside OpenAI's fields: who sees the store, and reads what is attached."""
+
+    name: Title | None = None
+    description: Title | None = None
+    metadata: StoreMetadata | None = None
+    file_ids: Annotated[tuple[FileId, ...], Field(max_length=_FILES_MAX)] = ()
+    chunking_strategy: Chunking | None = None
+    expires_after: None = Field(None, description="a vector store does not expire")
+    readers: Readers = Field((), description="the caller alone, if absent")
+
+    def attachments(self) -> tuple[AttachBody, ...]:
+        return tuple(
+            AttachBody(file_id=file_id, chunking_strategy=self.chunking_strategy)
+            for file_id in self.file_ids
+        )
+
+
+class VectorStoreChanges(Body):
+    name: Title | None = None
+    metadata: StoreMetadata | None = None
+    expires_after: None = None
+
+
+class RankingOptions(Body):
+    ranker: str | None = Field(None, description="taken, and of no effect")
+    score_threshold: float = Field(0.0, ge=0, le=1)
+
+
+_QueryText: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class VectorStoreSearchBody(Body):
+    query: _QueryText | Annotated[tuple[_QueryText, ...], Field(min_length=1)]
+    filters: Filters | None = None
+    max_num_results: int = Field(10, ge=1, le=50)
+    ranking_options: RankingOptions = RankingOptions()
+    rewrite_query: bool = False
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        return (self.query,) if isinstance(self.query, str) else self.query
+
+
+class FileUpload(BaseModel):
+    """multipart/form-data."""
+
+    file: bytes = Field(json_schema_extra={"type": "string", "format": "binary"})
+    purpose: Purpose
+
+
+class FileAnswer(Body):
+    id: str
+    object: Literal["file"] = "file"
+    bytes: int
+    created_at: int
+    filename: str
+    purpose: str
+    status: Literal["processed"] = "processed"
+
+    @classmethod
+    def of(cls, file: File) -> "FileAnswer":
+        return cls(
+            id=file.file_id,
+            bytes=file.size_bytes,
+            created_at=_seconds(file.created_at),
+            filename=file.filename,
+            purpose=file.purpose,
+        )
+
+
+class DeletedAnswer(Body):
+    id: str
+    object: str
+    deleted: bool = True
+
+
+class FileCounts(Body):
+    in_progress: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    total: int = 0
+
+
+class VectorStoreAnswer(Body):
+    id: str
+    object: Literal["vector_store"] = "vector_store"
+    created_at: int
+    name: str
+    description: str
+    metadata: dict[str, Any]
+    status: Literal["completed", "in_progress"]
+    usage_bytes: int
+    file_counts: FileCounts
+    expires_after: None = None
+    expires_at: None = None
+    last_active_at: int | None = None
+    readers: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, store: VectorStore, files: list[Attached]) -> "VectorStoreAnswer":
+        counts = counted(files)
+        return cls(
+            id=store.source,
+            created_at=_seconds(store.created_at),
+            name=store.name,
+            description=store.description,
+            metadata=dict(store.metadata),
+            status="in_progress" if counts.in_progress else "completed",
+            usage_bytes=sum(file.size_bytes for file in files),
+            file_counts=counts,
+            readers=tuple(store.readers),
+        )
+
+
+class LastError(Body):
+    code: str
+    message: str
+
+
+class StoreFileAnswer(Body):
+    id: str
+    object: Literal["vector_store.file"] = "vector_store.file"
+    created_at: int
+    vector_store_id: str
+    status: FileStatus
+    last_error: LastError | None
+    usage_bytes: int
+    attributes: dict[str, Any]
+    chunking_strategy: dict[str, Any]
+
+    @classmethod
+    def of(cls, store: str, file: Attached) -> "StoreFileAnswer":
+        error = None
+        if file.status == "failed":
+            told = file.error or "It could not be written."
+            error = LastError(code=file.error_code or "server_error", message=told)
+        return cls(
+            id=file.file_id,
+            created_at=_seconds(file.created_at),
+            vector_store_id=store,
+            status=file.status,
+            last_error=error,
+            usage_bytes=file.size_bytes,
+            attributes=dict(file.metadata or {}),
+            chunking_strategy=_chunking(file.cut),
+        )
+
+
+class FileBatchAnswer(Body):
+    id: str
+    object: Literal["vector_store.files_batch"] = "vector_store.files_batch"
+    created_at: int
+    vector_store_id: str
+    status: Literal["in_progress", "completed", "failed"]
+    file_counts: FileCounts
+
+
+class ListAnswer(Body, Generic[Item]):
+    object: Literal["list"] = "list"
+    data: tuple[Item, ...]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class VectorStoreList(ListAnswer[VectorStoreAnswer]):
+    pass
+
+
+class StoreFileList(ListAnswer[StoreFileAnswer]):
+    pass
+
+
+class FileList(ListAnswer[FileAnswer]):
+    pass
+
+
+class Content(Body):
+    type: Literal["text"] = "text"
+    text: str
+
+
+class FileContentPage(Body):
+    object: Literal["vector_store.file_content.page"] = "vector_store.file_content.page"
+    data: tuple[Content, ...]
+    has_more: Literal[False] = False
+    next_page: None = None
+
+
+class FoundFile(Body):
+    file_id: str
+    filename: str
+    score: float
+    attributes: dict[str, Any]
+    content: tuple[Content, ...]
+
+
+class SearchPage(Body):
+    object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"
+    search_query: tuple[str, ...]
+    data: tuple[FoundFile, ...]
+    has_more: Literal[False] = False
+    next_page: None = None
+
+
+def counted(files: list[Attached]) -> FileCounts:
+    by_status = dict.fromkeys(("in_progress", "completed", "failed"), 0)
+    for file in files:
+        by_status[file.status] += 1
+    return FileCounts(total=len(files), **by_status)
+
+
+def _chunking(name: str | None) -> dict[str, Any]:
+    parsed = None if name is None else chunking_config.parse(name)
+    if parsed is None or parsed.kind != "tokens":
+        return {"type": "other"}
+    sizes = {"max_chunk_size_tokens": parsed.size, "chunk_overlap_tokens": parsed.overlap}
+    return {"type": "static", "static": sizes}
+
+
+def _seconds(at: datetime | None) -> int:
+    return 0 if at is None else int(at.timestamp())

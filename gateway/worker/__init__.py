@@ -1,0 +1,1 @@
+"""The worker process: queued jobs, schedules, sweeps and RabbitMQ events."""

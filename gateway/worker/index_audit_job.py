@@ -1,0 +1,105 @@
+"""An audit of the index: by schedule as a job, or for the command; each source is asked too."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import structlog
+
+from gateway.services import Services
+from gateway.sources import source_reader
+from gateway.sources.source_schemas import SourceBody
+from index.documents.consistency_counts import Inventory
+from index.jobs.job_queue import Claimed, Run
+from ingest.errors import JobRefused
+from ingest.index_audit import Flaw, IndexAudit
+from ingest.sources.dry_run import Comparison
+from ingest.sources.source_sync import read_source
+from ingest.worker.job_progress import telling
+
+_TOLD_MAX = 20
+
+log = structlog.get_logger()
+
+
+async def flaws(
+    services: Services,
+    tenant: str,
+    on_documents: Callable[[int], None],
+    *,
+    repair: bool,
+    run: Run | None = None,
+) -> AsyncIterator[Flaw]:
+    """All of the tenant's, each once it is mended if it is to be; what is left is remembered.
+
+    on_documents: told how many more have been looked at. run: of the job that does it.
+    """
+    left: Counter[str] = Counter()
+    spaces = [embedder.space for embedder in services.embedders]
+    audit = IndexAudit(Inventory(services.database), services.writer, spaces, repair)
+    for found in (
+        audit.flaws(tenant, on_documents, run),
+        _behind(services, tenant, repair=repair),
+    ):
+        async for flaw in found:
+            left[flaw.kind] += not flaw.is_mended
+            yield flaw
+    await services.audits.ended(tenant, +left)
+
+
+async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIterator[Flaw]:
+    """Sources that have other documents by now, or can't be read; mended is what will be read."""
+    for source in await services.sources.all(tenant):
+        body = SourceBody.of(source)
+        if body is None or source.paused:
+            continue
+        compared = Comparison(services.documents)
+        try:
+            async with source_reader.opened(
+                services.settings, tenant, source.source, body.root
+            ) as opened:
+                await read_source(
+                    opened,
+                    tenant,
+                    writer=compared,
+                    documents=services.documents,
+                    prune=True,
+                    on_item=lambda _: None,
+                )
+        except JobRefused as refused:
+            yield Flaw("behind", source.source, str(refused))
+            continue
+        if compared.behind:
+            if repair:
+                await services.sources.ask(tenant, source.source)
+            yield Flaw("behind", source.source, f"{len(compared.behind):,} documents", repair)
+
+
+class AuditIndex:
+    """Mends only where the operator has said so."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
+        services, repair = self._services, self._services.settings.index_audit_repair
+        kinds: Counter[str] = Counter()
+        documents = 0
+
+        def on_documents(more: int) -> None:
+            nonlocal documents
+            documents += more
+
+        async def audit() -> None:
+            audited = flaws(services, job.tenant, on_documents, repair=repair, run=job.run)
+            async for flaw in audited:
+                kinds[flaw.kind] += 1
+                if kinds.total() <= _TOLD_MAX:
+                    log.error("flaw", tenant=job.tenant, **asdict(flaw))
+
+        def told() -> dict[str, Any]:
+            return {"documents": documents, "flaws": dict(kinds)}
+
+        await telling(services.jobs, job.run, audit(), told)
+        return told()

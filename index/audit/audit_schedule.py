@@ -1,0 +1,53 @@
+"""Audits of the index: when each tenant's is due, and what the last one has left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from index.jobs import job_queue
+from index.jobs.job_queue import NewJob
+from index.postgres.database import Database
+
+AUDIT = "audit"  # the kind of such jobs
+_ATTEMPTS_MAX = 3  # the schedule asks for another one anyway
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """flaws: how many of each kind were left."""
+
+    last_run_at: datetime
+    flaws: Mapping[str, int]
+
+
+class Audits:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def ask_due(self, next_run_at: datetime) -> str | None:
+        """Queue the audit of a tenant that is due, and set its next date, in one transaction.
+
+        Which tenant it was; None if none is due. One that is new waits for the next date.
+        """
+        async with self._database.transaction() as session:
+            await session.rows("audits.plan", next_run_at)
+            row = await session.row("audits.due")
+            if row is None:
+                return None
+            tenant: str = row["tenant"]
+            await session.rows("audits.schedule", tenant, next_run_at)
+            await job_queue.enqueue_once(session, job(tenant))
+        return tenant
+
+    async def ended(self, tenant: str, flaws: Mapping[str, int]) -> None:
+        await self._database.rows("audits.ended", tenant, dict(flaws))
+
+    async def last(self, tenant: str) -> Audited | None:
+        row = await self._database.row("audits.last", tenant)
+        return None if row is None else Audited(**row)
+
+
+def job(tenant: str) -> NewJob:
+    return NewJob(
+        tenant=tenant, kind=AUDIT, target="index", payload=b"", attempts_max=_ATTEMPTS_MAX
+    )

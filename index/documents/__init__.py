@@ -1,0 +1,1 @@
+"""Documents at rest: rows, chunks, files, sources and the change row of each commit."""

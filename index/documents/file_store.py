@@ -1,0 +1,82 @@
+"""Files at rest, as they were uploaded."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+from index.audit import audit_log
+from index.errors import TenantFull
+from index.postgres.database import Database, Row
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    file_id: str
+    subject: str
+    filename: str
+    purpose: str
+    size_bytes: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a list is asked for. after: the last thing of the part before."""
+
+    after: str | None
+    newest_first: bool
+    limit: int
+
+
+class Files:
+    """subject: None for an admin, who sees everybody's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(
+        self,
+        tenant: str,
+        subject: str,
+        *,
+        filename: str,
+        purpose: str,
+        content: bytes,
+        files_max: int,
+    ) -> File:
+        """Raises `TenantFull` if the tenant has as many already."""
+        file_id = f"file-{secrets.token_hex(12)}"
+        told = (subject, filename, purpose, content, files_max)
+        async with self._database.transaction() as session:
+            row = await session.row("files.add", tenant, file_id, *told)
+            if row is None:
+                raise TenantFull(tenant, files_max, "files")
+            await audit_log.append(session, tenant, "file.add", file_id, bytes=len(content))
+        return File(file_id, subject, filename, purpose, len(content), row["created_at"])
+
+    async def one(self, tenant: str, subject: str | None, file_id: str) -> File | None:
+        row = await self._database.row("files.one", tenant, subject, file_id)
+        return None if row is None else _file(row)
+
+    async def content(self, tenant: str, subject: str | None, file_id: str) -> bytes | None:
+        row = await self._database.row("files.content", tenant, subject, file_id)
+        if row is None:
+            return None
+        content: bytes = row["content"]
+        return content
+
+    async def page(
+        self, tenant: str, subject: str | None, page: Page, *, purpose: str | None
+    ) -> list[File]:
+        arguments = (purpose, page.after, page.newest_first, page.limit)
+        rows = await self._database.rows("files.page", tenant, subject, *arguments)
+        return [_file(row) for row in rows]
+
+    async def remove(self, tenant: str, subject: str | None, file_id: str) -> None:
+        async with self._database.transaction() as session:
+            if await session.row("files.remove", tenant, subject, file_id) is not None:
+                await audit_log.append(session, tenant, "file.remove", file_id)
+
+
+def _file(row: Row) -> File:
+    return File(**row)

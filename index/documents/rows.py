@@ -1,0 +1,41 @@
+"""A document as the statements take it, and as they give it."""
+
+from typing import Any
+
+from index.model.document import Document
+from index.postgres.database import Row
+
+
+def fields_of(document: Document) -> tuple[Any, ...]:
+    """In the order of the statement `documents.put`, from the second on."""
+    return (
+        document.document_id,
+        document.source,
+        document.title,
+        document.uri,
+        document.language,
+        list(document.tags),
+        dict(document.metadata),
+        document.owner,
+        list(document.readers),
+        document.text,
+        document.cut,
+        document.summaries,
+    )
+
+
+def document_of(row: Row) -> Document:
+    return Document(
+        document_id=row["document_id"],
+        title=row["title"],
+        text=row["text"],
+        source=row["source"],
+        uri=row["uri"],
+        language=row["language"],
+        tags=tuple(row["tags"]),
+        metadata=row["metadata"],
+        owner=row["owner"],
+        readers=tuple(row["readers"]),
+        cut=row["cut"],
+        summaries=row["summaries"],
+    )

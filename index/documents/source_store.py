@@ -1,0 +1,188 @@
+"""Sources at rest: how they are read, when, and how that went."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from index.audit import audit_log
+from index.errors import SourceReserved, TenantMissing
+from index.jobs import job_queue
+from index.jobs.job_queue import NewJob
+from index.model.document import API_SOURCE, CURATION_SOURCE, EVENTS_SOURCE
+from index.postgres.database import Database, Session
+
+READ, REMOVE = "source.read", "source.remove"  # kinds of jobs
+ATTEMPTS_MAX = 3  # at a reading, which the schedule or somebody asks for again
+
+SourceState: TypeAlias = Literal["idle", "running", "failed", "paused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to read a source, and when; see migrations/0009_sources.sql."""
+
+    kind: str
+    settings: Mapping[str, Any]
+    schedule: str | None
+    paused: bool
+    next_run_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    tenant: str
+    source: str
+    kind: str | None
+    settings: Mapping[str, Any]
+    schedule: str | None
+    paused: bool
+    next_run_at: datetime | None
+    last_run_at: datetime | None
+    last_error: str | None
+    counts: Mapping[str, int]
+    state: SourceState
+
+
+def target(source: str) -> str:
+    return f"source:{source}"
+
+
+class Sources:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, tenant: str, source: str, plan: Plan) -> None:
+        """Read the source from now on. Raises `SourceReserved` if others bring documents to it."""
+        async with self._database.transaction() as session:
+            await session.rows("shelves.close", tenant)  # no writer can come in between
+            await _require_unused(session, tenant, source)
+            row = await session.row(
+                "sources.put",
+                tenant,
+                source,
+                plan.kind,
+                dict(plan.settings),
+                plan.schedule,
+                plan.paused,
+                plan.next_run_at,
+            )
+            if row is None:
+                raise TenantMissing(tenant)
+            # Not its settings: they may say where a server keeps what.
+            await audit_log.append(
+                session,
+                tenant,
+                "source.put",
+                source,
+                kind=plan.kind,
+                schedule=plan.schedule,
+                paused=plan.paused,
+            )
+
+    async def require_open(self, tenant: str, source: str, document_id: str) -> None:
+        """Raises `SourceReserved` unless a caller may bring the document to the source."""
+        row = await self._database.row("documents.versions", tenant, [document_id], [source])
+        if row is not None and row["reserved"]:
+            raise SourceReserved(source)
+
+    async def all(self, tenant: str) -> list[Source]:
+        rows = await self._database.rows("sources.all", tenant)
+        return [Source(**row) for row in rows]
+
+    async def one(self, tenant: str, source: str) -> Source | None:
+        row = await self._database.row("sources.one", tenant, source)
+        return None if row is None else Source(**row)
+
+    async def ask(self, tenant: str, source: str, subject: str | None = None) -> str | None:
+        """The job that will read the source; None if nothing is known of how to read it."""
+        async with self._database.transaction() as session:
+            if await session.value("sources.lock", tenant, source) is None:
+                return None
+            return await _enqueue(session, _job(READ, tenant, source, subject))
+
+    async def ask_due(self, next_run_at: Callable[[str], datetime]) -> tuple[str, str] | None:
+        """Queue the reading of a source that is due, and set its next date, in one transaction.
+
+        Which source of which tenant it was; None if none is due.
+        """
+        async with self._database.transaction() as session:
+            row = await session.row("sources.due")
+            if row is None:
+                return None
+            tenant, source = row["tenant"], row["source"]
+            await session.rows("sources.schedule", tenant, source, next_run_at(row["schedule"]))
+            await _enqueue(session, _job(READ, tenant, source, None))
+        return tenant, source
+
+    async def ask_removal(self, tenant: str, source: str, subject: str | None) -> str | None:
+        """The job that will remove the source with all its documents; None if there is none.
+
+        It is read no more from now on; a reading that is going on gives up before the job begins.
+        """
+        async with self._database.transaction() as session:
+            if await session.row("sources.lock", tenant, source) is None:
+                return None
+            await session.rows("sources.pause", tenant, source)
+            await session.rows("sources.withdraw", tenant, target(source))
+            job_id = await _enqueue(session, _job(REMOVE, tenant, source, subject))
+            await audit_log.append(session, tenant, "source.ask_removal", source, job=job_id)
+            return job_id
+
+    async def is_to_be_removed(self, tenant: str, source: str) -> bool:
+        row = await self._database.row("jobs.waiting_for", tenant, target(source), REMOVE)
+        return row is not None
+
+    async def ended(
+        self, tenant: str, source: str, error: str | None, counts: Mapping[str, int] | None = None
+    ) -> None:
+        """A reading ended so."""
+        kept = None if counts is None else dict(counts)
+        await self._database.rows("sources.read", tenant, source, error, kept)
+
+    async def remove(self, tenant: str, source: str) -> bool:
+        """Forget the source; False while it has documents."""
+        async with self._database.transaction() as session:
+            # Locked first: a document that comes meanwhile would else go with it, unnoticed.
+            await session.rows("sources.lock", tenant, source)
+            removed = await session.value("sources.remove", tenant, source) is not None
+            if removed:
+                await audit_log.append(session, tenant, "source.remove", source)
+            return removed
+
+
+async def _require_unused(session: Session, tenant: str, source: str) -> None:
+    """Raises `SourceReserved` if a reading of the source would remove what others bring to it."""
+    if source in (API_SOURCE, EVENTS_SOURCE, CURATION_SOURCE):
+        detail = f"{source} is the source of documents that name none. Choose another name."
+        raise SourceReserved(source, detail)
+    row = await session.row("sources.users", tenant, source)
+    if row is None or row["is_read"]:
+        return
+    if row["is_vector_store"]:
+        detail = "This source is a vector store, and its documents are attached files."
+        raise SourceReserved(source, f"{detail} Choose another name.")
+    if row["has_documents"]:
+        detail = (
+            "Callers have written documents of this source, which a reading would remove. "
+            "Choose another name, or remove the source first."
+        )
+        raise SourceReserved(source, detail)
+
+
+def _job(kind: str, tenant: str, source: str, subject: str | None) -> NewJob:
+    return NewJob(
+        tenant=tenant,
+        kind=kind,
+        target=target(source),
+        payload=b"",
+        source=source,
+        subject=subject,
+        attempts_max=ATTEMPTS_MAX if kind == READ else job_queue.ATTEMPTS_MAX,
+    )
+
+
+async def _enqueue(session: Session, job: NewJob) -> str:
+    """Once is enough; readings that have failed are of no interest once there is another one."""
+    await session.rows("sources.forgive", job.tenant, job.target)
+    return await job_queue.enqueue_once(session, job)

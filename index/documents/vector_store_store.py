@@ -1,0 +1,176 @@
+"""Sources that were made as vector stores, and files that are attached to sources."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from index.audit import audit_log
+from index.documents.file_store import Page
+from index.errors import TenantFull
+from index.model.query import Filter
+from index.model.scope import Scope
+from index.postgres.database import Database
+from index.search import visibility_args
+
+FileStatus: TypeAlias = Literal["in_progress", "completed", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStore:
+    """A source, and what was said of it; created_at: None if it was made in another way."""
+
+    source: str
+    name: str
+    description: str
+    metadata: Mapping[str, Any]
+    owner: str | None
+    readers: Sequence[str]
+    created_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file of a source. metadata, cut: of its document, if there is one."""
+
+    file_id: str
+    document_id: str
+    created_at: datetime
+    status: FileStatus
+    error_code: str | None
+    error: str | None
+    metadata: Mapping[str, Any] | None
+    cut: str | None
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which of a source's files are asked for; None: any."""
+
+    file_id: str | None = None
+    batch_id: str | None = None
+    status: FileStatus | None = None
+
+
+ANY = Which()
+
+
+class VectorStores:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(
+        self,
+        tenant: str,
+        *,
+        name: str,
+        description: str,
+        metadata: Mapping[str, Any],
+        owner: str,
+        readers: Sequence[str],
+        stores_max: int,
+    ) -> VectorStore:
+        """Raises `TenantFull` if the tenant has as many already."""
+        source = f"vs_{secrets.token_hex(12)}"
+        told = (name, description, dict(metadata), owner, list(readers))
+        async with self._database.transaction() as session:
+            if await session.row("vector_stores.add_source", tenant, source, stores_max) is None:
+                raise TenantFull(tenant, stores_max, "vector stores")
+            created_at = await session.value("vector_stores.add", tenant, source, *told)
+            await audit_log.append(
+                session, tenant, "vector_store.add", source, readers=list(readers)
+            )
+        return VectorStore(source, name, description, metadata, owner, readers, created_at)
+
+    async def one(self, scope: Scope, source: str, *, by_admin: bool) -> VectorStore | None:
+        """The one of this name, if whoever asks sees it and it was made as one."""
+        arguments = (scope.tenant, scope.grants, scope.shared, source, by_admin)
+        row = await self._database.row("vector_stores.one", *arguments)
+        return None if row is None else VectorStore(**row)
+
+    async def page(
+        self, scope: Scope, page: Page, *, by_admin: bool, sources: Sequence[str] | None
+    ) -> list[VectorStore]:
+        """sources: the only ones that count; None for all."""
+        rows = await self._database.rows(
+            "vector_stores.page",
+            *(scope.tenant, scope.grants, scope.shared),
+            *(page.after, by_admin, page.newest_first, page.limit, sources),
+        )
+        return [VectorStore(**row) for row in rows]
+
+    async def change(
+        self, tenant: str, source: str, *, name: str, metadata: Mapping[str, Any]
+    ) -> None:
+        async with self._database.transaction() as session:
+            await session.rows("vector_stores.change", tenant, source, name, dict(metadata))
+            await audit_log.append(session, tenant, "vector_store.change", source)
+
+    async def forget(self, tenant: str, source: str) -> None:
+        async with self._database.transaction() as session:
+            await session.rows("vector_stores.forget", tenant, source)
+            await audit_log.append(session, tenant, "vector_store.forget", source)
+
+    async def attach(
+        self,
+        tenant: str,
+        source: str,
+        *,
+        file_id: str,
+        document_id: str,
+        subject: str,
+        batch_id: str | None = None,
+    ) -> None:
+        arguments = (file_id, document_id, subject, batch_id)
+        await self._database.rows("vector_stores.attach", tenant, source, *arguments)
+
+    async def attached(
+        self,
+        tenant: str,
+        source: str,
+        file_id: str,
+        *,
+        job_id: str | None = None,
+        error: tuple[str, str] | None = None,
+    ) -> None:
+        """How attaching it went. error: its code and what it says."""
+        code, message = error or (None, None)
+        arguments = (file_id, job_id, code, message)
+        await self._database.rows("vector_stores.attached", tenant, source, *arguments)
+
+    async def detach(self, tenant: str, source: str, file_id: str) -> None:
+        await self._database.rows("vector_stores.detach", tenant, source, file_id)
+
+    async def of_file(self, tenant: str, file_id: str) -> dict[str, str]:
+        """By source that the file is attached to, its document."""
+        rows = await self._database.rows("vector_stores.stores_of_file", tenant, file_id)
+        return {row["source"]: row["document_id"] for row in rows}
+
+    async def documents_of_files(self, tenant: str, source: str) -> list[str]:
+        """Of all that are attached to the source, also those that are not written yet."""
+        rows = await self._database.rows("vector_stores.documents_of_files", tenant, source)
+        return [row["document_id"] for row in rows]
+
+    async def files(
+        self,
+        scope: Scope,
+        wanted: Filter,
+        source: str,
+        page: Page,
+        which: Which = ANY,
+        *,
+        subject: str | None,
+    ) -> list[Attached]:
+        """Those whose document the scope admits and the filter wants.
+
+        subject: who is told of its own before there is a document, too.
+        """
+        rows = await self._database.searching.rows(
+            "search.files",
+            *visibility_args.which(scope, wanted),
+            *(source, subject, which.file_id, which.batch_id, which.status),
+            *(page.after, page.newest_first, page.limit),
+        )
+        return [Attached(**row) for row in rows]

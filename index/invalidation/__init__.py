@@ -1,0 +1,1 @@
+"""The reverse search: which cached answers a change ends."""

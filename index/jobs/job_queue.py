@@ -1,0 +1,310 @@
+"""The queue: work that is done after the request, by whichever worker comes first, and not lost.
+
+A job waits, runs under a lease, and is done or has failed; what has failed stays until somebody
+replays or drops it. A run is known by its lease and the number of its attempt: a worker that was
+taken for dead can't end, or write for, a job that has been begun anew.
+"""
+
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+from uuid import UUID
+
+from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
+from index.model.write_order import ALL_PARTS, Parts, by_parts
+from index.postgres.database import Database, Row, Session
+
+CHANNEL = "nearhit_jobs"  # as in sql/jobs.sql
+PAYLOAD_BYTES_MAX = 8_388_608  # as in migrations/0008_jobs.sql; twice a document's longest body
+WAITING_MAX = 10_000  # of a tenant; a starting value, not measured
+# With the pauses of ingest/worker/job_worker.py about ten minutes; a starting value, not measured.
+ATTEMPTS_MAX = 8
+_NEWEST = 2**63 - 1
+
+State: TypeAlias = Literal["waiting", "running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """key_id and subject: whose rights count when it runs; None for the operator's own work.
+
+    target: what it changes, such as `document:ID`. source: of the documents that it changes.
+    parts: those that it sets of the document that is its target.
+    """
+
+    tenant: str
+    kind: str
+    target: str
+    payload: bytes
+    source: str | None = None
+    key_id: str | None = None
+    subject: str | None = None
+    attempts_max: int = ATTEMPTS_MAX
+    due_s: float = 0.0
+    parts: Parts = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a job: nobody has the job any more but whoever has its last run.
+
+    sequence: the job's, by which its writes are ordered among all others.
+    """
+
+    place: int
+    lease: UUID
+    attempts: int
+    sequence: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A job that its claimant is to do now."""
+
+    run: Run
+    job_id: str
+    tenant: str
+    kind: str
+    target: str
+    source: str | None
+    key_id: str | None
+    subject: str | None
+    payload: bytes
+    attempts_max: int
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it is shown; payload only where one is asked for by name, and while it has one."""
+
+    place: int
+    job_id: str
+    tenant: str
+    kind: str
+    target: str
+    source: str | None
+    subject: str | None
+    state: State
+    attempts: int
+    attempts_max: int
+    progress: Mapping[str, Any] | None
+    result: Mapping[str, Any] | None
+    error: str | None
+    due_at: datetime
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    payload: bytes | None = None
+
+
+def of_document(document_id: str) -> str:
+    """The target of whoever writes or removes the document."""
+    return f"document:{document_id}"
+
+
+async def enqueue(session: Session, job: NewJob) -> str:
+    """The new job's identifier; it exists if the session's transaction commits.
+
+    Raises `PayloadTooLarge`, `QueueFull` and `TenantMissing`.
+    """
+    if len(job.payload) > PAYLOAD_BYTES_MAX:
+        raise PayloadTooLarge(PAYLOAD_BYTES_MAX)
+    is_full = await session.value("jobs.crowd", job.tenant, WAITING_MAX)
+    if is_full is None:
+        raise TenantMissing(job.tenant)
+    if is_full:
+        raise QueueFull(job.tenant, WAITING_MAX)
+    job_id: str = await session.value(
+        "jobs.enqueue",
+        f"job_{secrets.token_hex(8)}",
+        job.tenant,
+        job.kind,
+        job.target,
+        job.source,
+        job.key_id,
+        job.subject,
+        job.payload,
+        job.attempts_max,
+        job.due_s,
+        sorted(job.parts),
+    )
+    return job_id
+
+
+async def enqueue_once(session: Session, job: NewJob) -> str:
+    """The job of this kind and target that waits already, asked for as of now, or else the new one.
+
+    The session must keep others from asking for the same.
+    """
+    waiting: str | None = await session.value("jobs.ask_again", job.tenant, job.target, job.kind)
+    return waiting or await enqueue(session, job)
+
+
+async def hold(session: Session, run: Run) -> None:
+    """Keep the job for this run until the transaction ends. Raises `JobLost`."""
+    if not await session.value("jobs.hold", run.place, run.lease, run.attempts):
+        raise JobLost(run.place)
+
+
+async def supersede(
+    session: Session, tenant: str, parts: Mapping[str, Parts], sequence: int | None = None
+) -> None:
+    """Finish the earlier jobs of which a write leaves nothing to do.
+
+    parts: those that the write sets, by document. The documents have to be locked, so that no other
+    writer comes in between. sequence: the write's; None for a write of now.
+    """
+    for each, document_ids in by_parts(parts):
+        targets = [of_document(document_id) for document_id in document_ids]
+        await session.rows("jobs.supersede", tenant, targets, sorted(each), sequence)
+
+
+class Jobs:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, job: NewJob) -> str:
+        """Enqueue the job by itself."""
+        async with self._database.transaction() as session:
+            return await enqueue(session, job)
+
+    async def put_once(self, job: NewJob) -> str:
+        """Enqueue the job, unless one of its kind and target waits already."""
+        async with self._database.transaction() as session:
+            await session.rows("jobs.alone")
+            return await enqueue_once(session, job)
+
+    async def put_document(self, document_id: str, job: NewJob) -> str:
+        """Enqueue a write of the document, instead of those queued ones that set no other part."""
+        async with self._database.transaction() as session:
+            await session.rows("documents.lock", job.tenant, [document_id])
+            await supersede(session, job.tenant, {document_id: job.parts})
+            return await enqueue(session, job)
+
+    async def hurry(self, tenant: str) -> None:
+        """What was put off is due at once."""
+        await self._database.rows("jobs.hurry", tenant)
+
+    async def supersede(self, tenant: str, document_ids: Sequence[str]) -> None:
+        """Finish what was queued for the documents."""
+        async with self._database.transaction() as session:
+            await supersede(session, tenant, dict.fromkeys(document_ids, ALL_PARTS))
+
+    # What a worker does.
+
+    async def claim(
+        self,
+        lease: UUID,
+        *,
+        lease_s: float,
+        tenant_jobs_max: int,
+        kinds: Collection[str],
+        at_work: Collection[int] = (),
+    ) -> Claimed | None:
+        """The job to do next, if there is one.
+
+        tenant_jobs_max: how many of one tenant may be at work at once, by all workers.
+        kinds: those that this worker knows how to do.
+        at_work: places of jobs that are still at work here, whoever has them by now.
+        """
+        async with self._database.transaction() as session:
+            await session.rows("jobs.alone")
+            await session.rows("jobs.lapse")
+            row = await session.row(
+                "jobs.claim", lease, lease_s, tenant_jobs_max, list(at_work), list(kinds)
+            )
+        return None if row is None else _claimed(row, lease)
+
+    async def renew(self, lease: UUID, places: Collection[int], *, lease_s: float) -> None:
+        await self._database.rows("jobs.renew", lease, lease_s, list(places))
+
+    async def progress(self, run: Run, done: Mapping[str, Any]) -> None:
+        """Tell how far it is. Raises `JobLost`."""
+        if not await self._settle("progress", run, dict(done)):
+            raise JobLost(run.place)
+
+    async def finish(self, run: Run, result: Mapping[str, Any]) -> bool:
+        """False if the run has lost its job, here and below."""
+        return await self._settle("finish", run, dict(result))
+
+    async def put_off(
+        self, run: Run, error: str | None, *, due_s: float, counts: bool = True
+    ) -> bool:
+        """Let the job wait again; an attempt that doesn't count leaves no trace."""
+        return await self._settle("put_off", run, due_s, error, counts)
+
+    async def fail(self, run: Run, error: str) -> bool:
+        return await self._settle("fail", run, error)
+
+    async def next_s(self) -> float | None:
+        """In how many seconds there may be something to do; None if nobody knows of anything."""
+        row = await self._database.row("jobs.next_s")
+        assert row is not None
+        seconds: float | None = next(iter(row.values()))
+        return seconds
+
+    async def are_left(self) -> bool:
+        row = await self._database.row("jobs.are_left")
+        return row is not None and bool(next(iter(row.values())))
+
+    async def tell(self, message: str) -> None:
+        """Tell everybody who listens to the channel."""
+        await self._database.rows("jobs.tell", message)
+
+    async def forget(self, kept_s: float) -> None:
+        """Forget the jobs that have been done for as long."""
+        await self._database.rows("jobs.forget", kept_s)
+
+    # What people do; a tenant of None means that of any tenant.
+
+    async def page(
+        self,
+        tenant: str | None,
+        *,
+        subject: str | None = None,
+        state: State | None = None,
+        kind: str | None = None,
+        before: int | None = None,
+        limit: int,
+    ) -> list[Job]:
+        """The newest first; `before` is the last place of the page before."""
+        after = _NEWEST if before is None else before
+        rows = await self._database.rows("jobs.page", tenant, subject, state, kind, after, limit)
+        return [Job(**row) for row in rows]
+
+    async def show(self, tenant: str | None, job_id: str) -> Job | None:
+        row = await self._database.row("jobs.show", tenant, job_id)
+        return None if row is None else Job(**row)
+
+    async def replay(self, tenant: str | None, job_id: str) -> bool:
+        """Let a failed job wait again, with all its attempts; False if there is no such one."""
+        return await self._database.row("jobs.replay", tenant, job_id) is not None
+
+    async def drop(self, tenant: str | None, job_id: str) -> bool:
+        """Forget a job; False if there is none, or it is at work."""
+        return await self._database.row("jobs.drop", tenant, job_id) is not None
+
+    async def _settle(self, name: str, run: Run, *arguments: Any) -> bool:
+        row = await self._database.row(
+            f"jobs.{name}", run.place, run.lease, run.attempts, *arguments
+        )
+        return row is not None
+
+
+def _claimed(row: Row, lease: UUID) -> Claimed:
+    return Claimed(
+        run=Run(row["place"], lease, row["attempts"], row["sequence"]),
+        job_id=row["job_id"],
+        tenant=row["tenant"],
+        kind=row["kind"],
+        target=row["target"],
+        source=row["source"],
+        key_id=row["key_id"],
+        subject=row["subject"],
+        payload=row["payload"],
+        attempts_max=row["attempts_max"],
+        due_at=row["due_at"],
+    )

@@ -1,0 +1,1 @@
+"""The values of the index: documents, scopes, queries and filters; no I/O."""

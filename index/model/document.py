@@ -1,0 +1,231 @@
+"""A document: one thing of a source, with the limits of each field on the field's type.
+
+HTTP bodies and front matter are made of the same types, so both are judged alike.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, LiteralString
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    StringConstraints,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from index.model import chunking_config
+
+# Starting values, not measured, where no source stands beside them.
+DOCUMENT_ID_CHARACTERS_MAX = 512  # of 4 bytes: within the 2,704 that a Postgres index row holds
+SOURCE_CHARACTERS_MAX = 128
+TITLE_CHARACTERS_MAX = 300
+TEXT_CHARACTERS_MAX = 2_000_000
+URI_CHARACTERS_MAX = 2_048
+LINE_CHARACTERS_MAX = 512
+LANGUAGE_CHARACTERS_MAX = 35  # RFC 5646, section 4.4.1
+TAGS_MAX = 64
+TAG_CHARACTERS_MAX = 128
+READERS_MAX = 256
+METADATA_KEYS_MAX = 64
+METADATA_KEY_CHARACTERS_MAX = 128
+METADATA_ITEMS_MAX = 256
+METADATA_TEXT_CHARACTERS_MAX = 4_096
+METADATA_INTEGER_MAX = 2**53 - 1  # exact in every JSON reader: RFC 8259, section 6
+
+_SURROGATES = r"\ud800-\udfff"
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what Postgres refuses within a text
+MARKS_MAX = 30  # on one letter; UAX 15, section 13
+_LONG_RUN = re.compile(rf"[^\w\x00-\x7f]{{{MARKS_MAX + 1},}}")  # marks are no word characters
+LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]*")
+ID = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
+EXPLAIN_PATH = "/access/explain"  # after a document's path, a call of its own
+READER = re.compile(rf"(user|group):{ID.pattern}|tenant|public")
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")  # RFC 5646, without its rarer forms
+
+
+def is_reader(token: str) -> bool:
+    """Whether a token is `user:ID`, `group:ID`, `tenant` or `public`.
+
+    An ID has 1 to 128 characters, none of them whitespace or a control character.
+    """
+    return READER.fullmatch(token) is not None
+
+
+def normalise(text: str) -> str:
+    r"""The text in Unicode's normal form C, with lines that end in \n.
+
+    What Postgres refuses becomes U+FFFD, as CommonMark (section 2.3) asks for U+0000.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    if lines.isascii():
+        return lines.replace("\0", "\ufffd")
+    safe = _LONG_RUN.sub(_stream_safe, UNSTORABLE.sub("\ufffd", lines))
+    return unicodedata.normalize("NFC", safe)
+
+
+def _stream_safe(run: re.Match[str]) -> str:
+    """The run with a joiner after every 30 marks: normalising takes time square in their number.
+
+    Source: Unicode Standard Annex 15, section 13, Stream-Safe Text Format.
+    """
+    safe, marks = [], 0
+    for character in run[0]:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks > MARKS_MAX:
+            safe.append("\u034f")
+            marks = 1
+        safe.append(character)
+    return "".join(safe)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A text that a pattern matches as a whole; the description of the API has the pattern too."""
+
+    pattern: re.Pattern[str]
+    message: LiteralString
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        # No JSON in UTF-8 holds a lone surrogate, and not every reader of patterns knows them.
+        pattern = self.pattern.pattern.replace(_SURROGATES, "")
+        return {**handler(schema), "pattern": f"^(?:{pattern})$"}
+
+    def _check(self, value: str) -> str:
+        if self.pattern.fullmatch(value):
+            return value
+        raise PydanticCustomError("form", self.message)
+
+
+def _addressable(document_id: str) -> str:
+    """Refuse what a path below /v1/documents/ can't name."""
+    if document_id.endswith(EXPLAIN_PATH):
+        raise PydanticCustomError("path", "must not end in /access/explain, which names a call")
+    return document_id
+
+
+def _metadata_value(value: object) -> object:
+    items = value if isinstance(value, list) else [value]
+    if len(items) <= METADATA_ITEMS_MAX and all(map(_is_scalar, items)):
+        return value
+    raise PydanticCustomError(
+        "metadata", "must be text, a number, true, false, null or a list of these, within limits"
+    )
+
+
+def _is_scalar(value: object) -> bool:
+    match value:
+        case None | bool():
+            return True
+        case int():
+            return abs(value) <= METADATA_INTEGER_MAX
+        case float():
+            return math.isfinite(value)
+        case str():
+            return len(value) <= METADATA_TEXT_CHARACTERS_MAX and not UNSTORABLE.search(value)
+        case _:
+            return False
+
+
+def _cut(name: str) -> str:
+    try:
+        chunking_config.parse(name)
+    except ValueError as error:
+        raise PydanticCustomError("cut", "{reason}", {"reason": str(error)}) from None
+    return name
+
+
+OneLine = _Form(LINE, "must be one line of text without control characters")
+
+Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), OneLine]
+DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX), OneLine]
+NewDocumentId = Annotated[DocumentId, AfterValidator(_addressable)]  # of what is written
+Source = Annotated[str, Field(min_length=1, max_length=SOURCE_CHARACTERS_MAX), OneLine]
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), OneLine
+]
+Text = Annotated[str, Field(max_length=TEXT_CHARACTERS_MAX), AfterValidator(normalise)]
+Uri = Annotated[str, Field(max_length=URI_CHARACTERS_MAX), OneLine]
+Language = Annotated[
+    str,
+    Field(max_length=LANGUAGE_CHARACTERS_MAX),
+    _Form(LANGUAGE, "must be a language tag such as en or pt-BR"),
+]
+Tag = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=TAG_CHARACTERS_MAX),
+    OneLine,
+]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=TAGS_MAX)]
+MetadataKey = Annotated[str, Field(min_length=1, max_length=METADATA_KEY_CHARACTERS_MAX), OneLine]
+MetadataScalar = str | int | float | bool | None
+_DescribedScalar = (
+    Annotated[str, Field(max_length=METADATA_TEXT_CHARACTERS_MAX)]
+    | Annotated[int, Field(ge=-METADATA_INTEGER_MAX, le=METADATA_INTEGER_MAX)]
+    | float
+    | bool
+    | None
+)
+_DescribedValue = (
+    _DescribedScalar | Annotated[list[_DescribedScalar], Field(max_length=METADATA_ITEMS_MAX)]
+)
+MetadataValue = Annotated[
+    MetadataScalar | list[MetadataScalar],
+    PlainValidator(_metadata_value, json_schema_input_type=_DescribedValue),
+]
+Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METADATA_KEYS_MAX)]
+Owner = Annotated[str, _Form(ID, "must be 1 to 128 characters without whitespace")]
+Reader = Annotated[str, _Form(READER, "must be user:ID, group:ID, tenant or public")]
+Readers = Annotated[tuple[Reader, ...], Field(max_length=READERS_MAX)]
+_CUT_PATTERN = "^(structure|whole|model|(characters|tokens|messages)(:[0-9]{1,5}(/[0-9]{1,5})?)?)$"
+Cut = Annotated[
+    str,
+    Field(
+        max_length=chunking_config.CUT_CHARACTERS_MAX, json_schema_extra={"pattern": _CUT_PATTERN}
+    ),
+    AfterValidator(_cut),
+]
+Summaries = Literal["none", "extract", "model"]
+
+NO_SUMMARIES: Summaries = "none"
+API_SOURCE, EVENTS_SOURCE, CURATION_SOURCE = "api", "events", "curation"  # if none is named
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as its source gives it.
+
+    document_id: unique within the tenant.
+    text: Markdown, normalised, without front matter.
+    language: a tag of RFC 5646.
+    owner: the subject that always reads it; None if nobody owns it.
+    cut: how its text is cut into chunks; see `index.model.chunking_config`.
+    summaries: who makes those of it and of its long sections: nobody, its own sentences, or a
+               language model.
+    """
+
+    document_id: NewDocumentId
+    title: Title
+    text: Text
+    source: Source
+    uri: Uri
+    language: Language
+    tags: Tags
+    metadata: Metadata
+    owner: Owner | None
+    readers: Readers
+    cut: Cut = chunking_config.DEFAULT
+    summaries: Summaries = NO_SUMMARIES

@@ -1,0 +1,72 @@
+"""The order of writes: for each part of a document, the write that was acknowledged last counts.
+
+A write at once is acknowledged when it commits. A queued write, or a reading of a source, was
+acknowledged earlier, when it was asked for: it has that moment's sequence number, and leaves alone
+what a write with a higher number has set since. See docs/decisions/0032.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+from index.model.document import Document
+
+Part: TypeAlias = Literal["content", "owner", "readers"]  # content: everything but the other two
+Parts: TypeAlias = frozenset[Part]
+
+ALL_PARTS: Parts = frozenset(get_args(Part))
+CONTENT: Parts = frozenset({"content"})
+ACCESS: Parts = frozenset({"owner", "readers"})
+
+
+@dataclass(frozen=True, slots=True)
+class PartSequences:
+    """The sequence number of the last write of each part; 0 if none is known."""
+
+    content: int = 0
+    owner: int = 0
+    readers: int = 0
+
+
+UNKNOWN = PartSequences()
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """What is known of a document that does not exist.
+
+    removed: sequence number of its last removal, 0 if none is known.
+    access: that of the last event that said who may read it, with the owner and readers it said.
+    """
+
+    removed: int = 0
+    access: int = 0
+    owner: str | None = None
+    readers: tuple[str, ...] = ()
+
+
+NEVER_SEEN = Absent()
+
+
+def remaining(parts: Parts, last: PartSequences, sequence: int | None) -> Parts:
+    """The parts of a write that no later write has set; sequence: None for a write of now."""
+    if sequence is None:
+        return parts
+    return frozenset(part for part in parts if getattr(last, part) <= sequence)
+
+
+def merge(stored: Document, written: Document, parts: Parts) -> Document:
+    """The stored document with these parts of the written one."""
+    return replace(
+        written if "content" in parts else stored,
+        owner=written.owner if "owner" in parts else stored.owner,
+        readers=written.readers if "readers" in parts else stored.readers,
+    )
+
+
+def by_parts(parts: Mapping[str, Parts]) -> Iterable[tuple[Parts, list[str]]]:
+    """The documents of each set of parts, sorted, so that statements lock rows in one order."""
+    groups: dict[Parts, list[str]] = {}
+    for document_id in sorted(parts):
+        groups.setdefault(parts[document_id], []).append(document_id)
+    return sorted(groups.items(), key=lambda group: sorted(group[0]))

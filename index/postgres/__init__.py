@@ -1,0 +1,1 @@
+"""PostgreSQL: connections, statements, migrations and the role that serves searches."""

@@ -1,0 +1,87 @@
+"""The schema, brought up to date: `index/migrations/*.sql`, each applied once, in order."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+import asyncpg
+
+from index.errors import MigrationRefused
+from index.postgres import connections, search_role
+
+_LOCK = 6_324_271  # any number that nobody else on this database uses for an advisory lock
+# Whatever index/postgres/pooler.py has made of its role.
+_UNHURRIED = {"statement_timeout": "0", "enable_seqscan": "on", "enable_sort": "on"}
+_TABLE = """
+CREATE TABLE IF NOT EXISTS migrations (
+    name text PRIMARY KEY, digest bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
+)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    name: str
+    text: str
+
+    @property
+    def digest(self) -> bytes:
+        return hashlib.sha256(self.text.encode()).digest()
+
+
+def shipped() -> list[Migration]:
+    """The migrations of this version, in the order of their names."""
+    files = (resources.files("index") / "migrations").iterdir()
+    return sorted(
+        (
+            Migration(file.name, file.read_text(encoding="utf-8"))
+            for file in files
+            if file.name.endswith(".sql")
+        ),
+        key=lambda migration: migration.name,
+    )
+
+
+async def migrate(url: str, migrations: list[Migration]) -> list[str]:
+    """Apply what is missing and return its names; many processes may call this at once.
+
+    See to it, too, that there is the role that serves searches.
+
+    Raises `MigrationRefused` when an applied file has changed or is unknown to this version,
+    `RoleRefused` if there is no such role and we may not make it, and `PoolerRefused`.
+    """
+    async with connections.straight(url, _UNHURRIED) as connection:
+        await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
+        await connection.execute(_TABLE)
+        rows = await connection.fetch("SELECT name, digest FROM migrations")
+        pending = _pending(migrations, {row["name"]: row["digest"] for row in rows})
+        for migration in pending:
+            await _apply(connection, migration)
+        await search_role.make(connection)
+        return [migration.name for migration in pending]
+
+
+def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[Migration]:
+    known = {migration.name: migration.digest for migration in migrations}
+    for name, digest in applied.items():
+        if name not in known:
+            raise MigrationRefused(
+                f"the database has migration {name}, which this version does not know: "
+                "run the version of Nearhit that applied it, or a later one"
+            )
+        if known[name] != digest:
+            raise MigrationRefused(
+                f"migration {name} has changed since it was applied: "
+                "restore the file, and put the change into a new migration"
+            )
+    return [migration for migration in migrations if migration.name not in applied]
+
+
+async def _apply(connection: "asyncpg.Connection[asyncpg.Record]", migration: Migration) -> None:
+    async with connection.transaction():
+        await connection.execute(migration.text)
+        await connection.execute(
+            "INSERT INTO migrations (name, digest) VALUES ($1, $2)",
+            migration.name,
+            migration.digest,
+        )

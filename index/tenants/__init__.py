@@ -1,0 +1,1 @@
+"""Tenants at rest: principals, groups, usage and settings of a tenant."""

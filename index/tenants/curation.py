@@ -1,0 +1,89 @@
+"""Questions that could not be answered well, until somebody has settled them."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+import orjson
+
+from index.audit import audit_log
+from index.postgres.database import Database
+
+State: TypeAlias = Literal["open", "resolved", "dismissed"]
+COUNT_MAX = 2**62  # greater than any
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A question that was asked so often, and the best hits of the last time."""
+
+    tenant: str
+    item_id: str
+    question: str
+    hits: Sequence[dict[str, Any]]
+    count: int
+
+    @property
+    def digest(self) -> bytes:
+        return hashlib.blake2b(self.question.casefold().encode(), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """document_id: of the document that has resolved it."""
+
+    item_id: str
+    question: str
+    hits: Sequence[dict[str, Any]]
+    count: int
+    state: State
+    document_id: str | None
+    first_at: datetime
+    last_at: datetime
+
+
+class Curation:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, doubts: Sequence[Doubt], *, items_max: int) -> None:
+        """Doubts of different questions; tenants that are gone get none. items_max: of a tenant."""
+        async with self._database.transaction() as session:
+            await session.rows(
+                "curation.add",
+                [doubt.tenant for doubt in doubts],
+                [doubt.digest for doubt in doubts],
+                [doubt.item_id for doubt in doubts],
+                [doubt.question for doubt in doubts],
+                [orjson.dumps(doubt.hits).decode() for doubt in doubts],
+                [doubt.count for doubt in doubts],
+            )
+            tenants = sorted({doubt.tenant for doubt in doubts})
+            await session.rows("curation.prune", tenants, items_max)
+
+    async def page(
+        self, tenant: str, state: State, *, after: tuple[int, str] | None, limit: int
+    ) -> list[Item]:
+        """Those asked most often first; after: count and identifier of the last one before."""
+        count, item_id = after or (COUNT_MAX, "")
+        rows = await self._database.rows("curation.page", tenant, state, count, item_id, limit)
+        return [Item(**row) for row in rows]
+
+    async def one(self, tenant: str, item_id: str) -> Item | None:
+        row = await self._database.row("curation.one", tenant, item_id)
+        return None if row is None else Item(**row)
+
+    async def settle(
+        self, tenant: str, item_id: str, state: State, document_id: str | None = None
+    ) -> Item | None:
+        """None if it is not open, or not there."""
+        async with self._database.transaction() as session:
+            row = await session.row("curation.settle", tenant, item_id, state, document_id)
+            if row is None:
+                return None
+            await audit_log.append(
+                session, tenant, f"curation.{state}", item_id, document=document_id
+            )
+            return Item(**row)

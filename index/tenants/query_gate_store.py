@@ -1,0 +1,35 @@
+"""What tenants say of gates: which messages are questions for their documents."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from index.audit import audit_log
+from index.errors import TenantMissing
+from index.postgres.database import Database
+
+GATES_MAX = 20  # of a tenant
+
+
+class Gates:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read(self, tenant: str, name: str) -> Mapping[str, Any] | None:
+        """None if the tenant has none of that name."""
+        row = await self._database.row("gates.read", tenant, name)
+        return None if row is None else row["words"]
+
+    async def put(self, tenant: str, name: str, words: Mapping[str, Any] | None) -> bool:
+        """None takes the tenant's own away. False if it has GATES_MAX others."""
+        async with self._database.transaction() as session:
+            others = await session.value("gates.count", tenant, name)
+            if others is None:
+                raise TenantMissing(tenant)
+            if words is None:
+                await session.rows("gates.remove", tenant, name)
+            elif others >= GATES_MAX:
+                return False
+            else:
+                await session.rows("gates.put", tenant, name, dict(words))
+            await audit_log.append(session, tenant, "gate.put", name, own=words is not None)
+        return True

@@ -1,0 +1,72 @@
+"""What is known of the answers to similar questions, by tenant, generation and band."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from index.audit import audit_log
+from index.postgres.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class BandCounts:
+    """Of one band, or to be added to it; see `cache.semantic.similarity_buckets.Counts`."""
+
+    seen: int = 0
+    served: int = 0
+    verified: int = 0
+    wrong: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """error_max: what the tenant has set, if it has. bands: those of which anything is known."""
+
+    error_max: float | None
+    bands: Mapping[int, BandCounts]
+
+
+class Bands:
+    """generation: names all that the counts hold for; other generations' are never read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(
+        self,
+        tenant: str,
+        generation: str,
+        added: Mapping[int, BandCounts],
+        *,
+        verified_max: int,
+    ) -> None:
+        """In one statement; where so many are verified, those and the wrong ones halve."""
+        columns: Sequence[Sequence[int]] = [
+            list(added),
+            [counts.seen for counts in added.values()],
+            [counts.served for counts in added.values()],
+            [counts.verified for counts in added.values()],
+            [counts.wrong for counts in added.values()],
+        ]
+        await self._database.rows("bands.add", tenant, generation, *columns, verified_max)
+
+    async def read(self, tenant: str, generation: str) -> Semantics | None:
+        """None if there is no such tenant."""
+        rows = await self._database.rows("bands.read", tenant, generation)
+        if not rows:
+            return None
+        return Semantics(
+            error_max=rows[0]["semantic_error_max"],
+            bands={
+                row["band"]: BandCounts(row["seen"], row["served"], row["verified"], row["wrong"])
+                for row in rows
+                if row["band"] is not None
+            },
+        )
+
+    async def set_error_max(self, tenant: str, error_max: float | None) -> bool:
+        """False if there is no such tenant; None takes the tenant's own limit away."""
+        async with self._database.transaction() as session:
+            put = await session.row("bands.set_error_max", tenant, error_max)
+            if put is not None:
+                await audit_log.append(session, tenant, "semantic.put", tenant, error_max=error_max)
+            return put is not None

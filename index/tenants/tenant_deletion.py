@@ -1,0 +1,186 @@
+"""Deleting a tenant: it lets nobody in from the first moment on, and goes piece by piece.
+
+Each piece is one transaction together with what is told of it, so that whoever goes on after a
+worker was killed misses nothing and counts nothing twice. Searches of other tenants leave out what
+the tenant has made public from the moment at which it is closed: the statements ask whether it is,
+and a change of the public partition tells the caches.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from index.audit import audit_log
+from index.documents import outbox
+from index.documents.outbox import Change
+from index.errors import DatabaseUnavailable, JobLost
+from index.jobs import job_queue
+from index.jobs.job_queue import NewJob, Run
+from index.model.scope import PUBLIC
+from index.postgres.database import Database, Row, Session
+
+REMOVE = "tenant.remove"  # the kind of such jobs; they are those of 'public', to outlive theirs
+ATTEMPTS_MAX = 300  # a day of them: longer than anything in a cache lives
+_DOCUMENTS_MAX = 100  # of a piece: others wait for its locks as for a batch's
+_WITHDRAWN_MAX = 10_000  # public chunks named to the caches; beyond it these start anew
+_ROWS_MAX = 5_000  # of a piece without other locks than its rows'
+_PAUSE_S = 0.1  # while the tenant's chunks are being moved
+_PAUSES_MAX = 300
+
+Told = dict[str, int]  # how many of each kind are gone
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedTenant:
+    """job_id: of the job that deletes it. was_public: whether others could read some of it."""
+
+    job_id: str
+    was_public: bool
+
+
+def target(tenant: str) -> str:
+    return f"tenant:{tenant}"
+
+
+class Leaving:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def close(self, tenant: str) -> ClosedTenant | None:
+        """Close the tenant, and queue the job that deletes it; None if there is no such tenant.
+
+        Keys, jobs and schedules go at once, and what it has made public is public no more. Rows
+        are locked in the order in which others do so.
+        """
+        async with self._database.transaction() as session:
+            dropped = {
+                "jobs": await session.value("leaving.drop_jobs", tenant),
+                "keys": await session.value("leaving.drop_keys", tenant),
+            }
+            await session.rows("leaving.stop_sources", tenant)
+            await session.rows("leaving.stop_audits", tenant)
+            if await session.value("leaving.mark", tenant) is None:
+                return None
+            was_public = await _withdraw_public(session, tenant)
+            await audit_log.append(session, tenant, "tenant.delete")
+            under_way: str | None = await session.value("leaving.under_way", target(tenant))
+            job_id = under_way or await job_queue.enqueue(session, _job(tenant, dropped))
+            return ClosedTenant(job_id, was_public)
+
+    async def progress(self, job_id: str) -> Told:
+        """How many of each kind earlier attempts have told of."""
+        row = await self._database.row("jobs.show", PUBLIC, job_id)
+        return {} if row is None else dict(row["progress"] or {})
+
+    async def is_there(self, tenant: str) -> bool:
+        """Whether it is still to be removed; another one of its name is none of ours."""
+        return await self._database.row("leaving.is_there", tenant) is not None
+
+    async def wait_for_writers(self, tenant: str) -> None:
+        """Until all who began before the tenant was closed have ended; no other one begins."""
+        async with self._database.transaction() as session:
+            await session.rows("shelves.close", tenant)
+
+    async def remove_documents(self, tenant: str, run: Run, told: Told) -> bool:
+        """Remove a piece of the tenant's documents, with all that hangs on them; False at the end.
+
+        told: is counted up, here and below. Raises `JobLost`, here and below.
+        """
+        async with self._entered(tenant) as session:
+            rows = await session.rows("leaving.documents", tenant, _DOCUMENTS_MAX)
+            if not rows:
+                return False
+            await session.rows("leaving.remove", tenant, [row["document_id"] for row in rows])
+            done = {row["document_id"]: "removed" for row in rows}
+            await outbox.commit(session, tenant, [_change(row) for row in rows], "remove", done)
+            more = {"documents": len(rows), "chunks": sum(row["chunks"] for row in rows)}
+            await _tell(session, run, told, more)
+        return True
+
+    async def remove_rows(self, tenant: str, kind: str, run: Run, told: Told) -> bool:
+        """Remove a piece of its `embeddings`, `words`, or what was `heard`; False at the end."""
+        async with self._database.transaction() as session:
+            gone = await session.value(f"leaving.{kind}", tenant, _ROWS_MAX)
+            await _tell(session, run, told, {kind: gone})
+        return bool(gone)
+
+    async def drop_shelf(self, tenant: str) -> None:
+        """Drop the table of its own, if it has one; nothing is in it any more."""
+        async with self._database.session() as session:
+            row = await session.row("leaving.shelf", tenant)
+            if row is None or not row["is_there"]:
+                return
+            shelf, is_pending = row["shelf"], row["is_pending"]
+            if is_pending is not None:
+                step = "detach_on" if is_pending else "detach"
+                await session.rows(f"leaving.{step}", shelf=shelf)
+            async with session.connection.transaction():
+                await session.rows("leaving.hurry")
+                await session.rows("leaving.drop", shelf=shelf)
+
+    async def end(self, tenant: str, run: Run, told: Told) -> None:
+        """Remove the tenant itself, with what is left of it."""
+        async with self._database.transaction() as session:
+            await session.rows("leaving.remember", tenant)
+            await session.rows("leaving.end", tenant)
+            await _tell(session, run, told, {})
+
+    @asynccontextmanager
+    async def _entered(self, tenant: str) -> AsyncIterator[Session]:
+        """A transaction in which nobody moves the tenant's chunks."""
+        for _ in range(_PAUSES_MAX):
+            async with self._database.transaction() as session:
+                if await session.value("documents.enter", tenant):
+                    yield session
+                    return
+            await asyncio.sleep(_PAUSE_S)
+        raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")
+
+
+async def _withdraw_public(session: Session, tenant: str) -> bool:
+    """Tell the caches that other tenants see nothing of it any more; False if they never did.
+
+    After the tenant was marked, which locks its row: a writer that commits later writes what no
+    search of another tenant shows.
+    """
+    rows = await session.rows("leaving.public_chunks", tenant, _WITHDRAWN_MAX + 1)
+    if len(rows) > _WITHDRAWN_MAX:
+        await session.rows("leaving.skip_public_revision")
+    elif rows:
+        keys = sorted({row["document_key"] for row in rows})
+        await outbox.withdraw(session, keys, [row["chunk_id"] for row in rows])
+    return bool(rows)
+
+
+async def _tell(session: Session, run: Run, told: Told, more: Mapping[str, int]) -> None:
+    """With what was done, or not at all."""
+    now = {**told, **{kind: told.get(kind, 0) + count for kind, count in more.items()}}
+    if not await session.value("jobs.progress", run.place, run.lease, run.attempts, now):
+        raise JobLost(run.place)
+    told.update(now)
+
+
+def _job(tenant: str, dropped: Mapping[str, Any]) -> NewJob:
+    return NewJob(
+        tenant=PUBLIC,
+        kind=REMOVE,
+        target=target(tenant),
+        payload=orjson.dumps(dropped),
+        attempts_max=ATTEMPTS_MAX,
+    )
+
+
+def _change(row: Row) -> Change:
+    return Change(
+        row["document_key"],
+        row["language"],
+        was_public=PUBLIC in row["readers"],
+        is_public=False,
+        chunks_before=row["chunks"],
+        chunks=0,
+        removed=row["chunk_ids"],
+    )

@@ -1,0 +1,1 @@
+"""Chunkers: the ways to cut a document's text into chunks."""

@@ -1,0 +1,1 @@
+"""Events from other systems: what each says, and how it is applied once."""

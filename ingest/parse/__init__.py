@@ -1,0 +1,1 @@
+"""Files as text: HTML, PDF, DOCX, Markdown and YAML, read within limits."""

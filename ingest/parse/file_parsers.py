@@ -1,0 +1,35 @@
+"""A file's content as the fields of a document, by the file's suffix."""
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from index.model.document import TEXT_CHARACTERS_MAX, normalise
+from ingest.parse import extract
+from ingest.parse.extract import Extractor
+from ingest.parse.markdown import front_matter, title
+
+MARKDOWN = frozenset({".md", ".markdown", ".txt"})
+SUFFIXES = MARKDOWN | extract.SUFFIXES
+FILE_BYTES_MAX = 32 * 2**20  # of what holds more than text; a starting value, not measured
+
+
+def size_bytes_max(suffix: str) -> int:
+    return FILE_BYTES_MAX if suffix.lower() in extract.SUFFIXES else TEXT_CHARACTERS_MAX
+
+
+def fields(path: PurePosixPath, content: bytes, extractor: Extractor) -> dict[str, Any]:
+    """Title, text and what else the content says; an unknown suffix means Markdown.
+
+    Raises `ValueError`.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in extract.SUFFIXES:
+        found, text = front_matter(normalise(content.decode("utf-8-sig")))
+    else:
+        extracted = extractor.extract(suffix, content)
+        text = normalise(extracted.text)
+        said = {"title": extracted.title, "language": extracted.language}
+        found = {name: value for name, value in said.items() if value}
+    if found.get("title") is None:
+        found["title"] = title(text) or path.stem.replace("-", " ")
+    return found | {"text": text}

@@ -1,0 +1,410 @@
+"""HTML to Markdown, in time that grows no faster than the HTML does.
+
+The parser calls a writer for each tag and text, and the writer keeps no tree: nothing that follows
+makes it look at anything again. Indentation and columns are bounded, so that the text grows no
+faster than the HTML either. Links and images leave their text alone.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lxml import etree
+
+from index.model.document import TEXT_CHARACTERS_MAX
+
+DEPTH_MAX = 1_000  # of elements; a person's page has less than 100
+PREFIXES_MAX = 16  # of lists and quotations within each other that are shown by indentation
+COLUMNS_MAX = 32  # that one cell is taken to span
+_FEED_BYTES = 65_536
+
+_SPACE = re.compile(r"[ \t\r\n\f]+")
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([a-z0-9_.:-]{1,40})""", re.IGNORECASE)
+_CHARSET_BYTES = 2_048  # of the start, where a page has to name it
+# Of the WHATWG's Encoding standard, under the names that pages use.
+_CHARSETS = re.compile(
+    r"utf-?8|us-ascii|iso-?8859-\d{1,2}|latin-?1|windows-125\d|koi8-[ru]|macintosh|shift_jis|"
+    r"euc-(jp|kr)|iso-2022-jp|gb2312|gbk|gb18030|big5"
+)
+
+_UNSEEN = frozenset(
+    {"script", "style", "noscript", "template", "svg", "iframe", "object", "nav", "title"}
+)
+_MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~"}
+_MARKS |= dict.fromkeys(("code", "kbd", "samp"), "`")
+_CODE = "`"
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_BLOCKS = frozenset(
+    {
+        *_HEADINGS, "address", "article", "aside", "blockquote", "body", "caption", "center", "dd",
+        "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
+        "form", "header", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "search",
+        "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+    }
+)  # fmt: skip
+_PARTS = ("main", "article")  # the first of these that a page has is all that counts of it
+
+
+class Unconvertible(ValueError):
+    """The message says why, of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    text: str
+    title: str | None
+    language: str | None
+
+
+def convert(content: bytes | str) -> Page:
+    """The page as Markdown. Raises `Unconvertible`."""
+    writer = _Writer()
+    parser = etree.HTMLParser(target=writer, encoding="utf-8", huge_tree=True)
+    sent = (content if isinstance(content, str) else _decoded(content)).encode("utf-8", "replace")
+    for at in range(0, len(sent), _FEED_BYTES):
+        parser.feed(sent[at : at + _FEED_BYTES])
+    if sent:
+        parser.close()
+    return writer.page()
+
+
+def _decoded(content: bytes) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", "replace")
+    named = _CHARSET.search(content[:_CHARSET_BYTES])
+    names = [named[1].decode().lower()] if named else []
+    for name in (*filter(_CHARSETS.fullmatch, names), "utf-8-sig"):
+        try:
+            return content.decode(name)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return content.decode("cp1252", "replace")
+
+
+class _Inline:
+    """The text of one block, with spaces collapsed and marks around words."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._has_space = False
+        self._open: dict[str, int] = {}  # marks in the order in which they were opened
+        self._pending: list[str] = []  # marks that nothing has come after yet
+        self._shown: set[str] = set()
+
+    def add(self, text: str) -> None:
+        flat = _SPACE.sub(" ", text)
+        words = flat.strip(" ")
+        if not words:
+            self._has_space = self._has_space or bool(flat)
+            return
+        if (self._has_space or flat.startswith(" ")) and self._parts:
+            self._parts.append(" ")
+        self._parts += self._pending
+        self._shown.update(self._pending)
+        self._pending.clear()
+        is_code = _CODE in self._open
+        self._parts.append(words if is_code else words.replace("*", r"\*").replace("_", r"\_"))
+        self._has_space = flat.endswith(" ")
+
+    def add_space(self) -> None:
+        self._has_space = True
+
+    def break_line(self) -> None:
+        self._parts.append("  \n")
+        self._has_space = False
+
+    def open(self, mark: str) -> None:
+        count = self._open.get(mark, 0)
+        if not count and _CODE not in self._open:
+            self._pending.append(mark)
+        self._open[mark] = count + 1
+
+    def close(self, mark: str) -> None:
+        count = self._open.get(mark, 0)
+        if count > 1:
+            self._open[mark] = count - 1
+        elif count == 1:
+            del self._open[mark]
+            self._hide(mark)
+
+    def take(self) -> str:
+        """The text so far; marks that are open go on in what follows."""
+        for mark in reversed([mark for mark in self._open if mark in self._shown]):
+            self._hide(mark)
+            self._pending.append(mark)
+        text = "".join(self._parts).strip(" \n")
+        self._parts.clear()
+        self._has_space = False
+        return text
+
+    def _hide(self, mark: str) -> None:
+        if mark in self._pending:
+            self._pending.remove(mark)
+        elif mark in self._shown:
+            self._shown.discard(mark)
+            self._parts.append(mark)
+
+
+@dataclass(slots=True)
+class _Container:
+    """What its blocks stand in. marker: before its first line; indent: before all others."""
+
+    tag: str
+    marker: str
+    indent: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """joins: whether no blank line stands before it. quotes: how many quotations it stands in."""
+
+    text: str
+    joins: bool
+    in_list: bool
+    quotes: int
+
+
+class _Table:
+    """Of which only the outermost is one; what is in its cells is text."""
+
+    def __init__(self) -> None:
+        self.depth = 1
+        self.cell: _Inline | None = None
+        self._span = 1
+        self._rows: list[list[str]] = []
+        self._has_header = False
+
+    def begin_row(self) -> None:
+        self._rows.append([])
+
+    def begin_cell(self, tag: str, span: str) -> None:
+        if not self._rows:
+            self.begin_row()
+        row = self._rows[-1]
+        if len(self._rows) == 1:
+            self._has_header = tag == "th" and (self._has_header or not row)
+        self.cell = _Inline()
+        self._span = min(int(span), COLUMNS_MAX) if re.fullmatch("[0-9]{1,9}", span) else 1
+
+    def end_cell(self) -> None:
+        if self.cell is not None:
+            text = self.cell.take().replace("  \n", " ")
+            self._rows[-1] += [text, *[""] * (self._span - 1)]
+            self.cell = None
+
+    def text(self) -> str:
+        rows = [row for row in self._rows if row]
+        if not rows:
+            return ""
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        width = len(rows[0])
+        line = f"| {' | '.join(['---'] * width)} |"
+        if self._has_header:
+            return "\n".join([lines[0], line, *lines[1:]])
+        return "\n".join([f"| {' | '.join([''] * width)} |", line, *lines])
+
+
+class _Writer:
+    """What the parser calls."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._unseen = 0
+        self._in_title = False
+        self._title: list[str] = []
+        self._language: str | None = None
+        self._blocks: list[_Block] = []
+        self._characters = 0
+        self._inline = _Inline()
+        self._containers: list[_Container] = []
+        self._numbers: list[int | None] = []  # of the next item of each list; None: not numbered
+        self._heading = 0
+        self._pre: list[str] | None = None
+        self._table: _Table | None = None
+        self._parts: dict[str, tuple[int, int, int | None]] = {}  # depth, first block, last
+
+    # The parser's names.
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            raise Unconvertible("is nested too deep")
+        if tag == "html" and self._language is None:
+            self._language = attributes.get("lang")
+        if tag in _UNSEEN:
+            self._in_title = tag == "title" and not self._unseen and not self._title
+            self._unseen += 1
+        if self._unseen:
+            return
+        if tag in _MARKS:
+            self._current.open(_MARKS[tag])
+        elif tag == "br":
+            self._break_line()
+        elif tag in _BLOCKS:
+            self._flush()
+            self._begin(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        if not self._unseen:
+            if tag in _MARKS:
+                self._current.close(_MARKS[tag])
+            elif tag in _BLOCKS:
+                self._flush()
+                self._end(tag)
+        if tag in _UNSEEN:
+            self._in_title = False
+            self._unseen -= 1
+        self._depth -= 1
+
+    def data(self, text: str) -> None:
+        if self._unseen:
+            if self._in_title:
+                self._title.append(text)
+        elif self._pre is not None:
+            self._pre.append(text)
+        else:
+            self._current.add(text)
+
+    def comment(self, text: str) -> None:
+        """Nobody reads it."""
+
+    def close(self) -> None:
+        self._flush()
+
+    def page(self) -> Page:
+        blocks = self._blocks
+        for name in _PARTS:
+            if name in self._parts:
+                _, first, last = self._parts[name]
+                blocks = blocks[first:last]
+                break
+        return Page(_joined(blocks), "".join(self._title) or None, self._language or None)
+
+    @property
+    def _current(self) -> _Inline:
+        cell = None if self._table is None else self._table.cell
+        return self._inline if cell is None else cell
+
+    @property
+    def _in_cell(self) -> bool:
+        return self._current is not self._inline
+
+    def _break_line(self) -> None:
+        if self._pre is not None:
+            self._pre.append("\n")
+        elif self._heading or self._in_cell:
+            self._current.add_space()
+        else:
+            self._inline.break_line()
+
+    def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "table" or self._table is not None:
+            self._begin_of_table(tag, attributes)
+        if tag in _PARTS:
+            self._parts.setdefault(tag, (self._depth, len(self._blocks), None))
+        if self._in_cell:
+            return
+        if tag in ("ul", "ol"):
+            start = attributes.get("start", "1")
+            number = int(start) if re.fullmatch("[0-9]{1,9}", start) else 1
+            self._numbers.append(number if tag == "ol" else None)
+        elif tag == "li":
+            self._enter(tag, self._bullet())
+        elif tag == "dd":
+            self._enter(tag, ":   ")
+        elif tag == "blockquote":
+            self._containers.append(_Container(tag, "> ", "> "))
+        elif tag == "pre":
+            self._pre = []
+        elif tag == "hr":
+            self._emit("---")
+        self._heading = _HEADINGS.get(tag, self._heading)
+
+    def _end(self, tag: str) -> None:
+        if self._table is not None:
+            self._end_of_table(tag)
+        if tag in self._parts and self._parts[tag][0] == self._depth:
+            depth, first, last = self._parts[tag]
+            self._parts[tag] = (depth, first, len(self._blocks) if last is None else last)
+        if self._in_cell:
+            return
+        if tag in ("ul", "ol") and self._numbers:
+            self._numbers.pop()
+        elif self._containers and self._containers[-1].tag == tag:
+            self._containers.pop()
+        elif tag in _HEADINGS:
+            self._heading = 0
+
+    def _begin_of_table(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._table is None:
+            self._table = _Table()
+        elif tag == "table":
+            self._table.depth += 1
+        elif self._table.depth == 1:
+            if tag == "tr":
+                self._table.begin_row()
+            elif tag in ("td", "th"):
+                self._table.begin_cell(tag, attributes.get("colspan", "1"))
+
+    def _end_of_table(self, tag: str) -> None:
+        assert self._table is not None
+        if tag == "table":
+            self._table.depth -= 1
+            if not self._table.depth:
+                table, self._table = self._table, None
+                self._emit(table.text())
+        elif tag in ("td", "th") and self._table.depth == 1:
+            self._table.end_cell()
+
+    def _bullet(self) -> str:
+        if not self._numbers or self._numbers[-1] is None:
+            return "- "
+        number = self._numbers[-1]
+        self._numbers[-1] = number + 1
+        return f"{number}. "
+
+    def _enter(self, tag: str, marker: str) -> None:
+        self._containers.append(_Container(tag, marker, " " * len(marker)))
+
+    def _flush(self) -> None:
+        """End the block, if one has begun."""
+        if self._in_cell:
+            self._current.add_space()
+            return
+        if self._pre is not None:
+            code, self._pre = "".join(self._pre).strip("\n").rstrip(), None
+            self._emit(f"```\n{code}\n```" if code else "")
+            return
+        text = self._inline.take()
+        if self._heading and text:
+            text = f"{'#' * self._heading} {text}"
+        self._emit(text)
+
+    def _emit(self, text: str) -> None:
+        if not text:
+            return
+        containers = self._containers[:PREFIXES_MAX]
+        first = "".join(each.marker for each in containers)
+        others = "".join(each.indent for each in containers)
+        begins_item = any(each.marker != each.indent for each in containers)
+        for each in containers:
+            each.marker = each.indent
+        shown = first + text.replace("\n", f"\n{others}")
+        self._characters += len(shown)
+        if self._characters > TEXT_CHARACTERS_MAX:
+            raise Unconvertible(f"has more than {TEXT_CHARACTERS_MAX:,} characters of text")
+        in_list = any(each.tag in ("li", "dd") for each in containers)
+        joins = begins_item and bool(self._blocks) and self._blocks[-1].in_list
+        quotes = sum(each.tag == "blockquote" for each in containers)
+        self._blocks.append(_Block(shown, joins, in_list, quotes))
+
+
+def _joined(blocks: list[_Block]) -> str:
+    parts: list[str] = []
+    for at, block in enumerate(blocks):
+        if at:
+            before = blocks[at - 1]
+            quotes = ">" if min(block.quotes, before.quotes) else ""
+            parts.append("\n" if block.joins else f"\n{quotes}\n")
+        parts.append(block.text)
+    return "".join(parts) + "\n"

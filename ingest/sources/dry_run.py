@@ -1,0 +1,40 @@
+"""A reading of a source that writes nothing: what it would have written and removed is told."""
+
+from collections.abc import Callable, Sequence
+
+from index.documents.document_store import Documents, Stored
+from index.documents.event_versions import Reading
+from index.model.document import Document
+from ingest.write.revision import Outcome, Put, Written
+from ingest.write.write_coordination import Turns
+
+
+class Comparison:
+    """In the writer's place. behind: documents that are not in the index as the source has them."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self.behind: set[str] = set()
+
+    async def put_all(
+        self, tenant: str, puts: Sequence[Put], _reading: Reading, _turns: Turns
+    ) -> list[Outcome]:
+        stored = await self._documents.stored_all(tenant, [put.document_id for put in puts])
+        return [self._compared(put, stored.get(put.document_id)) for put in puts]
+
+    async def remove(
+        self,
+        _tenant: str,
+        document_id: str,
+        _permit: Callable[[Document | None], object],
+        _reading: Reading,
+    ) -> Written:
+        self.behind.add(document_id)
+        return Written(document_id, 0)
+
+    def _compared(self, put: Put, stored: Stored | None) -> Written:
+        document = stored.document if stored else None
+        is_new = put.revise(document) != document
+        if is_new:
+            self.behind.add(put.document_id)
+        return Written(put.document_id, 0, changed=is_new)

@@ -1,0 +1,217 @@
+"""One complete reading of a source into a tenant."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Protocol, TypeAlias
+
+from index.documents.document_store import Documents
+from index.documents.event_versions import Reading
+from index.model.document import Document
+from ingest.errors import DocumentTooLong
+from ingest.sources.source import Item, Refused, Source
+from ingest.write.batch import batches
+from ingest.write.revision import Outcome, Put, Written
+from ingest.write.write_coordination import Turns
+
+_WRITING_MAX = 2  # batches: one is planned, one committed
+
+_Writing: TypeAlias = asyncio.Task[list[Outcome]]
+
+
+class Writing(Protocol):
+    """As `ingest.write.writer.Writer` does it, or as whoever only compares."""
+
+    async def put_all(
+        self, tenant: str, puts: Sequence[Put], reading: Reading, turns: Turns, /
+    ) -> list[Outcome]: ...
+
+    async def remove(
+        self,
+        tenant: str,
+        document_id: str,
+        permit: Callable[[Document | None], object],
+        reading: Reading,
+        /,
+    ) -> Written: ...
+
+
+@dataclass(slots=True)
+class Report:
+    """What a reading came to; chunks are summed over the documents."""
+
+    documents: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    refused: list[Refused] = field(default_factory=list)
+    chunks_added: int = 0
+    chunks_kept: int = 0
+    chunks_removed: int = 0
+    embedded: int = 0
+
+    @property
+    def did_something(self) -> bool:
+        return bool(self.documents - self.unchanged or self.removed or self.refused)
+
+    @property
+    def items(self) -> int:
+        return self.documents + len(self.refused)
+
+    @property
+    def reused(self) -> float:
+        """The share of the chunks that nothing had to be embedded for."""
+        chunks = self.chunks_added + self.chunks_kept
+        return 1 - self.embedded / chunks if chunks else 0.0
+
+    def count(self, written: Written) -> None:
+        self.documents += 1
+        self.unchanged += not written.changed
+        self.chunks_added += written.added
+        self.chunks_kept += written.kept
+        self.chunks_removed += written.removed
+        self.embedded += written.embedded
+
+
+async def read_source(
+    source: Source,
+    tenant: str,
+    *,
+    writer: Writing,
+    documents: Documents,
+    prune: bool,
+    on_item: Callable[[Report], None],
+    reading: Reading | None = None,
+) -> Report:
+    """Write every document of the source; `on_item` is told after each one.
+
+    prune: remove the documents of the source that it no longer has. What it has but can't give is
+    kept as it was.
+    reading: when it was asked for, if not now; what was written later stays. With the run of the
+    job that does it, `JobLost` ends the reading.
+    """
+    reading = reading or Reading(await documents.next_sequence())
+    report, seen = await read_items(
+        source.documents(), tenant, writer=writer, on_item=on_item, reading=reading
+    )
+    if prune:
+        for document_id in await documents.of_source(tenant, source.name):
+            is_gone = document_id not in seen and not _refused(report, source.name, document_id)
+            if is_gone and await remove_stored(writer, tenant, document_id, reading):
+                report.removed += 1
+    return report
+
+
+async def read_items(
+    items: Iterator[Item],
+    tenant: str,
+    *,
+    writer: Writing,
+    on_item: Callable[[Report], None],
+    reading: Reading,
+) -> tuple[Report, set[str]]:
+    """Write every document among the items; what it came to, and their identifiers."""
+    report, seen, turns = Report(), set[str](), Turns()
+
+    async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
+        found = [item for item in batch if isinstance(item, Document)]
+        document_ids = {document.document_id for document in found}
+        if before and not seen.isdisjoint(document_ids):  # the later version has to stay
+            await asyncio.wait(before)
+        seen.update(document_ids)
+        puts = [Put(document.document_id, _as_read(document)) for document in found]
+        return await writer.put_all(tenant, puts, reading, turns)
+
+    async with (
+        aclosing(_ahead(batches(items, _characters))) as ahead,
+        aclosing(_written(ahead, write)) as written,
+    ):
+        async for batch, made in written:
+            outcomes = iter(made)
+            for item in batch:
+                _count(report, item, outcomes)
+                on_item(report)
+    return report, seen
+
+
+async def remove_stored(writer: Writing, tenant: str, document_id: str, reading: Reading) -> bool:
+    """Remove a document that the source no longer has; False if somebody wrote it later."""
+    return (await writer.remove(tenant, document_id, lambda stored: stored, reading)).changed
+
+
+async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], None]:
+    """The batches, of which the next one is read in a thread while one is written.
+
+    In a thread of its own: files that take long to read hold up nothing but this reading.
+    """
+    thread = ThreadPoolExecutor(1, thread_name_prefix="read")
+    loop = asyncio.get_running_loop()
+    coming = loop.run_in_executor(thread, next, reading, None)
+    try:
+        while batch := await coming:
+            coming = loop.run_in_executor(thread, next, reading, None)
+            yield batch
+    finally:
+        coming.cancel()
+        thread.shutdown(wait=False)
+
+
+async def _written(
+    reading: AsyncIterator[list[Item]],
+    write: Callable[[Sequence[Item], Sequence[_Writing]], Coroutine[None, None, list[Outcome]]],
+) -> AsyncGenerator[tuple[list[Item], list[Outcome]], None]:
+    """The batches, each with what became of it, of which two are being written at a time.
+
+    write: is also told what is being written already.
+    """
+    writing: deque[tuple[list[Item], _Writing]] = deque()
+    try:
+        async for batch in reading:
+            before = [task for _, task in writing]
+            writing.append((batch, asyncio.create_task(write(batch, before))))
+            if len(writing) == _WRITING_MAX:
+                yield writing[0][0], await writing[0][1]
+                writing.popleft()
+        while writing:
+            yield writing[0][0], await writing[0][1]
+            writing.popleft()
+    finally:
+        for _, task in writing:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in writing), return_exceptions=True)
+
+
+def _refused(report: Report, source: str, document_id: str) -> bool:
+    """Whether the document lies where the source could not look: it may still be there."""
+    path = PurePosixPath(document_id.removeprefix(f"{source}/"))
+    return any(path.is_relative_to(_holds(refused)) for refused in report.refused)
+
+
+def _holds(refused: Refused) -> str:
+    return refused.path if refused.holds is None else refused.holds
+
+
+def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
+    """Count the item, with the next outcome if it is a document; raises what ends the reading."""
+    if isinstance(item, Refused):
+        report.refused.append(item)
+        return
+    match next(outcomes):
+        case Written() as written:
+            report.count(written)
+        case DocumentTooLong() as error:
+            path = item.document_id.removeprefix(f"{item.source}/")
+            report.refused.append(Refused(path, str(error)))
+        case error:
+            raise error
+
+
+def _characters(item: Item) -> int:
+    return len(item.text) if isinstance(item, Document) else 0
+
+
+def _as_read(document: Document) -> Callable[[Document | None], Document]:
+    return lambda _stored: document

@@ -1,0 +1,122 @@
+"""A folder kept in step: what changes in it is written, and what goes from it is removed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection
+from pathlib import Path, PurePosixPath
+
+from index.documents.document_store import Documents
+from index.documents.event_versions import Reading
+from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from ingest.errors import DocumentContended
+from ingest.sources.folder import FolderSource
+from ingest.sources.source_sync import Report, read_items, read_source, remove_stored
+from ingest.write.writer import Writer
+
+PAUSE_S, PAUSE_S_MAX = 1.0, 60.0  # after a failure, doubled each time; starting values
+DEBOUNCE_MS = 400  # an editor writes a file in several steps; a starting value, not measured
+
+Changes = AsyncIterator[Collection[Path]]
+
+
+async def changes(source: FolderSource) -> Changes:
+    """The paths that have changed since it was first asked, in handfuls, until cancelled."""
+    from watchfiles import awatch
+
+    async for handful in awatch(
+        source.folder,
+        debounce=DEBOUNCE_MS,
+        watch_filter=lambda _change, path: not source.is_hidden(Path(path)),
+    ):
+        yield {Path(path) for _, path in handful}
+
+
+class Watch:
+    """on_report: told of the first reading, and of each later one that did something.
+
+    on_failure: told why a reading could not be done; all is then read again, a little later.
+    """
+
+    def __init__(
+        self,
+        source: FolderSource,
+        tenant: str,
+        *,
+        writer: Writer,
+        documents: Documents,
+        on_report: Callable[[Report], None],
+        on_failure: Callable[[str], None],
+    ) -> None:
+        self._source = source
+        self._tenant = tenant
+        self._writer = writer
+        self._documents = documents
+        self._on_report = on_report
+        self._on_failure = on_failure
+
+    async def run(self, changed: Changes) -> None:
+        """Read all of the folder, and then whatever is told to have changed, until that ends."""
+        # It is asked before the first reading, so that nothing changes between the two.
+        coming = asyncio.ensure_future(anext(changed, None))
+        try:
+            await asyncio.sleep(0)
+            self._on_report(await self._read_all())
+            while (paths := await coming) is not None:
+                coming = asyncio.ensure_future(anext(changed, None))
+                report = await self._read(paths)
+                if report.did_something:
+                    self._on_report(report)
+        finally:
+            coming.cancel()
+
+    async def _read(self, paths: Collection[Path]) -> Report:
+        try:
+            return await self._read_changed(paths)
+        except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as away:
+            self._on_failure(str(away))
+            await asyncio.sleep(PAUSE_S)
+            return await self._read_all()
+
+    async def _read_all(self) -> Report:
+        pause_s = PAUSE_S
+        while True:
+            try:
+                return await read_source(
+                    self._source,
+                    self._tenant,
+                    writer=self._writer,
+                    documents=self._documents,
+                    prune=True,
+                    on_item=lambda _report: None,
+                )
+            except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as away:
+                self._on_failure(str(away))
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, PAUSE_S_MAX)
+
+    async def _read_changed(self, paths: Collection[Path]) -> Report:
+        """Write what is there of these paths; remove what isn't, with all that was in it."""
+        reading = Reading(await self._documents.next_sequence())
+        there, gone = await asyncio.to_thread(self._parted, paths)
+        report, _ = await read_items(
+            self._source.documents_of(there),
+            self._tenant,
+            writer=self._writer,
+            on_item=lambda _report: None,
+            reading=reading,
+        )
+        stored = await self._documents.of_source(self._tenant, self._source.name) if gone else ()
+        for document_id in stored:
+            place = PurePosixPath(document_id.removeprefix(f"{self._source.name}/"))
+            is_gone = not gone.isdisjoint((place, *place.parents))
+            if is_gone and await remove_stored(self._writer, self._tenant, document_id, reading):
+                report.removed += 1
+        return report
+
+    def _parted(self, paths: Collection[Path]) -> tuple[set[Path], set[PurePosixPath]]:
+        """What to read, and what is gone, relative to the folder."""
+        folder = self._source.folder
+        if not folder.is_dir():  # a disk that went, perhaps: it is refused, and nothing removed
+            return {folder}, set()
+        gone = {path for path in paths if not path.exists() and not path.is_symlink()}
+        there = {path for path in paths if path.is_dir() or self._source.is_meant(path)}
+        return there - gone, {PurePosixPath(path.relative_to(folder)) for path in gone}

@@ -1,0 +1,1 @@
+"""The worker's loop over queued jobs."""

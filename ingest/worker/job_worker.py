@@ -1,0 +1,154 @@
+"""The worker: claims jobs, does as many at once as it may, and says what became of each.
+
+pgqueuer runs the loop: it listens, claims, keeps leases, and waits for what is at work when it is
+told to stop. What is claimed and what an end means is ours; see docs/decisions/0013.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeAlias, cast
+
+import structlog
+from pgqueuer.domain.errors import FailingListenerError
+from pgqueuer.domain.models import Job as Ticket
+from pgqueuer.domain.types import Channel, QueueExecutionMode
+from pgqueuer.ports import RepositoryPort
+from pgqueuer.qm import QueueManager
+
+from index.errors import (
+    BudgetSpent,
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    JobLost,
+    SourceReserved,
+    TenantMissing,
+)
+from index.jobs.job_queue import CHANNEL, Claimed, Jobs
+from index.model.audit_actor import SYSTEM, Actor, acting_as
+from ingest.errors import DocumentContended, DocumentTooLong, JobRefused
+from ingest.worker.pgqueuer_adapter import Listening, Pace, Repository
+
+_AWAY_PAUSE_S = 1.0  # between two looks whether the database is back
+_POLL = timedelta(seconds=30)  # should a message be lost; leases and dates are waited for anyway
+_DRAIN_POLL = timedelta(seconds=0.05)  # for nobody tells that nothing is left
+
+Handler: TypeAlias = Callable[[Claimed], Awaitable[Mapping[str, Any]]]
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Worker:
+    jobs: Jobs
+    listening: Listening
+    handlers: Mapping[str, Handler]
+    pace: Pace = field(default_factory=Pace)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until told to stop; what is not done in time by then is given back."""
+        while not stop.is_set():
+            try:
+                await self._work(stop, QueueExecutionMode.continuous)
+            except (DatabaseUnavailable, FailingListenerError) as away:
+                log.warning("worker", state="away", detail=str(away) or type(away).__name__)
+                await _pause(stop, _AWAY_PAUSE_S)
+
+    async def drain(self) -> None:
+        """Do all jobs that wait, those that come meanwhile and those to be retried too."""
+        await self._work(asyncio.Event(), QueueExecutionMode.drain)
+
+    async def _work(self, stop: asyncio.Event, mode: QueueExecutionMode) -> None:
+        repository = Repository(self.jobs, self.pace, self.listening, list(self.handlers), stop)
+        # Its port is wider than its manager; what is missing here belongs to its own command line.
+        manager = QueueManager(cast("RepositoryPort", repository), channel=Channel(CHANNEL))
+        repository.at_work = manager.job_context
+        for kind, handler in self.handlers.items():
+            manager.entrypoint(kind, accepts_context=False)(_Entrypoint(self, repository, handler))
+        running = asyncio.create_task(
+            manager.run(
+                batch_size=1,
+                dequeue_timeout=_POLL if mode is QueueExecutionMode.continuous else _DRAIN_POLL,
+                mode=mode,
+                shutdown_on_listener_failure=True,
+                heartbeat_timeout=timedelta(seconds=self.pace.lease_s),
+                log_aggregation_interval=timedelta(0),
+            )
+        )
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
+            manager.shutdown.set()
+            await asyncio.wait((running,), timeout=self.pace.stop_s)
+        finally:
+            stopping.cancel()
+            running.cancel()  # gives back what is still at work
+            await asyncio.wait((running, stopping))
+        if not running.cancelled():
+            running.result()
+
+    async def do(self, claimed: Claimed, handler: Handler) -> None:
+        """Do the job and say what became of it; who can't say so any more lets the lease end."""
+        asked = claimed.subject is not None or claimed.key_id is not None
+        try:
+            with acting_as(Actor(claimed.subject, claimed.key_id) if asked else SYSTEM):
+                await self._settle(claimed, handler)
+        except DatabaseUnavailable as away:
+            log.warning("job", job=claimed.job_id, state="untold", detail=str(away))
+
+    async def _settle(self, claimed: Claimed, handler: Handler) -> None:
+        run = claimed.run
+        told = {"job": claimed.job_id, "kind": claimed.kind, "tenant": claimed.tenant}
+        try:
+            result = await handler(claimed)
+        except JobLost:
+            log.info("job", state="lost", **told)
+        except BudgetSpent as spent:
+            await self.jobs.put_off(run, str(spent), due_s=self.pace.spent_s, counts=False)
+        except (JobRefused, DocumentTooLong, SourceReserved, TenantMissing) as refused:
+            log.warning("job", state="failed", detail=str(refused), **told)
+            await self.jobs.fail(run, str(refused))
+        except Exception as error:
+            await self._failed(claimed, error, told)
+        else:
+            await self.jobs.finish(run, result)
+
+    async def _failed(self, claimed: Claimed, error: Exception, told: Mapping[str, str]) -> None:
+        """Once more after a pause, unless that was the last attempt."""
+        reason, attempts = _reason(error), claimed.run.attempts
+        strange = error if reason == type(error).__name__ else None
+        log.warning("job", state="erred", detail=reason, exc_info=strange, attempt=attempts, **told)
+        if attempts >= claimed.attempts_max:
+            await self.jobs.fail(claimed.run, reason)
+        else:
+            await self.jobs.put_off(claimed.run, reason, due_s=self.pace.pause_after_s(attempts))
+
+
+def _reason(error: Exception) -> str:
+    """Why it failed; of a stranger's exception only the name, for its text may quote a document."""
+    match error:
+        case DatabaseUnavailable() | EmbeddingUnavailable():
+            return str(error)
+        case DocumentContended():
+            return "others kept changing the document"
+        case _:
+            return type(error).__name__
+
+
+async def _pause(stop: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)
+
+
+@dataclass(slots=True)
+class _Entrypoint:
+    """A handler as pgqueuer calls it: with a ticket that stands for the job."""
+
+    worker: Worker
+    repository: Repository
+    handler: Handler
+
+    async def __call__(self, ticket: Ticket) -> None:
+        await self.worker.do(self.repository.claimed[ticket.id], self.handler)

@@ -1,0 +1,187 @@
+"""Our queue as pgqueuer's manager sees it: jobs as tickets, in the form that it knows.
+
+Nothing outside this file and `ingest/worker/job_worker.py` knows pgqueuer.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self, TypeAlias
+from uuid import UUID
+
+from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment
+from pgqueuer.domain.models import HealthCheckEvent, TableChangedEvent
+from pgqueuer.domain.models import Job as Ticket
+from pgqueuer.domain.types import Channel, JobId, QueueEntrypoint
+
+from index.jobs.job_queue import Claimed, Jobs
+
+Listening: TypeAlias = Callable[[str, Callable[[str], None]], AbstractAsyncContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much at once, and how long a worker is waited for or waits.
+
+    jobs_max: at once in this worker; tenant_jobs_max: of one tenant, in all workers.
+    lease_s: how long a worker that says nothing is waited for.
+    pause_s: before the second attempt, twice as long before each further one, up to pause_s_max;
+             shortened at random by up to a half, so that what failed together comes again apart.
+    spent_s: until a job is tried again whose tenant has spent all that it may; no attempt is lost.
+    stop_s: how long jobs at work may still take once the worker is to stop.
+    """
+
+    jobs_max: int = 4
+    tenant_jobs_max: int = 2
+    lease_s: float = 30.0
+    pause_s: float = 5.0
+    pause_s_max: float = 300.0
+    spent_s: float = 3_600.0
+    stop_s: float = 30.0
+
+    def pause_after_s(self, attempts: int) -> float:
+        """How long to wait after as many attempts."""
+        longest_s = min(self.pause_s * 2.0 ** (attempts - 1), self.pause_s_max)
+        return longest_s * random.uniform(0.5, 1.0)  # noqa: S311  no secret
+
+
+@dataclass(slots=True)
+class Repository:
+    """As much of pgqueuer's repository as its manager calls, on our own queue.
+
+    stop: nothing is begun any more once it is set.
+    claimed: the jobs at work; at_work: the manager's view of them, which is behind for a moment.
+    """
+
+    jobs: Jobs
+    pace: Pace
+    listening: Listening
+    kinds: Sequence[str]
+    stop: asyncio.Event
+    claimed: dict[JobId, Claimed] = field(default_factory=dict)
+    at_work: Mapping[JobId, object] = field(default_factory=dict)
+    qbe: QueryBuilderEnvironment = field(default_factory=QueryBuilderEnvironment)
+    _manager: UUID | None = None
+    _driver: "_Driver | None" = None
+
+    @property
+    def driver(self) -> "_Driver":
+        if self._driver is None:
+            self._driver = _Driver(self.listening)
+        return self._driver
+
+    async def dequeue(self, *, queue_manager_id: UUID, **_: object) -> list[Ticket]:
+        self._manager = queue_manager_id
+        if self.stop.is_set() or len(self.claimed) >= self.pace.jobs_max:
+            return []
+        claimed = await self.jobs.claim(
+            queue_manager_id,
+            lease_s=self.pace.lease_s,
+            tenant_jobs_max=self.pace.tenant_jobs_max,
+            kinds=self.kinds,
+            at_work=list(self.at_work),
+        )
+        if claimed is None:
+            return []
+        if self.stop.is_set():
+            await self.jobs.put_off(claimed.run, None, due_s=0.0, counts=False)
+            return []
+        ticket = _ticket(claimed)
+        self.claimed[ticket.id] = claimed
+        return [ticket]
+
+    async def log_jobs(self, ended: list[tuple[Ticket, str, object]]) -> None:
+        """Those that were cut short are given back; all others have told their end themselves."""
+        for ticket, status, _ in ended:
+            if (claimed := self.claimed.get(ticket.id)) is None:
+                continue
+            if status == "canceled":
+                await self.jobs.put_off(claimed.run, None, due_s=0.0, counts=False)
+            del self.claimed[ticket.id]
+        self.driver.hear("")  # there is room now; when its end was told, there may have been none
+
+    async def update_heartbeat(self, job_ids: list[JobId]) -> None:
+        assert self._manager is not None, "whoever has a job has claimed it"
+        await self.jobs.renew(self._manager, [*job_ids], lease_s=self.pace.lease_s)
+
+    async def next_deferred_eta(self, _: list[QueueEntrypoint]) -> timedelta | None:
+        seconds = await self.jobs.next_s()
+        return None if seconds is None else timedelta(seconds=max(0.0, seconds))
+
+    async def eligible_queued_work(self, _: list[QueueEntrypoint]) -> int:
+        """None: what is due and was not claimed waits for another job to end, which is told."""
+        return 0
+
+    async def queued_work(self, _: list[QueueEntrypoint]) -> int:
+        return int(await self.jobs.are_left())
+
+    async def notify_health_check(self, health_check_event_id: UUID) -> None:
+        await self.jobs.tell(str(health_check_event_id))
+
+    async def has_table(self, _: str) -> bool:
+        return True  # index/migrations sees to it, here and below
+
+    async def table_has_column(self, _table: str, _column: str) -> bool:
+        return True
+
+    async def table_has_index(self, _table: str, _index: str) -> bool:
+        return True
+
+    async def has_user_defined_enum(self, _key: str, _enum: str) -> bool:
+        return True
+
+
+class _Driver:
+    """Our messages as pgqueuer hears them: an empty one says that jobs have changed."""
+
+    def __init__(self, listening: Listening) -> None:
+        self._listening = listening
+        self._open = AsyncExitStack()
+        self._channel = Channel("")
+        self._tell: Callable[[str], None] | None = None
+
+    async def add_listener(self, channel: Channel, tell: Callable[[str], None]) -> None:
+        self._channel, self._tell = channel, tell
+        await self._open.enter_async_context(self._listening(channel, self.hear))
+
+    def hear(self, message: str) -> None:
+        common = {"channel": self._channel, "sent_at": datetime.now(UTC)}
+        event: Any
+        if message:
+            event = HealthCheckEvent(id=message, type="health_check_event", **common)
+        else:
+            event = TableChangedEvent(
+                type="table_changed_event", operation="update", table="jobs", **common
+            )
+        if self._tell is not None:
+            self._tell(event.model_dump_json(exclude={"received_at"}))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._tell = None
+        await self._open.aclose()
+
+
+def _ticket(claimed: Claimed) -> Ticket:
+    now = datetime.now(UTC)
+    return Ticket.model_validate(
+        {
+            "id": claimed.run.place,
+            "priority": 0,
+            "created": now,
+            "updated": now,
+            "heartbeat": now,
+            "execute_after": claimed.due_at,
+            "status": "picked",
+            "entrypoint": claimed.kind,
+            "payload": None,
+            "attempts": claimed.run.attempts,
+            "queue_manager_id": claimed.run.lease,
+            "headers": None,
+        }
+    )

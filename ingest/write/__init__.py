@@ -1,0 +1,1 @@
+"""The write path: plan, embed what is new, commit once, invalidate."""

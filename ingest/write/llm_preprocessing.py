@@ -1,0 +1,77 @@
+"""What a language model does for documents before they are drafted: it cuts them, and sums them up.
+
+All of it waits for a service; what the model leaves undone the draft does without it.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from index.documents.document_store import Stored
+from index.model import chunking_config
+from index.model.document import Document
+from ingest.chunkers.chunk import Chunk
+from ingest.chunkers.llm_chunker import Known
+from ingest.summaries.summary import said_by_model
+from ingest.write.document_plan import Assistance, is_cut_alike
+
+
+class ModelCut(Protocol):
+    """Cuts a text as a model finds best, and all but what is known of it anew. Never fails."""
+
+    async def chunks(self, text: str, known: Known | None, /) -> list[Chunk]: ...
+
+
+class ModelSummaries(Protocol):
+    """By the text of a part, what a model says of it, where that is not known. Never fails."""
+
+    async def said(self, text: str, known: Mapping[str, str], /) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """model_cut: for documents that ask for it, which are otherwise cut by their structure.
+
+    model_summaries: the same of summaries, which are otherwise extracts.
+    """
+
+    model_cut: ModelCut | None = None
+    model_summaries: ModelSummaries | None = None
+
+    async def assisted(
+        self, changed: Sequence[tuple[Stored | None, Document]]
+    ) -> dict[str, Assistance]:
+        """By document, what the model has to do with."""
+        return {
+            document.document_id: Assistance(
+                await self._cut(stored, document), await self._said(stored, document)
+            )
+            for stored, document in changed
+            if chunking_config.MODEL in (document.cut, document.summaries)
+        }
+
+    async def _cut(self, stored: Stored | None, document: Document) -> Sequence[Chunk] | None:
+        if (
+            self.model_cut is None
+            or document.cut != chunking_config.MODEL
+            or is_cut_alike(stored, document)
+        ):
+            return None
+        known = (
+            Known(stored.document.text, stored.places)
+            if stored is not None and stored.document.cut == chunking_config.MODEL
+            else None
+        )
+        return await self.model_cut.chunks(document.text, known)
+
+    async def _said(self, stored: Stored | None, document: Document) -> Mapping[str, str]:
+        """What was said of a part counts as long as its text stays."""
+        if document.summaries != "model":
+            return {}
+        known: Mapping[str, str] = {}
+        if stored is not None and stored.document.summaries == "model":
+            known = await asyncio.to_thread(said_by_model, stored.document.text, stored.summaries)
+        if self.model_summaries is None:
+            return known
+        return await self.model_summaries.said(document.text, known)
