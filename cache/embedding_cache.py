@@ -9,24 +9,24 @@ from typing import Protocol
 from cachetools import LRUCache
 
 from cache.errors import CacheUnavailable
-from cache.redis.store import Store
+from cache.redis.store import RedisStore
 
 _STAMP_BYTES = 8
 _OVERHEAD_BYTES = 200  # of one in memory, beside its bytes; measured with sys.getsizeof
 
 
-class Count(Protocol):
+class CountEvent(Protocol):
     def __call__(self, event: str, amount: int = 1, /) -> None: ...
 
 
-class Vectors:
+class EmbeddingCache:
     """`count` is told vector_memory, vector_redis, vector_miss, and away when Redis is.
 
     kind: what they are instead of vectors, for their names in Redis and for who counts.
     """
 
     def __init__(
-        self, store: Store, count: Count, *, size_bytes_max: int, kind: str = "vector"
+        self, store: RedisStore, count: CountEvent, *, size_bytes_max: int, kind: str = "vector"
     ) -> None:
         self._kind = kind
         self._store = store
@@ -42,7 +42,7 @@ class Vectors:
             self._count(f"{self._kind}_memory")
             return vector
         try:
-            vector = _unstamped(await self._store.recall(home, f"{self._kind}:{key}"))
+            vector = _unstamped(await self._store.get(home, f"{self._kind}:{key}"))
         except CacheUnavailable:
             self._count("away")
         if vector is None:
@@ -55,7 +55,7 @@ class Vectors:
     async def put(self, home: str, key: str, vector: bytes) -> None:
         self._remember(home, key, vector)
         try:
-            await self._store.keep(home, f"{self._kind}:{key}", _stamp(vector) + vector)
+            await self._store.set(home, f"{self._kind}:{key}", _stamp(vector) + vector)
         except CacheUnavailable:
             self._count("away")
 

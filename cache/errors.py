@@ -14,5 +14,5 @@ class CacheUnavailable(CacheError):
     """Redis can't be asked now."""
 
 
-class TruthUnavailable(CacheError):
+class ChangeFeedUnavailable(CacheError):
     """PostgreSQL can't be asked now what has changed."""

@@ -49,7 +49,7 @@ class Revisions:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class PartitionProgress:
     """How far the invalidation of one partition's changes has come.
 
     fence:   the revision whose invalidation has begun.
@@ -70,14 +70,14 @@ class State:
     progress: of each partition that entries may depend on.
     """
 
-    run: str
+    server_id: str
     nonce: str
     history: str
-    progress: Mapping[str, Progress]
+    progress: Mapping[str, PartitionProgress]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class EntryVersion:
     """What makes a cached answer one of a state's.
 
     nonce: of the state that it was filled under.
@@ -88,35 +88,35 @@ class Mark:
     as_of: Revisions
 
 
-def believed(state: State | None, run: str, history: str) -> State | None:
+def valid_state(state: State | None, run: str, history: str) -> State | None:
     """The state, unless it was made on another server or in another history than the reader's.
 
     What it says may have been lost since, by Redis or by the database.
     """
-    is_known = state is not None and (state.run, state.history) == (run, history)
+    is_known = state is not None and (state.server_id, state.history) == (run, history)
     return state if is_known else None
 
 
 def reset(run: str, nonce: str, revisions: Revisions) -> State:
     """A new state; `revisions` were read from PostgreSQL before, so nothing older can be filled."""
-    progress = {name: Progress(at, at) for name, at in revisions.by_partition.items()}
+    progress = {name: PartitionProgress(at, at) for name, at in revisions.by_partition.items()}
     return State(run, nonce, revisions.history, progress)
 
 
-def joined(state: State, revisions: Revisions) -> State:
+def with_partitions(state: State, revisions: Revisions) -> State:
     """The state with those partitions too; until now nothing that depends on them was filled.
 
     As for a reset, `revisions` were read from PostgreSQL before.
     """
     new = {
-        name: Progress(at, at)
+        name: PartitionProgress(at, at)
         for name, at in revisions.by_partition.items()
         if name not in state.progress
     }
     return replace(state, progress={**state.progress, **new}) if new else state
 
 
-def may_serve(state: State | None, mark: Mark | None, revisions: Revisions) -> bool:
+def may_serve(state: State | None, mark: EntryVersion | None, revisions: Revisions) -> bool:
     """Whether an answer with this mark is right at `revisions`, of all that it depends on."""
     return (
         state is not None
@@ -129,7 +129,7 @@ def may_serve(state: State | None, mark: Mark | None, revisions: Revisions) -> b
     )
 
 
-def known_good(state: State, mark: Mark, revisions: Revisions) -> Revisions:
+def valid_until(state: State, mark: EntryVersion, revisions: Revisions) -> Revisions:
     """Up to which an answer that may be served is right: it may be newer than what is drained.
 
     Right as of its rows, and after all that was drained since; each partition by itself.
@@ -144,7 +144,7 @@ def known_good(state: State, mark: Mark, revisions: Revisions) -> Revisions:
     )
 
 
-def may_fill(state: State | None, mark: Mark) -> bool:
+def may_fill(state: State | None, mark: EntryVersion) -> bool:
     """Whether an answer computed as of `mark.as_of`, begun under `mark.nonce`, may be stored.
 
     It was computed after the state was judged, perhaps on a connection that leads elsewhere.
@@ -160,7 +160,7 @@ def may_fill(state: State | None, mark: Mark) -> bool:
     )
 
 
-def behind(state: State | None, revisions: Revisions) -> Mapping[str, int]:
+def pending_revisions(state: State | None, revisions: Revisions) -> Mapping[str, int]:
     """Those of the revisions that have changes to drain; without a state nothing is served."""
     progress = {} if state is None else state.progress
     return {
@@ -182,7 +182,7 @@ def ahead(state: State | None, revisions: Revisions) -> Mapping[str, int]:
     }
 
 
-def begin(state: State, revisions: Revisions) -> State | None:
+def raise_fence(state: State, revisions: Revisions) -> State | None:
     """From here on, no fill that misses a change up to `revisions` is accepted.
 
     None if they are of another history: what was read says nothing of the state's entries.
@@ -196,7 +196,7 @@ def begin(state: State, revisions: Revisions) -> State | None:
     return replace(state, progress={**state.progress, **raised})
 
 
-def finish(state: State | None, begun: State, revisions: Mapping[str, int]) -> State | None:
+def mark_applied(state: State | None, begun: State, revisions: Mapping[str, int]) -> State | None:
     """All that the changes (begun's applied, revisions] doom is dropped in the step that stores it.
 
     None if `state` has moved on since `begun`, so that what was found may not be all there is.

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cache.semantic import cached_question
-from cache.semantic.cached_question import Question
+from cache.semantic.cached_question import CachedQuestion
 
 _ROWS_MIN = 8  # a family's first matrix; it doubles as it grows
 
 
-class Families:
+class QuestionIndex:
     """Questions of different families never meet: something else in their keys differs."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class _Family:
     rows: dict[str, int] = field(default_factory=dict)
     matrix: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
-    def add(self, key: str, asked: Question) -> bool:
+    def add(self, key: str, asked: CachedQuestion) -> bool:
         """False for a vector of another width than the others': another judge's."""
         if not self.keys:
             self.matrix = np.empty((_ROWS_MIN, len(asked.vector)), np.float32)

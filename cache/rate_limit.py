@@ -26,19 +26,19 @@ _NEARLY = 1e-6  # parts of a token add up to not quite one
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RateLimit:
     """per_s: tokens that come a second; size: that a bucket holds."""
 
     per_s: float
     size: int
 
     @property
-    def handful(self) -> int:
+    def batch_size(self) -> int:
         return max(1, min(self.size // 10, math.ceil(self.per_s * HANDFUL_S)))
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenTokens:
     """How many tokens were taken, how many are left, and in how many seconds there will be one."""
 
     tokens: int
@@ -46,12 +46,14 @@ class Taken:
     wait_s: float
 
 
-class Buckets(Protocol):
-    async def take(self, home: str, name: str, rate: Rate, wanted: int, /) -> Taken:
+class TokenBuckets(Protocol):
+    async def take_tokens(
+        self, home: str, name: str, rate: RateLimit, wanted: int, /
+    ) -> TakenTokens:
         """Raises `CacheUnavailable`."""
 
 
-class Hand:
+class LocalTokens:
     """A worker's tokens of one bucket.
 
     left: in the bucket when somebody last looked; wait_s: until there will be one, 0 if there is.
@@ -78,7 +80,7 @@ class Hand:
         self.tokens -= 1
         self._spent += 1
         if 2 * self.tokens < self._fetched > 1 and self._asking is None:
-            self._ask()  # before the last one is spent
+            self._start_fetch()  # before the last one is spent
         return True
 
     async def wait(self) -> bool:
@@ -86,7 +88,7 @@ class Hand:
         self._waiting += 1
         try:
             while True:
-                await asyncio.shield(self._asking or self._ask())
+                await asyncio.shield(self._asking or self._start_fetch())
                 if self.spend():
                     return True
                 if self.wait_s > 0:
@@ -94,7 +96,7 @@ class Hand:
         finally:
             self._waiting -= 1
 
-    def _ask(self) -> asyncio.Task[None]:
+    def _start_fetch(self) -> asyncio.Task[None]:
         self._asking = asyncio.create_task(self._fetch())
         return self._asking
 
@@ -105,7 +107,7 @@ class Hand:
             self.tokens = 0
         growth = min(_GROWTH_MAX, _AHEAD_S / max(passed_s, _NEARLY))
         soon = math.ceil(self._spent * growth)
-        wanted = max(1, self._waiting, min(self._bucket.rate.handful, soon))
+        wanted = max(1, self._waiting, min(self._bucket.rate.batch_size, soon))
         try:
             taken = await self._bucket.take(wanted)
         finally:
@@ -116,21 +118,23 @@ class Hand:
         self._taken_at_s = self._bucket.clock_s()
 
 
-class Allowances:
+class RateLimiter:
     """The buckets of one kind, each beside the other things of its tenant in Redis."""
 
-    def __init__(self, buckets: Buckets, rate: Rate, clock_s: Callable[[], float]) -> None:
+    def __init__(
+        self, buckets: TokenBuckets, rate: RateLimit, clock_s: Callable[[], float]
+    ) -> None:
         self._buckets = buckets
         self._clock_s = clock_s
-        self._hands: WeakValueDictionary[tuple[str, str], Hand] = WeakValueDictionary()
+        self._hands: WeakValueDictionary[tuple[str, str], LocalTokens] = WeakValueDictionary()
         self.rate = rate
 
-    def hand(self, home: str, name: str) -> Hand:
+    def local_tokens(self, home: str, name: str) -> LocalTokens:
         """The same one for the same bucket, while the caller or another one holds it."""
         hand = self._hands.get((home, name))
         if hand is None:
             bucket = _Bucket(self._buckets, home, name, self.rate, self._clock_s)
-            hand = self._hands[home, name] = Hand(bucket)
+            hand = self._hands[home, name] = LocalTokens(bucket)
         return hand
 
 
@@ -138,7 +142,12 @@ class _Bucket:
     """One bucket in Redis, and the one that stands in for it while Redis is away."""
 
     def __init__(
-        self, buckets: Buckets, home: str, name: str, rate: Rate, clock_s: Callable[[], float]
+        self,
+        buckets: TokenBuckets,
+        home: str,
+        name: str,
+        rate: RateLimit,
+        clock_s: Callable[[], float],
     ) -> None:
         self._buckets = buckets
         self._home = home
@@ -148,17 +157,17 @@ class _Bucket:
         self._own = float(rate.size)
         self._own_at_s = clock_s()
 
-    async def take(self, wanted: int) -> Taken:
+    async def take(self, wanted: int) -> TakenTokens:
         try:
-            return await self._buckets.take(self._home, self._name, self.rate, wanted)
+            return await self._buckets.take_tokens(self._home, self._name, self.rate, wanted)
         except CacheUnavailable:
             return self._take_own(wanted)
 
-    def _take_own(self, wanted: int) -> Taken:
+    def _take_own(self, wanted: int) -> TakenTokens:
         now_s = self.clock_s()
         came = (now_s - self._own_at_s) * self.rate.per_s
         self._own, self._own_at_s = min(float(self.rate.size), self._own + came), now_s
         taken = min(wanted, int(self._own + _NEARLY))
         self._own -= taken
         wait_s = 0.0 if self._own >= 1 else (1 - self._own) / self.rate.per_s
-        return Taken(taken, int(self._own), wait_s)
+        return TakenTokens(taken, int(self._own), wait_s)

@@ -18,14 +18,14 @@ REMEMBERED_MAX = 100_000  # tenants; about 20 MB, and 20 more for each that chan
 _EARLIER_MAX = 8  # answers of the truth about one tenant: a starting value, not measured
 
 
-class Truth(Protocol[T_co]):
+class RevisionSource(Protocol[T_co]):
     async def revisions(self, tenants: Collection[str], /) -> Mapping[str, T_co]: ...
 
 
 class RevisionReader(Generic[T]):
     """T is whatever the truth says of one tenant; of an unknown tenant it says nothing."""
 
-    def __init__(self, truth: Truth[T], clock_s: Callable[[], float]) -> None:
+    def __init__(self, truth: RevisionSource[T], clock_s: Callable[[], float]) -> None:
         self._truth = truth
         self._clock_s = clock_s
         # Each with the time at which it was last read; the newest comes last.

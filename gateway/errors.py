@@ -4,5 +4,5 @@ NotPossible   what was asked for can't be done; the message says why, and what t
 """
 
 
-class NotPossible(Exception):
+class CommandError(Exception):
     """The message is for a person."""

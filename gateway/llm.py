@@ -7,16 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.settings import Settings
 from index.errors import BudgetSpent
 from index.model import chunking_config
 from ingest.chunkers import registry
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import MAX_SIZE, Known, ModelCut
-from ingest.summaries.llm_summaries import ModelSummaries
-from ingest.write.llm_preprocessing import Assistant
+from ingest.chunkers.llm_chunker import MAX_SIZE, KnownChunks, LlmChunker
+from ingest.summaries.llm_summaries import LlmSummarizer
+from ingest.write.llm_preprocessing import LlmPreprocessor
 
 if TYPE_CHECKING:
     from ingest.chat_model import ChatModel
@@ -26,14 +26,14 @@ _RETRIES_MAX = 2  # of a call; a starting value, not measured
 CheckBudget = Callable[[], Awaitable[None]]  # raises `BudgetSpent`
 
 
-class AffordableCut:
+class MeteredChunker:
     """What a model cuts as long as who pays for it has money left; then the cut by structure."""
 
-    def __init__(self, made: ModelCut, check_budget: CheckBudget) -> None:
+    def __init__(self, made: LlmChunker, check_budget: CheckBudget) -> None:
         self._made = made
         self._check_budget = check_budget
 
-    async def chunks(self, text: str, known: Known | None) -> list[Chunk]:
+    async def chunks(self, text: str, known: KnownChunks | None) -> list[Chunk]:
         try:
             await self._check_budget()
         except BudgetSpent:
@@ -41,19 +41,19 @@ class AffordableCut:
         return await self._made.chunks(text, known)
 
 
-class AffordableSummaries:
+class MeteredSummarizer:
     """What a model says as long as who pays for it has money left; then what it has said before."""
 
-    def __init__(self, made: ModelSummaries, check_budget: CheckBudget) -> None:
+    def __init__(self, made: LlmSummarizer, check_budget: CheckBudget) -> None:
         self._made = made
         self._check_budget = check_budget
 
-    async def said(self, text: str, known: Mapping[str, str]) -> Mapping[str, str]:
+    async def summaries_by_text(self, text: str, known: Mapping[str, str]) -> Mapping[str, str]:
         try:
             await self._check_budget()
         except BudgetSpent:
             return known
-        return await self._made.said(text, known)
+        return await self._made.summaries_by_text(text, known)
 
 
 class Models:
@@ -90,24 +90,26 @@ class Models:
         await self._client.close()
 
 
-def assistant(settings: Settings, metrics: Metrics, check_budget: CheckBudget) -> Assistant:
+def make_preprocessor(
+    settings: Settings, metrics: Metrics, check_budget: CheckBudget
+) -> LlmPreprocessor:
     """Idle if no language model is set. Raises `NotPossible` if a prompt can't be read."""
     if settings.chat_model is None:
-        return Assistant()
+        return LlmPreprocessor()
     models = Models(settings, metrics)
     for_cuts, for_summaries = (
         models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
     )
-    prompt = own_prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
-    model_cut = ModelCut(for_cuts, metrics.model_cut, prompt=prompt)
-    prompt = own_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
-    model_summaries = ModelSummaries(for_summaries, metrics.model_summary, prompt=prompt)
-    return Assistant(
-        AffordableCut(model_cut, check_budget), AffordableSummaries(model_summaries, check_budget)
+    prompt = read_prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
+    model_cut = LlmChunker(for_cuts, metrics.model_cut, prompt=prompt)
+    prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
+    model_summaries = LlmSummarizer(for_summaries, metrics.model_summary, prompt=prompt)
+    return LlmPreprocessor(
+        MeteredChunker(model_cut, check_budget), MeteredSummarizer(model_summaries, check_budget)
     )
 
 
-def own_prompt(setting: str, path: Path | None, mention: str = MAX_SIZE) -> str | None:
+def read_prompt(setting: str, path: Path | None, mention: str = MAX_SIZE) -> str | None:
     """What the setting's file says; None if it is unset.
 
     mention: what it has to say. Raises `NotPossible` if it does not, or can't be read.
@@ -117,7 +119,7 @@ def own_prompt(setting: str, path: Path | None, mention: str = MAX_SIZE) -> str 
     try:
         prompt = path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise NotPossible(f"{setting}: {error}") from None
+        raise CommandError(f"{setting}: {error}") from None
     if mention not in prompt:
-        raise NotPossible(f"{setting}: {path} does not say {mention}")
+        raise CommandError(f"{setting}: {path} does not say {mention}")
     return prompt

@@ -81,7 +81,7 @@ class Problem(Exception):
         )
 
 
-def too_many(what: str, retry_s: int) -> Problem:
+def rate_limited(what: str, retry_s: int) -> Problem:
     return Problem(
         429,
         "too-many-requests",
@@ -150,7 +150,7 @@ def model_away(detail: str, status: int) -> Problem:
     return Problem(status, kind, "No answer was written", f"{detail} Try again.", headers=_RETRY)
 
 
-def spent() -> Problem:
+def budget_spent() -> Problem:
     detail = "What the tenant may use this month is used up; no language model is asked."
     return Problem(402, "budget-spent", "Nothing left to pay with", detail)
 
@@ -239,7 +239,9 @@ def _refused(
             return too_large(error.bytes_max)
         case Saturated():
             return (
-                too_many("of the tenant's requests at once", 1) if error.by_itself else overloaded()
+                rate_limited("of the tenant's requests at once", 1)
+                if error.by_itself
+                else overloaded()
             )
         case GroupHeld():
             return conflict("subject", str(error))

@@ -90,7 +90,7 @@ def parse(model: type[Model], body: bytes) -> Model:
         raise problems.from_validation(error) from None
 
 
-def checked(field: str, kind: TypeAdapter[str], value: str) -> str:
+def parse_value(field: str, kind: TypeAdapter[str], value: str) -> str:
     """A name from a path, or a `Problem`."""
     try:
         return kind.validate_python(value)

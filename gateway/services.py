@@ -16,64 +16,64 @@ from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
 from cache.answers import Answers
-from cache.embedding_cache import Vectors
+from cache.embedding_cache import EmbeddingCache
 from cache.errors import CacheUnavailable
 from cache.invalidation import Invalidation
-from cache.local_cache import Memory
-from cache.rate_limit import Allowances, Rate
-from cache.redis.breaker import Breaker
-from cache.redis.store import Store
-from cache.registry_replica import Mirrors
+from cache.local_cache import LocalCache
+from cache.rate_limit import RateLimit, RateLimiter
+from cache.redis.breaker import RedisBreaker
+from cache.redis.store import RedisStore
+from cache.registry_replica import RegistryReplicas
 from cache.revision_reader import RevisionReader
-from cache.semantic.bucket_stats import Tallies
-from cache.semantic.semantic_tier import Semantic
+from cache.semantic.bucket_stats import BucketStats
+from cache.semantic.semantic_tier import SemanticTier
 from gateway import llm
-from gateway.admin.read_log import Seen
-from gateway.admin.usage_meter import OPERATIONS, Spending
+from gateway.admin.read_log import ReadLog
+from gateway.admin.usage_meter import OPERATIONS, UsageMeter
 from gateway.auth import web_tokens
-from gateway.auth.authenticator import Gate, digest_of, utc_now
-from gateway.auth.web_tokens import WebTokens
-from gateway.errors import NotPossible
+from gateway.auth.authenticator import Authenticator, digest_of, utc_now
+from gateway.auth.web_tokens import WebTokenReader
+from gateway.errors import CommandError
 from gateway.http.address import ClientAddresses
-from gateway.http.admission import Load
+from gateway.http.admission import AdmissionControl
 from gateway.http.body import BodyLimits
 from gateway.http.deadlines import Deadlines
 from gateway.http.failures import FailureLimiter
 from gateway.metrics import Metrics
 from gateway.rag import lazy_rag_tools
-from gateway.rag.lazy_rag_tools import Assisting
-from gateway.rag.postprocessor_names import Helpers
-from gateway.search.cache_audit import Auditor
-from gateway.search.change_feed import Truth, Watched
+from gateway.rag.lazy_rag_tools import LazyRagTools
+from gateway.rag.postprocessor_names import PostprocessorNames
+from gateway.search.cache_audit import CacheAuditor
+from gateway.search.change_feed import ChangeLogFeed, Watched
 from gateway.search.embedders import names
-from gateway.search.metered_embedder import TimedEmbedder
-from gateway.search.question_similarity import Judge, Ledger
-from gateway.search.search_request import Wanted
+from gateway.search.metered_embedder import MeteredEmbedder
+from gateway.search.question_similarity import BucketLedger, QuestionSimilarity
+from gateway.search.search_request import SearchRequest
 from gateway.settings import Settings
 from index.audit.audit_log import AuditLog
-from index.audit.audit_schedule import Audits
-from index.documents.document_store import Documents
-from index.documents.event_versions import Hearsay
-from index.documents.source_store import Sources
+from index.audit.audit_schedule import AuditSchedule
+from index.documents.document_store import DocumentStore
+from index.documents.event_versions import EventVersionStore
+from index.documents.source_store import SourceStore
 from index.embedders import index_version
-from index.embedders.index_version import Generation
-from index.invalidation.changes import Changes, News
-from index.invalidation.reverse_search import Reverse
-from index.jobs.job_queue import Jobs
+from index.embedders.index_version import IndexVersion
+from index.invalidation.changes import ChangeLog, ChangeSet
+from index.invalidation.reverse_search import ReverseIndex
+from index.jobs.job_queue import JobQueue
 from index.postgres import database, migrate
 from index.postgres.database import Database
 from index.postgres.pooler import Pooler
-from index.search.confidence import Confidences
+from index.search.confidence import ConfidenceStore
 from index.search.searcher import Embedder, Searcher
-from index.tenants.curation import Curation
-from index.tenants.principals import Principals
-from index.tenants.query_gate_store import Gates
-from index.tenants.semantic_bucket_store import Bands
-from index.tenants.tenant_store import Revisions, Tenants
-from index.tenants.usage import Usage
+from index.tenants.curation import LowConfidenceStore
+from index.tenants.principals import PrincipalStore
+from index.tenants.query_gate_store import QueryGateStore
+from index.tenants.semantic_bucket_store import SemanticBucketStore
+from index.tenants.tenant_store import TenantRevisions, TenantStore
+from index.tenants.usage import UsageStore
 from index.text import lexical
 from ingest.parse.extractors import Extractors
-from ingest.write.llm_preprocessing import Assistant
+from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.writer import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
@@ -99,38 +99,38 @@ class Services:
     metrics: Metrics
     deadlines: Deadlines
     database: Database
-    tenants: Tenants
-    principals: Principals
-    documents: Documents
-    jobs: Jobs
-    hearsay: Hearsay
-    sources: Sources
-    usage: Usage
-    audits: Audits
+    tenants: TenantStore
+    principals: PrincipalStore
+    documents: DocumentStore
+    jobs: JobQueue
+    event_versions: EventVersionStore
+    sources: SourceStore
+    usage: UsageStore
+    audits: AuditSchedule
     audit_log: AuditLog
-    seen: Seen
-    spending: Spending
-    confidences: Confidences
-    curation: Curation
-    gates: Gates
-    assisting: Assisting
-    helpers: Helpers
+    read_log: ReadLog
+    usage_meter: UsageMeter
+    confidences: ConfidenceStore
+    curation: LowConfidenceStore
+    query_gates: QueryGateStore
+    rag_tools: LazyRagTools
+    postprocessors: PostprocessorNames
     embedders: Sequence[Embedder]
-    generation: Generation
+    index_version: IndexVersion
     edition: str
-    store: Store
-    gate: Gate
-    load: Load
+    store: RedisStore
+    authenticator: Authenticator
+    admission: AdmissionControl
     addresses: ClientAddresses
     failures: FailureLimiter
     body_limits: BodyLimits
-    understood: LRUCache[tuple[bytes, bytes], Wanted]
+    parsed_searches: LRUCache[tuple[bytes, bytes], SearchRequest]
     tool_results: LRUCache[str, tuple[bytes, bytes]]
     answers: Answers
-    invalidation: Invalidation[News]
-    judge: Judge
-    ledger: Ledger
-    auditor: Auditor
+    invalidation: Invalidation[ChangeSet]
+    similarity: QuestionSimilarity
+    bucket_store: BucketLedger
+    auditor: CacheAuditor
     searcher: Searcher
     extractors: Extractors
     writer: Writer
@@ -162,64 +162,70 @@ async def open_services(
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
         ) as connected,
-        web_tokens.opened(settings, time.monotonic) as foreign,
+        web_tokens.open_client(settings, time.monotonic) as foreign,
     ):
         spending = _spending(settings, connected)
         metrics.on_tokens = spending.tokens
-        timed = [TimedEmbedder(embedder, metrics, spending.check) for embedder in embedders]
-        made_with = await index_version.claim(connected, *timed)
-        await asyncio.to_thread(lexical.load, await Tenants(connected).languages())
-        assistant = await asyncio.to_thread(llm.assistant, settings, metrics, spending.check)
-        services = _wire(
+        timed = [MeteredEmbedder(embedder, metrics, spending.check) for embedder in embedders]
+        made_with = await index_version.check_or_create(connected, *timed)
+        await asyncio.to_thread(lexical.load, await TenantStore(connected).languages())
+        assistant = await asyncio.to_thread(
+            llm.make_preprocessor, settings, metrics, spending.check
+        )
+        services = _build_services(
             settings, metrics, connected, redis, timed, made_with, spending, assistant, foreign
         )
         await _say_what_eviction_does(services.store)
         async with (
-            spending.kept(),
-            services.gate.kept(),
-            services.seen.kept(),
-            services.assisting.kept(),
+            spending.background_flush(),
+            services.authenticator.background_flush(),
+            services.read_log.background_flush(),
+            services.rag_tools.lifespan(),
             services.extractors,
         ):
             yield services
-        await services.answers.settled()
-        await services.auditor.settled()
+        await services.answers.drain_background()
+        await services.auditor.drain_background()
 
 
-def _wire(
+def _build_services(
     settings: Settings,
     metrics: Metrics,
     connected: Database,
     redis: Redis,
     embedders: Sequence[Embedder],
-    made_with: Generation,
-    spending: Spending,
-    assistant: Assistant,
-    foreign: WebTokens | None,
+    made_with: IndexVersion,
+    spending: UsageMeter,
+    assistant: LlmPreprocessor,
+    foreign: WebTokenReader | None,
 ) -> Services:
-    tenants = Tenants(connected)
-    documents = Documents(connected, unlearn_s=_UNLEARN_PAUSES * settings.job_pause_s)
-    principals = Principals(connected)
-    revisions: RevisionReader[Revisions] = RevisionReader(
+    tenants = TenantStore(connected)
+    documents = DocumentStore(connected, unlearn_s=_UNLEARN_PAUSES * settings.job_pause_s)
+    principals = PrincipalStore(connected)
+    revisions: RevisionReader[TenantRevisions] = RevisionReader(
         Watched(tenants, metrics.cache_event), time.monotonic
     )
-    store = Store(
+    store = RedisStore(
         redis,
-        Breaker(time.monotonic),
+        RedisBreaker(time.monotonic),
         prefix=settings.cache_prefix,
         budget_s=settings.cache_budget_s,
         lifetime_s=settings.cache_lifetime_s,
         entries_max=settings.cache_entries,
     )
-    mirrors = Mirrors(store, Reverse)
-    truth = Truth(Changes(connected), tenants)
+    mirrors = RegistryReplicas(store, ReverseIndex)
+    truth = ChangeLogFeed(ChangeLog(connected), tenants)
     invalidation = Invalidation(store, mirrors, truth, metrics.cache_event, metrics.drain)
-    judge = Judge(settings.language)
-    ledger = Ledger(Bands(connected), made_with.name, settings.semantic_error_max)
-    semantic = Semantic(store, mirrors, judge, Tallies(ledger, time.monotonic))
-    memory = Memory(settings.cache_memory_bytes)
+    judge = QuestionSimilarity(settings.language)
+    ledger = BucketLedger(
+        SemanticBucketStore(connected), made_with.name, settings.semantic_error_max
+    )
+    semantic = SemanticTier(store, mirrors, judge, BucketStats(ledger, time.monotonic))
+    memory = LocalCache(settings.cache_memory_bytes)
     answers = Answers(memory, store, invalidation, semantic, metrics.cache_event)
-    vectors = Vectors(store, metrics.cache_event, size_bytes_max=settings.cache_memory_bytes // 8)
+    vectors = EmbeddingCache(
+        store, metrics.cache_event, size_bytes_max=settings.cache_memory_bytes // 8
+    )
     searcher = Searcher(
         connected,
         *embedders,
@@ -232,7 +238,7 @@ def _wire(
     )
     share = settings.audit_per_mille / 1000
     audit_log = AuditLog(connected)
-    curation = Curation(connected)
+    curation = LowConfidenceStore(connected)
     return Services(
         settings=settings,
         admin_digest=digest_of(settings.admin_key.get_secret_value().encode())
@@ -244,24 +250,24 @@ def _wire(
         tenants=tenants,
         principals=principals,
         documents=documents,
-        jobs=Jobs(connected),
-        hearsay=Hearsay(connected),
-        sources=Sources(connected),
-        usage=Usage(connected),
-        audits=Audits(connected),
+        jobs=JobQueue(connected),
+        event_versions=EventVersionStore(connected),
+        sources=SourceStore(connected),
+        usage=UsageStore(connected),
+        audits=AuditSchedule(connected),
         audit_log=audit_log,
-        seen=Seen(audit_log, time.time, is_on=settings.audit_log == "all"),
-        spending=spending,
-        confidences=Confidences(connected),
+        read_log=ReadLog(audit_log, time.time, is_on=settings.audit_log == "all"),
+        usage_meter=spending,
+        confidences=ConfidenceStore(connected),
         curation=curation,
-        gates=Gates(connected),
-        assisting=Assisting(settings, metrics, store, spending.check, curation),
-        helpers=lazy_rag_tools.helpers(settings),
+        query_gates=QueryGateStore(connected),
+        rag_tools=LazyRagTools(settings, metrics, store, spending.check, curation),
+        postprocessors=lazy_rag_tools.postprocessor_names(settings),
         embedders=embedders,
-        generation=made_with,
+        index_version=made_with,
         edition=f"{metadata.version('nearhit')} {made_with.name} {settings.confidence_min}",
         store=store,
-        gate=Gate(
+        authenticator=Authenticator(
             principals,
             foreign,
             revisions,
@@ -269,9 +275,9 @@ def _wire(
             settings.staleness_s_max,
             settings.credential_staleness_s_max,
         ),
-        load=Load(
+        admission=AdmissionControl(
             {
-                name: Allowances(store, Rate(per_s, math.ceil(2 * per_s)), time.monotonic)
+                name: RateLimiter(store, RateLimit(per_s, math.ceil(2 * per_s)), time.monotonic)
                 for name, per_s in (("key", settings.rate_key), ("tenant", settings.rate_tenant))
                 if per_s
             },
@@ -285,15 +291,15 @@ def _wire(
         body_limits=BodyLimits(
             settings.body_deadline_s, settings.body_grace_s, settings.body_rate_min
         ),
-        understood=LRUCache(_UNDERSTOOD_MAX),
+        parsed_searches=LRUCache(_UNDERSTOOD_MAX),
         tool_results=LRUCache(
             settings.cache_memory_bytes // 4, lambda made: len(made[0]) + len(made[1])
         ),
         answers=answers,
-        auditor=Auditor(searcher, answers, metrics.cache_event, share=share),
+        auditor=CacheAuditor(searcher, answers, metrics.cache_event, share=share),
         invalidation=invalidation,
-        judge=judge,
-        ledger=ledger,
+        similarity=judge,
+        bucket_store=ledger,
         searcher=searcher,
         extractors=Extractors(settings.extract_processes),
         writer=Writer(
@@ -307,9 +313,9 @@ def _wire(
     )
 
 
-def _spending(settings: Settings, connected: Database) -> Spending:
-    return Spending(
-        Usage(connected),
+def _spending(settings: Settings, connected: Database) -> UsageMeter:
+    return UsageMeter(
+        UsageStore(connected),
         utc_now,
         prices={
             "query": settings.price_embedding,
@@ -330,7 +336,7 @@ def pooler(settings: Settings) -> Pooler | None:
     )
 
 
-async def _say_what_eviction_does(store: Store) -> None:
+async def _say_what_eviction_does(store: RedisStore) -> None:
     """No policy makes an answer stale; some forget more than they need to."""
     try:
         policy = await store.eviction_policy()
@@ -353,5 +359,5 @@ def _redis(url: str) -> Redis:
             driver_info=DriverInfo(name=None, lib_version=None),
         )
     except ValueError as error:
-        raise NotPossible(f"NEARHIT_REDIS_URL: {error}") from None
+        raise CommandError(f"NEARHIT_REDIS_URL: {error}") from None
     return Redis.from_pool(pool)

@@ -24,19 +24,19 @@ IndexFailure
 from collections.abc import Sequence
 
 
-class IndexFailure(Exception):
+class IndexStoreError(Exception):
     """The base of every exception that this package raises."""
 
 
-class DatabaseUnavailable(IndexFailure):
+class DatabaseUnavailable(IndexStoreError):
     """PostgreSQL can't answer now; asking again later may help."""
 
 
-class EmbedderRefused(IndexFailure):
+class EmbedderRefused(IndexStoreError):
     """The model that was asked for can't be used; the message says what to do."""
 
 
-class EmbeddingUnavailable(IndexFailure):
+class EmbeddingUnavailable(IndexStoreError):
     """The embedder gave no vectors that can be used; asking again later may help."""
 
 
@@ -47,11 +47,11 @@ class BudgetSpent(EmbeddingUnavailable):
         super().__init__(f"{tenant} has used up what it may spend this month")
 
 
-class GenerationMismatch(IndexFailure):
+class IndexVersionMismatch(IndexStoreError):
     """The index was made with another embedder or analyser than the one asked for."""
 
 
-class GroupHeld(IndexFailure):
+class GroupHeld(IndexStoreError):
     """Nothing was removed: the subject's keys or tokens name the group themselves."""
 
     def __init__(self, group_id: str, subject: str, key_ids: Sequence[str]) -> None:
@@ -62,25 +62,25 @@ class GroupHeld(IndexFailure):
         )
 
 
-class HeardMeanwhile(IndexFailure):
+class EventSuperseded(IndexStoreError):
     """Another event of the document has come first; nothing was written."""
 
     def __init__(self, document_id: str) -> None:
         super().__init__(f"another event of {document_id} has been heard meanwhile")
 
 
-class JobLost(IndexFailure):
+class JobLost(IndexStoreError):
     """Another worker has the job by now, or nobody needs it any more; nothing was written."""
 
     def __init__(self, place: int) -> None:
         super().__init__(f"the job at {place} is not this worker's any more")
 
 
-class MigrationRefused(IndexFailure):
+class MigrationRefused(IndexStoreError):
     """The schema is not one that this version can bring up to date."""
 
 
-class PayloadTooLarge(IndexFailure):
+class PayloadTooLarge(IndexStoreError):
     """Nothing was queued."""
 
     def __init__(self, bytes_max: int) -> None:
@@ -88,22 +88,22 @@ class PayloadTooLarge(IndexFailure):
         self.bytes_max = bytes_max
 
 
-class PoolerRefused(IndexFailure):
+class PoolerRefused(IndexStoreError):
     """The pooler before PostgreSQL is not as it must be; the message says what to do."""
 
 
-class QueueFull(IndexFailure):
+class QueueFull(IndexStoreError):
     """Nothing was queued; asking again later may help."""
 
     def __init__(self, tenant: str, waiting_max: int) -> None:
         super().__init__(f"{waiting_max:,} jobs of {tenant} wait already")
 
 
-class RoleRefused(IndexFailure):
+class RoleRefused(IndexStoreError):
     """The database role that serves searches is missing, or may do too much; says what to do."""
 
 
-class Saturated(IndexFailure):
+class Saturated(IndexStoreError):
     """What tenants share is in use, and the request has waited as long as it may.
 
     by_itself: whether the tenant's own requests use it up.
@@ -115,7 +115,7 @@ class Saturated(IndexFailure):
         self.by_itself = by_itself
 
 
-class SourceReserved(IndexFailure):
+class SourceReserved(IndexStoreError):
     """Nothing was stored: others bring documents to the source. The message says who."""
 
     def __init__(self, source: str, detail: str = "") -> None:
@@ -127,19 +127,19 @@ class SourceReserved(IndexFailure):
         self.source = source
 
 
-class TenantFull(IndexFailure):
+class TenantFull(IndexStoreError):
     """Nothing was added: the tenant has as many of these already."""
 
     def __init__(self, tenant: str, most: int, what: str) -> None:
         super().__init__(f"{tenant} has {most:,} {what} already: remove some first")
 
 
-class TenantMissing(IndexFailure):
+class TenantMissing(IndexStoreError):
     """There is no such tenant, or there is none any more."""
 
     def __init__(self, tenant: str) -> None:
         super().__init__(f"there is no tenant {tenant}")
 
 
-class Unreadable(IndexFailure):
+class Unreadable(IndexStoreError):
     """A record of what an answer depends on is cut short, altered, or of another version."""

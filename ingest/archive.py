@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from index.model.document import Document, DocumentId, Owner
 from index.model.document import Source as SourceName
 from ingest.errors import NotImportable
-from ingest.sources.source import Item, Refused
+from ingest.sources.source import Item, RefusedItem
 
 FORMAT = 1  # raise it when the same lines mean something else than before
 _LINE_BYTES_MAX = 33_554_432  # the longest text, every character escaped, and room for the rest
@@ -76,7 +76,7 @@ _DOCUMENT: TypeAdapter[Document] = TypeAdapter(Document)
 _FIELDS = [field.name for field in fields(Document)]
 
 
-def written(line: BaseModel | Document) -> bytes:
+def write_archive(line: BaseModel | Document) -> bytes:
     if isinstance(line, Document):
         told = {name: getattr(line, name) for name in _FIELDS}
         return orjson.dumps({"kind": "document", **told}, option=orjson.OPT_APPEND_NEWLINE)
@@ -106,13 +106,13 @@ class Archive:
         """Every document, and each line that is nothing at all; the end, if it is missing."""
         last, has_begun = None, False
         for number, last in self._lines():
-            if isinstance(last, Document | Refused):
+            if isinstance(last, Document | RefusedItem):
                 has_begun |= isinstance(last, Document)
                 yield last
             elif has_begun and not isinstance(last, End):
                 yield _refused(number, "stands after the first document, where nobody looks for it")
         if not isinstance(last, End):
-            yield Refused("end", "the archive was cut short: its last line is missing")
+            yield RefusedItem("end", "the archive was cut short: its last line is missing")
 
     def _lines(self) -> Iterator[tuple[int, Item | Other | End]]:
         with self.path.open("rb") as file:
@@ -155,5 +155,5 @@ def _parsed(number: int, line: bytes) -> Item | Other | End:
         return _refused(number, str(error))
 
 
-def _refused(number: int, reason: str) -> Refused:
-    return Refused(f"line {number}", reason)
+def _refused(number: int, reason: str) -> RefusedItem:
+    return RefusedItem(f"line {number}", reason)

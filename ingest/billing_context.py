@@ -11,7 +11,7 @@ _payer: ContextVar[str | None] = ContextVar("payer", default=None)
 
 
 @contextmanager
-def paid_by(tenant: str) -> Iterator[None]:
+def bill_to(tenant: str) -> Iterator[None]:
     """What is embedded within is the tenant's to pay."""
     token = _payer.set(tenant)
     try:
@@ -20,6 +20,6 @@ def paid_by(tenant: str) -> Iterator[None]:
         _payer.reset(token)
 
 
-def payer() -> str | None:
+def billed_tenant() -> str | None:
     """Who pays for what is embedded now; None if nobody has said."""
     return _payer.get()

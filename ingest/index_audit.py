@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Itera
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from index.documents.consistency_counts import Held, Inventory, Piece
-from index.jobs.job_queue import Run
+from index.documents.consistency_counts import ConsistencyReader, StoredChunks, StoredPiece
+from index.jobs.job_queue import JobLease
 from index.model.document import NO_SUMMARIES
 from ingest.chunkers import registry
 from ingest.chunkers.chunk import Chunk
@@ -43,13 +43,13 @@ class Flaw:
 class IndexAudit:
     """spaces: those that are in use beside the tenant's own. repair: whether flaws are mended."""
 
-    inventory: Inventory
+    inventory: ConsistencyReader
     writer: Writer
     spaces: Collection[str]
     repair: bool
 
     async def flaws(
-        self, tenant: str, on_documents: Callable[[int], None], run: Run | None = None
+        self, tenant: str, on_documents: Callable[[int], None], run: JobLease | None = None
     ) -> AsyncIterator[Flaw]:
         """All of the tenant's, each once it is mended if it is to be.
 
@@ -70,7 +70,7 @@ class IndexAudit:
             yield Flaw("space", space, f"{vectors:,} vectors that nobody uses", self.repair)
 
     async def _of_documents(
-        self, tenant: str, on_documents: Callable[[int], None], run: Run | None
+        self, tenant: str, on_documents: Callable[[int], None], run: JobLease | None
     ) -> AsyncIterator[Flaw]:
         after = 0
         while page := await self.inventory.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
@@ -81,22 +81,22 @@ class IndexAudit:
             after = page[-1].key
             on_documents(len(page))
 
-    async def _mended(self, tenant: str, held: Held, run: Run | None) -> bool:
+    async def _mended(self, tenant: str, held: StoredChunks, run: JobLease | None) -> bool:
         if held.text is None:
             return False
         try:
-            await self.writer.renew(tenant, held.document_id, held.strays, run)
+            await self.writer.rewrite_chunks(tenant, held.document_id, held.strays, run)
         except DocumentTooLong:
             return False
         return True
 
 
-def _judged(page: Sequence[Held]) -> list[tuple[Held, list[Flaw]]]:
+def _judged(page: Sequence[StoredChunks]) -> list[tuple[StoredChunks, list[Flaw]]]:
     registry.load({held.cut for held in page})
     return [(held, [*_flaws(held)]) for held in page]
 
 
-def _flaws(held: Held) -> Iterator[Flaw]:
+def _flaws(held: StoredChunks) -> Iterator[Flaw]:
     if held.text is None:
         yield Flaw("text", held.document_id, "its text is lost; write it again")
     elif held.chunks != _cut(held.text, held):
@@ -114,13 +114,13 @@ def _flaws(held: Held) -> Iterator[Flaw]:
         yield Flaw("count", held.document_id, detail)
 
 
-def _cut(text: str, held: Held) -> tuple[Piece, ...]:
+def _cut(text: str, held: StoredChunks) -> tuple[StoredPiece, ...]:
     """The chunks that the text is cut into today."""
     places = [(each.start, each.end) for each in held.chunks]
-    return _pieces(registry.restored(text, held.cut, places))
+    return _pieces(registry.rebuild_chunks(text, held.cut, places))
 
 
-def _summaries(text: str, held: Held) -> tuple[Piece, ...]:
+def _summaries(text: str, held: StoredChunks) -> tuple[StoredPiece, ...]:
     """What the text is summed up in today; a model would not say it in the same words twice."""
     if held.summaries == NO_SUMMARIES:
         return ()
@@ -129,8 +129,8 @@ def _summaries(text: str, held: Held) -> tuple[Piece, ...]:
     return _pieces(summary.summaries(text, said))
 
 
-def _pieces(chunks: Iterable[Chunk]) -> tuple[Piece, ...]:
-    return tuple(Piece(each.start, each.end, each.digest, each.text) for each in chunks)
+def _pieces(chunks: Iterable[Chunk]) -> tuple[StoredPiece, ...]:
+    return tuple(StoredPiece(each.start, each.end, each.digest, each.text) for each in chunks)
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -41,7 +41,7 @@ class OwnPostgres:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with embedded_servers.own(folder / "data"):
+        with embedded_servers.own_servers(folder / "data"):
             pass  # it has made a cluster, and a copy of the programs where one is needed
         self._programs = _programs(folder / "data")
         home = folder / "data" / "postgres"

@@ -84,7 +84,7 @@ def beside(
 @contextmanager
 def database(folder: Path) -> Iterator[str]:
     """The URL of a PostgreSQL of one's own."""
-    with embedded_servers.own(folder) as servers:
+    with embedded_servers.own_servers(folder) as servers:
         yield servers.database_url
 
 

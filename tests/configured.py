@@ -23,7 +23,11 @@ _START_S_MAX = 10.0
 
 
 def main() -> int:
-    with data_dir() as folder, embedded_servers.own(folder) as servers, _redis() as redis_url:
+    with (
+        data_dir() as folder,
+        embedded_servers.own_servers(folder) as servers,
+        _redis() as redis_url,
+    ):
         environment = os.environ | {
             "NEARHIT_DATABASE_URL": servers.database_url,
             "NEARHIT_REDIS_URL": redis_url,

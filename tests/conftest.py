@@ -50,7 +50,7 @@ def servers() -> Iterator[Servers]:
     if urls[0] and urls[1]:
         yield Servers(urls[0], urls[1])
         return
-    with data_dir() as folder, embedded_servers.own(folder) as started:
+    with data_dir() as folder, embedded_servers.own_servers(folder) as started:
         asyncio.run(_without_fsync(started.database_url))
         yield started
 

@@ -13,7 +13,7 @@ from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything
 from ingest.sources.folder import FolderSource
-from ingest.sources.source import Defaults, Refused
+from ingest.sources.source import Defaults, RefusedItem
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +29,7 @@ def handbook(root: Path = HANDBOOK) -> FolderSource:
 def test_every_file_of_the_handbook_is_a_document() -> None:
     items = list(handbook().documents())
 
-    assert not [item for item in items if isinstance(item, Refused)]
+    assert not [item for item in items if isinstance(item, RefusedItem)]
     assert len(items) >= 40
     assert {item.language for item in items if isinstance(item, Document)} == {"en", "pt"}
 

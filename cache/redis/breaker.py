@@ -6,7 +6,7 @@ FIRST_PAUSE_S = 0.25  # starting values, not measured
 LONGEST_PAUSE_S = 5.0
 
 
-class Breaker:
+class RedisBreaker:
     """Open after any failure, for a pause that doubles while failures follow each other."""
 
     def __init__(self, clock_s: Callable[[], float]) -> None:

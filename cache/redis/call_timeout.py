@@ -6,7 +6,7 @@ from types import TracebackType
 _LAST_TURNS = 3  # of the loop: in one it reads what has come, in the next ones that is handed on
 
 
-class Budget:
+class CallTimeout:
     """`async with` it: raises `TimeoutError` once the time is over and nothing has come by then.
 
     A loop that is late runs what is due before it reads what lies there, so that `asyncio.timeout`

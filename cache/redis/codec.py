@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cache.protocol import Mark, Progress, Revisions, State
+from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
 
 # It is part of every key, so that two versions of Nearhit that store other things never meet.
 FORMAT = 3
@@ -36,29 +36,29 @@ class Entry:
     body:     the bytes that are sent.
     """
 
-    mark: Mark
-    record: bytes
+    version: EntryVersion
+    dependencies: bytes
     question: bytes
     body: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class EntryHeader:
     """An entry without its body."""
 
-    mark: Mark
-    record: bytes
+    version: EntryVersion
+    dependencies: bytes
     question: bytes
 
 
 def encode_entry(entry: Entry) -> bytes:
-    revisions = entry.mark.as_of
+    revisions = entry.version.as_of
     as_of = " ".join(f"{name}:{number}" for name, number in revisions.by_partition.items())
-    made = f"{FORMAT} {entry.mark.nonce} {revisions.history} {as_of}"
-    rest = f"{_stamp(entry.body)} {len(entry.record)} {len(entry.question)}"
+    made = f"{FORMAT} {entry.version.nonce} {revisions.history} {as_of}"
+    rest = f"{_stamp(entry.body)} {len(entry.dependencies)} {len(entry.question)}"
     head = f"{made} {rest}\n".encode()
     assert len(head) <= _HEAD_BYTES_MAX, "names of tenants are short"
-    return b"".join((head, entry.record, entry.question, entry.body))
+    return b"".join((head, entry.dependencies, entry.question, entry.body))
 
 
 def decode_entry(raw: bytes | None) -> Entry | None:
@@ -66,17 +66,17 @@ def decode_entry(raw: bytes | None) -> Entry | None:
     head, rest, stamp = _parted(raw)
     if head is None or raw is None or _stamp(body := raw[rest:]) != stamp:
         return None
-    return Entry(head.mark, head.record, head.question, body)
+    return Entry(head.version, head.dependencies, head.question, body)
 
 
-def decode_head(raw: bytes) -> Head | None:
+def decode_header(raw: bytes) -> EntryHeader | None:
     """Of an entry of which no more than the head was read."""
     return _parted(raw)[0]
 
 
 def encode_state(state: State) -> bytes:
     progress = " ".join(f"{name}:{one.fence}:{one.applied}" for name, one in state.progress.items())
-    return f"{FORMAT} {state.run} {state.nonce} {state.history} {progress}".encode()
+    return f"{FORMAT} {state.server_id} {state.nonce} {state.history} {progress}".encode()
 
 
 @lru_cache(maxsize=1_024)  # 1 MB; one request reads a state five times, and the next the same one
@@ -88,11 +88,11 @@ def decode_state(raw: bytes | None) -> State | None:
     progress = {}
     for one in rest.decode().split():
         name, fence, applied = one.split(":")
-        progress[name] = Progress(int(fence), int(applied))
+        progress[name] = PartitionProgress(int(fence), int(applied))
     return State(run.decode(), nonce.decode(), history.decode(), progress)
 
 
-def _parted(raw: bytes | None) -> tuple[Head | None, int, str]:
+def _parted(raw: bytes | None) -> tuple[EntryHeader | None, int, str]:
     """The head, where the body begins, and the body's stamp."""
     found = None if raw is None else _HEAD.match(raw)
     if raw is None or found is None:
@@ -107,8 +107,8 @@ def _parted(raw: bytes | None) -> tuple[Head | None, int, str]:
     for one in revisions.decode().split():
         name, revision = one.split(":")
         as_of[name] = int(revision)
-    mark = Mark(nonce.decode(), Revisions(history.decode(), as_of))
-    return Head(mark, raw[start:middle], raw[middle:end]), end, stamp.decode()
+    mark = EntryVersion(nonce.decode(), Revisions(history.decode(), as_of))
+    return EntryHeader(mark, raw[start:middle], raw[middle:end]), end, stamp.decode()
 
 
 def _stamp(body: bytes) -> str:

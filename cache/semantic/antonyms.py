@@ -77,7 +77,7 @@ _WAYS = {
 }
 
 
-def ways(words: Sequence[str], language: str) -> dict[str, frozenset[str]]:
+def directions(words: Sequence[str], language: str) -> dict[str, frozenset[str]]:
     """By word that says which way, what comes next that is no small word: to Paris, from Rome."""
     known = _WAYS.get(language, ())
     found: defaultdict[str, set[str]] = defaultdict(set)
@@ -91,7 +91,7 @@ def ways(words: Sequence[str], language: str) -> dict[str, frozenset[str]]:
     return {way: frozenset(named) for way, named in found.items()}
 
 
-def poles(words: Sequence[str], language: str) -> dict[str, tuple[bool, ...]]:
+def antonym_sides(words: Sequence[str], language: str) -> dict[str, tuple[bool, ...]]:
     """By pair of opposites, the sides that the question names, in order, each where it begins."""
     known = _POLES.get(language, {})
     found: defaultdict[str, list[bool]] = defaultdict(list)

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from cachetools import LRUCache
 
-from cache.errors import TruthUnavailable
-from cache.semantic.similarity_buckets import Counts
+from cache.errors import ChangeFeedUnavailable
+from cache.semantic.similarity_buckets import BucketCounts
 
 _FRESH_S = 1.0  # after which they are read again; starting values, not measured
 _USABLE_S = 30.0  # after which they count for nothing: another worker may have seen wrong answers
@@ -19,35 +19,35 @@ _TENANTS_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class TenantStats:
     """A tenant's limit of wrong answers, and its counts by the number of the band."""
 
     error_max: float
-    counts: Mapping[int, Counts]
+    counts: Mapping[int, BucketCounts]
 
 
-class Ledger(Protocol):
+class BucketStatsStore(Protocol):
     """Where the counts of all processes come together. Raises `TruthUnavailable`."""
 
-    async def account(self, tenant: str, /) -> Account: ...
-    async def add(self, tenant: str, counts: Mapping[int, Counts], /) -> None: ...
+    async def read(self, tenant: str, /) -> TenantStats: ...
+    async def add(self, tenant: str, counts: Mapping[int, BucketCounts], /) -> None: ...
 
 
 @dataclass(slots=True)
-class _Known:
-    account: Account | None = None
+class _TenantState:
+    account: TenantStats | None = None
     read_at_s: float = 0.0
-    unwritten: dict[int, Counts] = field(default_factory=dict)
+    unwritten: dict[int, BucketCounts] = field(default_factory=dict)
     update: asyncio.Task[None] | None = None
 
 
-class Tallies:
-    def __init__(self, ledger: Ledger, clock_s: Callable[[], float]) -> None:
+class BucketStats:
+    def __init__(self, ledger: BucketStatsStore, clock_s: Callable[[], float]) -> None:
         self._ledger = ledger
         self._clock_s = clock_s
-        self._known: LRUCache[str, _Known] = LRUCache(_TENANTS_MAX)
+        self._known: LRUCache[str, _TenantState] = LRUCache(_TENANTS_MAX)
 
-    def of(self, tenant: str) -> Account | None:
+    def get(self, tenant: str) -> TenantStats | None:
         """What is known now; None while that is nothing, or too old."""
         known = self._of(tenant)
         age_s = self._clock_s() - known.read_at_s
@@ -57,14 +57,14 @@ class Tallies:
             return None
         counts = {**known.account.counts}
         for band, unwritten in known.unwritten.items():
-            counts[band] = _sum(counts.get(band, Counts()), unwritten)
+            counts[band] = _sum(counts.get(band, BucketCounts()), unwritten)
         return replace(known.account, counts=counts)
 
-    def add(self, tenant: str, band: int, seen: Counts) -> None:
+    def add(self, tenant: str, band: int, seen: BucketCounts) -> None:
         unwritten = self._of(tenant).unwritten
-        unwritten[band] = _sum(unwritten.get(band, Counts()), seen)
+        unwritten[band] = _sum(unwritten.get(band, BucketCounts()), seen)
 
-    async def settle(self) -> None:
+    async def flush(self) -> None:
         """Write what is unwritten; for the end of a process."""
         for tenant, known in list(self._known.items()):
             if known.update is not None:
@@ -72,29 +72,29 @@ class Tallies:
             if known.unwritten:
                 await self._refresh(tenant, known)
 
-    def _of(self, tenant: str) -> _Known:
-        return self._known.setdefault(tenant, _Known())
+    def _of(self, tenant: str) -> _TenantState:
+        return self._known.setdefault(tenant, _TenantState())
 
-    def _update(self, tenant: str, known: _Known) -> None:
+    def _update(self, tenant: str, known: _TenantState) -> None:
         if known.update is None or known.update.done():
             known.update = asyncio.create_task(self._refresh(tenant, known))
 
-    async def _refresh(self, tenant: str, known: _Known) -> None:
+    async def _refresh(self, tenant: str, known: _TenantState) -> None:
         unwritten, known.unwritten = known.unwritten, {}
         begun_at_s = self._clock_s()
         try:
             if unwritten:
                 await self._ledger.add(tenant, unwritten)
                 unwritten = {}
-            known.account = await self._ledger.account(tenant)
+            known.account = await self._ledger.read(tenant)
             known.read_at_s = begun_at_s
-        except TruthUnavailable:
+        except ChangeFeedUnavailable:
             for band, counts in unwritten.items():
                 self.add(tenant, band, counts)
 
 
-def _sum(one: Counts, other: Counts) -> Counts:
-    return Counts(
+def _sum(one: BucketCounts, other: BucketCounts) -> BucketCounts:
+    return BucketCounts(
         seen=one.seen + other.seen,
         served=one.served + other.served,
         verified=one.verified + other.verified,

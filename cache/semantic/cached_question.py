@@ -13,7 +13,7 @@ _HALF_BYTES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CachedQuestion:
     """family: 32 hexadecimal digits, equal for all that is asked of the same in the same way.
 
     vector: of unit length, by the judge, in half precision.
@@ -29,7 +29,7 @@ class Question:
         return b"".join((header, bytes.fromhex(self.family), halves, self.text.encode()))
 
 
-def decode(record: bytes) -> Question | None:
+def decode(record: bytes) -> CachedQuestion | None:
     """None for what is truncated, of another format, or no question at all."""
     if len(record) < _HEADER.size:
         return None
@@ -42,6 +42,6 @@ def decode(record: bytes) -> Question | None:
     if not np.isfinite(vector).all():
         return None
     try:
-        return Question(family, record[text_at:].decode(), vector)
+        return CachedQuestion(family, record[text_at:].decode(), vector)
     except UnicodeDecodeError:
         return None

@@ -267,7 +267,7 @@ def negations(words: Sequence[str], language: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def apart(language: str) -> frozenset[str]:
+def strip_function_words(language: str) -> frozenset[str]:
     """Words that ask for nothing, and numbers, which are compared as such."""
     return _APART.get(language, frozenset())
 

@@ -35,7 +35,7 @@ AGREEMENT_MIN = 0.92  # of the weight of all words, which also adds up those abo
 _WEIGHTLESS = 1 / 150  # the share of a word that a text of 150 words holds once
 
 
-class Lexicon(Protocol):
+class WordFrequencies(Protocol):
     """The words of texts, as they are searched for."""
 
     def words(self, text: str, /) -> Sequence[str]:
@@ -70,7 +70,7 @@ class Features:
     words: Mapping[str, float]
 
 
-def features(text: str, languages: Collection[str], lexicon: Lexicon) -> Features:
+def features(text: str, languages: Collection[str], lexicon: WordFrequencies) -> Features:
     """languages: in which the index analyses the question; the words of others don't count as such.
 
     Takes time linear in the text.
@@ -88,13 +88,13 @@ def features(text: str, languages: Collection[str], lexicon: Lexicon) -> Feature
         units=entities.units(text) | function_words.units(words),
         dates=function_words.dates(words, read_in),
         negations=function_words.negations(words, read_in),
-        poles=antonyms.poles(words, read_in),
-        ways=antonyms.ways(words, read_in),
+        poles=antonyms.antonym_sides(words, read_in),
+        ways=antonyms.directions(words, read_in),
         codes=entities.codes(text),
         words={
             lexicon.stem(word, stemmed_in): lexicon.share(word, stemmed_in)
             for word in words
-            if word.isalpha() and word not in function_words.apart(read_in)
+            if word.isalpha() and word not in function_words.strip_function_words(read_in)
         },
     )
 

@@ -28,7 +28,7 @@ _PRECISION = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class BucketCounts:
     """Of one band: pairs that passed the guards, answers given, samples computed, wrong ones."""
 
     seen: int = 0
@@ -37,18 +37,18 @@ class Counts:
     wrong: int = 0
 
 
-def band(similarity: float) -> int | None:
+def bucket_of(similarity: float) -> int | None:
     """The number of the band that a similarity lies in, counted from the least similar."""
     below = sum(edge <= similarity for edge in EDGES)
     return below - 1 if below else None
 
 
-def span(number: int) -> tuple[float, float]:
+def bucket_bounds(number: int) -> tuple[float, float]:
     """From, inclusive, and to, exclusive but for 1."""
     return EDGES[number], (*EDGES, 1.0)[number + 1]
 
 
-def bound(counts: Counts) -> float:
+def error_upper_bound(counts: BucketCounts) -> float:
     """The one-sided upper bound of the share of wrong answers; 1 before anything is verified.
 
     The greatest p at which so few wrong ones, or fewer, still have a chance of 5 %.
@@ -68,27 +68,27 @@ def bound(counts: Counts) -> float:
     return high
 
 
-def is_open(counts: Counts, error_max: float) -> bool:
+def is_open(counts: BucketCounts, error_max: float) -> bool:
     """Whether what lies in the band may be served."""
-    return bound(counts) <= error_max
+    return error_upper_bound(counts) <= error_max
 
 
-def sample_share(counts: Counts, error_max: float) -> float:
+def sample_share(counts: BucketCounts, error_max: float) -> float:
     """The share of the band's pairs to compute for real, in the background if one is served."""
     if not is_open(counts, error_max):
         return _SHUT_SAMPLE
-    one_more = Counts(verified=counts.verified + 1, wrong=counts.wrong + 1)
+    one_more = BucketCounts(verified=counts.verified + 1, wrong=counts.wrong + 1)
     return _OPEN_SAMPLE if is_open(one_more, error_max) else _UNSURE_SAMPLE
 
 
-def aged(counts: Counts) -> Counts:
+def decay(counts: BucketCounts) -> BucketCounts:
     """The counts as they are kept: what was verified halves when there is enough of it.
 
     The wrong ones are rounded up. The statement that adds counts does the same.
     """
     if counts.verified < VERIFIED_MAX:
         return counts
-    return Counts(counts.seen, counts.served, counts.verified // 2, (counts.wrong + 1) // 2)
+    return BucketCounts(counts.seen, counts.served, counts.verified // 2, (counts.wrong + 1) // 2)
 
 
 def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:

@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.admin.audit_log_schemas import AuditLogAnswer, LoggedBody
-from gateway.http.request_context import Exchange, answer
+from gateway.http.request_context import RequestContext, json_response
 from gateway.schemas import Instant
-from index.audit.audit_log import Wanted
+from index.audit.audit_log import AuditLogFilter
 
 _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
@@ -18,9 +18,9 @@ _SECONDS = r"[-+0-9.eE_\s]*"
 _INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
 
 
-async def get_audit_log(exchange: Exchange) -> Response:
+async def get_audit_log(exchange: RequestContext) -> Response:
     """`cursor` is what the page before says."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     query = exchange.request.query_params
     limit = query.get("limit", str(_PAGE_MAX))
     if not re.fullmatch(_NUMBER, limit) or not 1 <= int(limit) <= _PAGE_MAX:
@@ -32,15 +32,16 @@ async def get_audit_log(exchange: Exchange) -> Response:
     since, begun = _instant("since", query.get("since")), await log.begun(tenant)
     page = await log.page(
         tenant,
-        Wanted(
-            subject=schemas.checked("subject", schemas.LINE, query.get("subject", "")) or None,
-            document=schemas.checked("document", schemas.LINE, query.get("document", "")) or None,
+        AuditLogFilter(
+            subject=schemas.parse_value("subject", schemas.LINE, query.get("subject", "")) or None,
+            document=schemas.parse_value("document", schemas.LINE, query.get("document", ""))
+            or None,
             since=max((at for at in (since, begun) if at is not None), default=None),
         ),
         before=None if cursor is None else int(cursor),
         limit=int(limit),
     )
-    return answer(
+    return json_response(
         AuditLogAnswer(
             rows=tuple(map(LoggedBody.of, page.rows)),
             cursor=None if page.before is None else str(page.before),

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from gateway.schemas import Body, Instant
-from index.audit.audit_log import Logged
+from index.audit.audit_log import LoggedAction
 
 
 class LoggedBody(Body):
@@ -23,7 +23,7 @@ class LoggedBody(Body):
     hash: str = Field(description="SHA-256 of the row and the hash of the one before, in hex")
 
     @classmethod
-    def of(cls, row: Logged) -> "LoggedBody":
+    def of(cls, row: LoggedAction) -> "LoggedBody":
         return cls(
             number=row.number,
             at=row.at,

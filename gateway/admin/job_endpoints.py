@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.admin.job_schemas import JobAnswer, JobsAnswer
-from gateway.auth.authenticator import Admitted
+from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents import deletion
-from gateway.http.request_context import Exchange, answer
+from gateway.http.request_context import RequestContext, json_response
 from gateway.problems import Problem
 from index.jobs.job_queue import Job, State
 from index.model.scope import PUBLIC
@@ -21,9 +21,9 @@ _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
 
 
-async def list_jobs(exchange: Exchange) -> Response:
+async def list_jobs(exchange: RequestContext) -> Response:
     """`cursor` is what the page before says."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     query = exchange.request.query_params
     state = query.get("state")
     if state is not None and state not in get_args(State):
@@ -38,12 +38,12 @@ async def list_jobs(exchange: Exchange) -> Response:
         admitted.principal.tenant,
         subject=None if _is_admin(admitted) else admitted.principal.subject,
         state=cast("State | None", state),
-        kind=schemas.checked("kind", schemas.LINE, query.get("kind", "")) or None,
+        kind=schemas.parse_value("kind", schemas.LINE, query.get("kind", "")) or None,
         before=None if cursor is None else int(cursor),
         limit=int(limit) + 1,
     )
     shown = page[: int(limit)]
-    return answer(
+    return json_response(
         JobsAnswer(
             jobs=tuple(map(JobAnswer.of, shown)),
             cursor=str(shown[-1].place) if len(page) > len(shown) else None,
@@ -51,35 +51,35 @@ async def list_jobs(exchange: Exchange) -> Response:
     )
 
 
-async def get_job(exchange: Exchange) -> Response:
+async def get_job(exchange: RequestContext) -> Response:
     """The operator sees what is no tenant's: the deletion of one."""
     if exchange.is_operator:
-        job = await exchange.services.jobs.show(PUBLIC, _job_id(exchange))
+        job = await exchange.services.jobs.get(PUBLIC, _job_id(exchange))
         if job is None:
             raise _no_such_job()
-        return answer(JobAnswer.of(job))
-    return answer(JobAnswer.of(await _job(exchange, await exchange.admit())))
+        return json_response(JobAnswer.of(job))
+    return json_response(JobAnswer.of(await _job(exchange, await exchange.authenticate())))
 
 
-async def replay_job(exchange: Exchange) -> Response:
+async def replay_job(exchange: RequestContext) -> Response:
     """It waits again, with all its attempts, and runs with the rights of whoever asked for it."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     job = await _job(exchange, admitted)
     if not await exchange.services.jobs.replay(admitted.principal.tenant, job.job_id):
         raise problems.conflict("job_id", "Only a job that has failed can be replayed.")
-    return answer(JobAnswer.of(await _job(exchange, admitted)))
+    return json_response(JobAnswer.of(await _job(exchange, admitted)))
 
 
-async def drop_job(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
+async def drop_job(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
     job = await _job(exchange, admitted)
-    if not await exchange.services.jobs.drop(admitted.principal.tenant, job.job_id):
+    if not await exchange.services.jobs.delete(admitted.principal.tenant, job.job_id):
         raise problems.conflict("job_id", "The job is at work.")
     return Response(status_code=204)
 
 
-async def _job(exchange: Exchange, admitted: Admitted) -> Job:
-    job = await exchange.services.jobs.show(admitted.principal.tenant, _job_id(exchange))
+async def _job(exchange: RequestContext, admitted: AuthenticatedRequest) -> Job:
+    job = await exchange.services.jobs.get(admitted.principal.tenant, _job_id(exchange))
     if job is None or not (
         _is_admin(admitted)
         or job.subject == admitted.principal.subject
@@ -89,11 +89,11 @@ async def _job(exchange: Exchange, admitted: Admitted) -> Job:
     return job
 
 
-def _job_id(exchange: Exchange) -> str:
-    return schemas.checked("job_id", schemas.NAME, exchange.request.path_params["job_id"])
+def _job_id(exchange: RequestContext) -> str:
+    return schemas.parse_value("job_id", schemas.NAME, exchange.request.path_params["job_id"])
 
 
-def _is_admin(admitted: Admitted) -> bool:
+def _is_admin(admitted: AuthenticatedRequest) -> bool:
     return "admin" in admitted.principal.roles
 
 

@@ -17,17 +17,17 @@ from gateway.admin.key_schemas import (
     TokenBody,
 )
 from gateway.auth.authenticator import utc_now
-from gateway.auth.credentials import key_digest, make_key, make_secret, narrow, new_id
-from gateway.http.request_context import Exchange, answer
+from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
+from gateway.http.request_context import RequestContext, json_response
 from index.tenants.principals import ShownKey
 
 _PAGE_MAX = 100
 
 
-async def create_key(exchange: Exchange) -> Response:
+async def create_key(exchange: RequestContext) -> Response:
     """An admin makes keys of its own tenant; of others it is told that they don't exist."""
     own = await _own_tenant(exchange)
-    body = exchange.parse(KeyBody)
+    body = exchange.parse_body(KeyBody)
     tenant = _tenant(own, body.tenant)
     key, kept = make_key(
         subject=body.subject,
@@ -39,7 +39,7 @@ async def create_key(exchange: Exchange) -> Response:
     )
     if not await exchange.services.principals.create(tenant, kept):
         raise _no_such_tenant()
-    return answer(KeyAnswer(id=kept.key_id, key=key), 201)
+    return json_response(KeyAnswer(id=kept.key_id, key=key), 201)
 
 
 def _tenant(own: str | None, named: str | None) -> str:
@@ -52,25 +52,25 @@ def _tenant(own: str | None, named: str | None) -> str:
     return tenant
 
 
-async def list_keys(exchange: Exchange) -> Response:
+async def list_keys(exchange: RequestContext) -> Response:
     """In the order of their identifiers; `cursor` is the last one of the page before."""
     own = await _own_tenant(exchange)
     query = exchange.request.query_params
     named = query.get("tenant")
     if named is not None:
-        named = schemas.checked("tenant", schemas.TENANT, named)
+        named = schemas.parse_value("tenant", schemas.TENANT, named)
     tenant = _tenant(own, named)
     page = await exchange.services.principals.page(
         tenant,
-        after=schemas.checked("cursor", schemas.LINE, query.get("cursor", "")),
+        after=schemas.parse_value("cursor", schemas.LINE, query.get("cursor", "")),
         limit=_PAGE_MAX + 1,
     )
     shown = page[:_PAGE_MAX]
     cursor = shown[-1].key_id if len(page) > len(shown) else None
-    return answer(KeysAnswer(keys=tuple(map(_summary, shown)), cursor=cursor))
+    return json_response(KeysAnswer(keys=tuple(map(_summary, shown)), cursor=cursor))
 
 
-async def rotate_key(exchange: Exchange) -> Response:
+async def rotate_key(exchange: RequestContext) -> Response:
     """A new key for the same holder; the old one works a while longer."""
     own = await _own_tenant(exchange)
     key_id = _key_id(exchange)
@@ -79,10 +79,10 @@ async def rotate_key(exchange: Exchange) -> Response:
     until = utc_now() + timedelta(seconds=body.overlap_s)
     if not await exchange.services.principals.rotate(own, key_id, new, key_digest(key), until):
         raise _no_such_key()
-    return answer(KeyAnswer(id=new, key=key), 201)
+    return json_response(KeyAnswer(id=new, key=key), 201)
 
 
-async def revoke_key(exchange: Exchange) -> Response:
+async def revoke_key(exchange: RequestContext) -> Response:
     """It stops working at the next request, on every worker, and all tokens made with it."""
     principal = await exchange.operator_or_principal()
     tenant = None if principal is None else principal.tenant
@@ -91,25 +91,25 @@ async def revoke_key(exchange: Exchange) -> Response:
     return Response(status_code=204)
 
 
-async def create_token(exchange: Exchange) -> Response:
-    principal = (await exchange.admit()).principal
-    body = exchange.parse(TokenBody)
-    token, kept = narrow(principal, body, utc_now())
+async def create_token(exchange: RequestContext) -> Response:
+    principal = (await exchange.authenticate()).principal
+    body = exchange.parse_body(TokenBody)
+    token, kept = narrow_token(principal, body, utc_now())
     if not await exchange.services.principals.create(principal.tenant, kept):
         raise problems.unauthorized()  # revoked a moment ago
     assert kept.expires_at is not None, "each token ends"
-    return answer(TokenAnswer(id=kept.key_id, token=token, expires_at=kept.expires_at), 201)
+    return json_response(TokenAnswer(id=kept.key_id, token=token, expires_at=kept.expires_at), 201)
 
 
-async def revoke_token(exchange: Exchange) -> Response:
+async def revoke_token(exchange: RequestContext) -> Response:
     """A token ends itself and those made with it; a key, or a person, any of its subject's."""
-    principal = (await exchange.admit()).principal
+    principal = (await exchange.authenticate()).principal
     if not await exchange.services.principals.revoke_token(principal, _key_id(exchange)):
         raise _no_such_key()
     return Response(status_code=204)
 
 
-async def _own_tenant(exchange: Exchange) -> str | None:
+async def _own_tenant(exchange: RequestContext) -> str | None:
     """None for the operator. A token would outlive itself by what it makes, so it makes nothing."""
     principal = await exchange.operator_or_principal()
     if principal is None:
@@ -119,8 +119,8 @@ async def _own_tenant(exchange: Exchange) -> str | None:
     return principal.tenant
 
 
-def _key_id(exchange: Exchange) -> str:
-    return schemas.checked("key_id", schemas.NAME, exchange.request.path_params["key_id"])
+def _key_id(exchange: RequestContext) -> str:
+    return schemas.parse_value("key_id", schemas.NAME, exchange.request.path_params["key_id"])
 
 
 def _summary(key: ShownKey) -> KeySummary:

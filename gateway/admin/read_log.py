@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 import structlog
 
-from index.audit.audit_log import Sighting, parts
+from index.audit.audit_log import ReadEvent, parts
 from index.errors import DatabaseUnavailable
-from index.model.audit_actor import SYSTEM, Actor
+from index.model.audit_actor import SYSTEM, AuditActor
 from index.tenants.principals import Principal
 
 FLUSH_S = 1.0
@@ -31,7 +31,7 @@ _READ_MAX = 100  # bodies between two turns of the event loop; 1 ms
 log = structlog.get_logger()
 
 
-class Viewer(NamedTuple):
+class Reader(NamedTuple):
     """A reader of a tenant's documents, as `index.model.audit_actor` has it; a principal is one."""
 
     tenant: str
@@ -39,15 +39,15 @@ class Viewer(NamedTuple):
     key_id: str | None
 
 
-class Log(Protocol):
-    async def saw(self, sightings: Sequence[Sighting], /) -> None: ...
+class ReadStore(Protocol):
+    async def append_reads(self, sightings: Sequence[ReadEvent], /) -> None: ...
 
 
 @dataclass(slots=True)
-class _Note:
+class _PendingView:
     """An answer that was given, as often as it was; times in seconds since 1970."""
 
-    viewer: Viewer
+    viewer: Reader
     body: bytes
     first_s: float
     last_s: float
@@ -55,7 +55,7 @@ class _Note:
 
 
 @dataclass(slots=True)
-class _Sight:
+class _ViewCounts:
     """What a viewer saw that is not kept yet."""
 
     first_s: float
@@ -64,19 +64,19 @@ class _Sight:
     documents: set[str] = field(default_factory=set)
 
 
-class Seen:
+class ReadLog:
     """now_s: since 1970. is_on: whether anything is noted at all. every_s: how often it is kept."""
 
     def __init__(
-        self, kept: Log, now_s: Callable[[], float], *, is_on: bool, every_s: float = FLUSH_S
+        self, kept: ReadStore, now_s: Callable[[], float], *, is_on: bool, every_s: float = FLUSH_S
     ) -> None:
         self._log = kept
         self._now_s = now_s
         self._is_on = is_on
         self._every_s = every_s
-        self._notes: dict[tuple[bytes, str], _Note] = {}
+        self._notes: dict[tuple[bytes, str], _PendingView] = {}
         self._bodies_bytes = 0
-        self._sights: dict[Viewer, _Sight] = {}
+        self._sights: dict[Reader, _ViewCounts] = {}
         self._size = 0  # of the sights, with one for each viewer
         self._lost: Counter[str] = Counter()  # answers, by tenant
         self._hurry = asyncio.Event()
@@ -90,12 +90,12 @@ class Seen:
         elif self._is_on:
             self._note(principal, key, body, note)
 
-    def documents(self, who: Principal | Viewer, documents: Iterable[str]) -> None:
+    def documents(self, who: Principal | Reader, documents: Iterable[str]) -> None:
         """They get to see these, in another way."""
         if self._is_on:
             now_s = self._now_s()
-            viewer = Viewer(who.tenant, who.subject, who.key_id)
-            self._add(viewer, _Sight(now_s, now_s, 1, set(documents)))
+            viewer = Reader(who.tenant, who.subject, who.key_id)
+            self._add(viewer, _ViewCounts(now_s, now_s, 1, set(documents)))
 
     async def flush(self) -> None:
         """Keep what was noted; what can't be kept now is kept the next time.
@@ -112,7 +112,7 @@ class Seen:
             log.exception("seen", state="unkept")
 
     @asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
+    async def background_flush(self) -> AsyncIterator[None]:
         """Meanwhile what is noted is kept, again and again, and the rest at the end."""
         over = asyncio.Event()
         flushing = asyncio.create_task(self._flush_until(over))
@@ -133,8 +133,10 @@ class Seen:
             self._hurry.clear()
             await self.flush()
 
-    def _note(self, principal: Principal, key: str, body: bytes, before: _Note | None) -> None:
-        viewer = Viewer(principal.tenant, principal.subject, principal.key_id)
+    def _note(
+        self, principal: Principal, key: str, body: bytes, before: _PendingView | None
+    ) -> None:
+        viewer = Reader(principal.tenant, principal.subject, principal.key_id)
         now_s = self._now_s()
         if before is not None and before.body == body:  # from Redis, again
             before.answers += 1
@@ -145,7 +147,7 @@ class Seen:
             return
         if before is not None:  # another answer by now, and the one before was seen too
             self._notes[principal.digest, f"{key} {len(self._notes)}"] = before
-        self._notes[principal.digest, key] = _Note(viewer, body, now_s, now_s)
+        self._notes[principal.digest, key] = _PendingView(viewer, body, now_s, now_s)
         self._bodies_bytes += len(body)
         if len(self._notes) > NOTES_MAX // 2 or self._bodies_bytes > BODIES_BYTES_MAX // 2:
             self._hurry.set()
@@ -158,11 +160,11 @@ class Seen:
             documents = shown.get(id(note.body))
             if documents is None:
                 documents = shown[id(note.body)] = _shown(note.body)
-            self._add(note.viewer, _Sight(note.first_s, note.last_s, note.answers, documents))
+            self._add(note.viewer, _ViewCounts(note.first_s, note.last_s, note.answers, documents))
             if not number % _READ_MAX:
                 await asyncio.sleep(0)
 
-    def _add(self, viewer: Viewer, more: _Sight) -> None:
+    def _add(self, viewer: Reader, more: _ViewCounts) -> None:
         sight = self._sights.get(viewer)
         new = len(more.documents if sight is None else more.documents - sight.documents)
         new += sight is None
@@ -171,7 +173,7 @@ class Seen:
             return
         self._size += new
         if sight is None:
-            sight = self._sights[viewer] = _Sight(more.first_s, more.last_s)
+            sight = self._sights[viewer] = _ViewCounts(more.first_s, more.last_s)
         sight.first_s = min(sight.first_s, more.first_s)
         sight.last_s = max(sight.last_s, more.last_s)
         sight.answers += more.answers
@@ -184,7 +186,7 @@ class Seen:
             self._size -= sum(len(sight.documents) + 1 for sight in portion.values())
             try:
                 rows = chain.from_iterable(starmap(_sightings, portion.items()))
-                await self._log.saw(list(rows))
+                await self._log.append_reads(list(rows))
             except BaseException:
                 for viewer, sight in portion.items():
                     self._add(viewer, sight)
@@ -192,9 +194,9 @@ class Seen:
         lost, self._lost = self._lost, Counter()
         try:
             if lost:
-                await self._log.saw(
+                await self._log.append_reads(
                     [
-                        Sighting(tenant, SYSTEM, {"lost": answers})
+                        ReadEvent(tenant, SYSTEM, {"lost": answers})
                         for tenant, answers in lost.items()
                     ]
                 )
@@ -207,12 +209,12 @@ def _shown(body: bytes) -> set[str]:
     return {hit["document_id"] for hit in orjson.loads(body)["hits"]}
 
 
-def _portions(viewers: Sequence[Viewer]) -> Iterator[Sequence[Viewer]]:
+def _portions(viewers: Sequence[Reader]) -> Iterator[Sequence[Reader]]:
     for start in range(0, len(viewers), _ROWS_MAX):
         yield viewers[start : start + _ROWS_MAX]
 
 
-def _sightings(viewer: Viewer, sight: _Sight) -> Iterator[Sighting]:
+def _sightings(viewer: Reader, sight: _ViewCounts) -> Iterator[ReadEvent]:
     """One row, or more if there are too many documents for one, each with the same counts."""
     told: dict[str, Any] = {
         "answers": sight.answers,
@@ -220,5 +222,5 @@ def _sightings(viewer: Viewer, sight: _Sight) -> Iterator[Sighting]:
         "last": datetime.fromtimestamp(sight.last_s, UTC),
     }
     for documents in parts(sorted(sight.documents)) if sight.documents else [()]:
-        who = Actor(viewer.subject, viewer.key_id)
-        yield Sighting(viewer.tenant, who, told | {"documents": list(documents)})
+        who = AuditActor(viewer.subject, viewer.key_id)
+        yield ReadEvent(viewer.tenant, who, told | {"documents": list(documents)})

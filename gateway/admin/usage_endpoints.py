@@ -13,25 +13,25 @@ from gateway.admin.usage_schemas import (
     UsageAnswer,
 )
 from gateway.auth.authenticator import utc_now
-from gateway.http.request_context import Exchange, answer
-from index.tenants.usage import Status
+from gateway.http.request_context import RequestContext, json_response
+from index.tenants.usage import IngestStatus
 
 _DAYS_MAX = 366
 
 
-async def get_usage(exchange: Exchange) -> Response:
+async def get_usage(exchange: RequestContext) -> Response:
     """By day and operation; `from` and `to` are days, this month if absent."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     tenant, services = admitted.principal.tenant, exchange.services
     today = utc_now().date()
     first, last = _day(exchange, "from", today.replace(day=1)), _day(exchange, "to", today)
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
-    await services.spending.flush()
+    await services.usage_meter.flush()
     month = await services.usage.month(tenant, today.replace(day=1))
     days = await services.usage.days(tenant, first, last)
     limit = services.settings.budget_month if month.budget is None else month.budget
-    return answer(
+    return json_response(
         UsageAnswer(
             days=tuple(
                 DayAnswer(
@@ -50,24 +50,24 @@ async def get_usage(exchange: Exchange) -> Response:
     )
 
 
-async def put_budget(exchange: Exchange) -> Response:
+async def put_budget(exchange: RequestContext) -> Response:
     """What waited for money is tried again."""
-    tenant = schemas.checked("tenant", schemas.TENANT, exchange.request.path_params["tenant"])
-    body = exchange.parse(BudgetBody)
+    tenant = schemas.parse_value("tenant", schemas.TENANT, exchange.request.path_params["tenant"])
+    body = exchange.parse_body(BudgetBody)
     if not await exchange.services.usage.put_budget(tenant, body.budget_month):
         raise problems.not_found("tenant", "There is no such tenant.")
-    exchange.services.spending.forget(tenant)
-    await exchange.services.jobs.hurry(tenant)
+    exchange.services.usage_meter.drop_cached(tenant)
+    await exchange.services.jobs.run_now(tenant)
     return Response(status_code=204)
 
 
-async def get_status(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    await exchange.services.spending.flush()
+async def get_status(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    await exchange.services.usage_meter.flush()
     sources = await exchange.services.usage.status(admitted.principal.tenant)
     audited = await exchange.services.audits.last(admitted.principal.tenant)
     waits = [each.oldest_waiting_s for each in sources if each.oldest_waiting_s is not None]
-    return answer(
+    return json_response(
         StatusAnswer(
             waiting=sum(each.waiting for each in sources),
             running=sum(each.running for each in sources),
@@ -83,7 +83,7 @@ async def get_status(exchange: Exchange) -> Response:
     )
 
 
-def _source(status: Status) -> SourceStatusBody:
+def _source(status: IngestStatus) -> SourceStatusBody:
     return SourceStatusBody(
         source=status.source,
         waiting=status.waiting,
@@ -100,7 +100,7 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 
-def _day(exchange: Exchange, name: str, default: date) -> date:
+def _day(exchange: RequestContext, name: str, default: date) -> date:
     told = exchange.request.query_params.get(name)
     if told is None:
         return default

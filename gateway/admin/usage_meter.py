@@ -13,8 +13,8 @@ import structlog
 from cachetools import TTLCache
 
 from index.errors import BudgetSpent, DatabaseUnavailable
-from index.tenants.usage import Amounts, Month, Usage, Use
-from ingest.billing_context import payer
+from index.tenants.usage import MonthlyUsage, UsageAmounts, UsageKey, UsageStore
+from ingest.billing_context import billed_tenant
 
 FLUSH_S = 2.0
 LOOK_S = 5.0  # between two looks at what a tenant has spent this month
@@ -31,7 +31,7 @@ _OPERATIONS = {
 log = structlog.get_logger()
 
 
-class Spending:
+class UsageMeter:
     """prices: for a million tokens of each kind that clients tell of; what has none costs nothing.
 
     budget: of a tenant for a month; None if there is no limit.
@@ -39,7 +39,7 @@ class Spending:
 
     def __init__(
         self,
-        usage: Usage,
+        usage: UsageStore,
         now: Callable[[], datetime],
         *,
         prices: Mapping[str, float],
@@ -49,27 +49,27 @@ class Spending:
         self._now = now
         self._prices = prices
         self._budget = budget
-        self._counted: defaultdict[Use, Amounts] = defaultdict(Amounts)
-        self._months: TTLCache[str, Month] = TTLCache(_TENANTS_MAX, LOOK_S)
+        self._counted: defaultdict[UsageKey, UsageAmounts] = defaultdict(UsageAmounts)
+        self._months: TTLCache[str, MonthlyUsage] = TTLCache(_TENANTS_MAX, LOOK_S)
 
     def tokens(self, kind: str, used: int) -> None:
         """A service's client says what a call used."""
-        if (tenant := payer()) is not None:
+        if (tenant := billed_tenant()) is not None:
             money = used / 1_000_000 * self._prices.get(kind, 0.0)
-            self._count(tenant, _OPERATIONS[kind], "", Amounts(tokens=used, money=money))
+            self._count(tenant, _OPERATIONS[kind], "", UsageAmounts(tokens=used, money=money))
 
     def chunks(self, tenant: str, source: str, embedded: int, reused: int) -> None:
         """A document was written, or found unchanged."""
         if embedded or reused:
-            self._count(tenant, "ingest", source, Amounts(embedded=embedded, reused=reused))
+            self._count(tenant, "ingest", source, UsageAmounts(embedded=embedded, reused=reused))
 
     async def check(self) -> None:
         """Raise `BudgetSpent` if who would pay for an embedding now has nothing left for it."""
-        tenant = payer()
-        if tenant is not None and await self.is_spent(tenant):
+        tenant = billed_tenant()
+        if tenant is not None and await self.is_budget_spent(tenant):
             raise BudgetSpent(tenant)
 
-    async def is_spent(self, tenant: str) -> bool:
+    async def is_budget_spent(self, tenant: str) -> bool:
         """What others have spent counts within a few seconds; what costs nothing never does."""
         if not any(self._prices.values()):
             return False
@@ -81,13 +81,13 @@ class Spending:
         limit = self._budget if month.budget is None else month.budget
         return limit is not None and month.money >= limit
 
-    def forget(self, tenant: str) -> None:
+    def drop_cached(self, tenant: str) -> None:
         """Another limit holds from now on, as far as this process is concerned."""
         self._months.pop(tenant, None)
 
     async def flush(self) -> None:
         """Keep what was counted; what can't be kept now is kept the next time."""
-        counted, self._counted = self._counted, defaultdict(Amounts)
+        counted, self._counted = self._counted, defaultdict(UsageAmounts)
         if not counted:
             return
         try:
@@ -98,7 +98,7 @@ class Spending:
                 self._counted[use].add(amounts)
 
     @asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
+    async def background_flush(self) -> AsyncIterator[None]:
         """Meanwhile what is counted is kept, again and again, and the rest at the end."""
         flushing = asyncio.create_task(self._flush_forever())
         try:
@@ -113,8 +113,8 @@ class Spending:
             await asyncio.sleep(FLUSH_S)
             await self.flush()
 
-    def _count(self, tenant: str, operation: str, source: str, amounts: Amounts) -> None:
-        self._counted[Use(tenant, self._today(), operation, source)].add(amounts)
+    def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
+        self._counted[UsageKey(tenant, self._today(), operation, source)].add(amounts)
         if (month := self._months.get(tenant)) is not None:
             month.money += amounts.money
 

@@ -11,19 +11,19 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.answer.answer_schemas import AnswerBody
 from gateway.answer.event_stream import EventStream, Tell, while_read
-from gateway.http.request_context import Exchange
+from gateway.http.request_context import RequestContext
 from gateway.rag import conversation
-from gateway.rag.answer_generator import Answerer
+from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.citations import Citations
-from gateway.rag.passage import Passage, of_answer
-from gateway.search.search_endpoint import told
+from gateway.rag.passage import Passage, passages_of_answer
+from gateway.search.search_endpoint import response_headers
 from index.errors import BudgetSpent
 from index.tenants.principals import Principal
 from ingest.errors import ChatTooLate, ChatUnavailable
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _RetrievedHits:
     """What there is to write from. fallback: what is said instead, if it is not enough."""
 
     tenant: str
@@ -42,38 +42,42 @@ class _Found:
         }
 
 
-async def written(exchange: Exchange, principal: Principal, asked: AnswerBody) -> Response:
+async def write_response(
+    exchange: RequestContext, principal: Principal, asked: AnswerBody
+) -> Response:
     """The search has the server's deadline, the model its own."""
-    with exchange.services.deadlines.within(exchange.services.settings.deadline_s):
+    with exchange.services.deadlines.timeout(exchange.services.settings.deadline_s):
         found = await _found(exchange, principal, asked)
-        answerer = (await exchange.services.assisting.tools()).answerer
+        answerer = (await exchange.services.rag_tools.tools()).answerer
     assert answerer is not None, "a model is set"
-    writing = _Writing(exchange, answerer, asked, found)
+    writing = _AnswerRun(exchange, answerer, asked, found)
     if asked.stream:
-        return EventStream(writing.tell_all, found.headers)
+        return EventStream(writing.stream_events, found.headers)
     return await writing.whole()
 
 
-async def _found(exchange: Exchange, principal: Principal, asked: AnswerBody) -> _Found:
-    understood = await conversation.understand(exchange, principal, asked)
-    if understood.asked is None:
+async def _found(
+    exchange: RequestContext, principal: Principal, asked: AnswerBody
+) -> _RetrievedHits:
+    understood = await conversation.interpret(exchange, principal, asked)
+    if understood.body is None:
         headers = _headers(understood.headers)
-        return _Found(principal.tenant, asked.query, (), headers, gate="closed")
-    wanted, served = await conversation.found(exchange, understood.asked)
+        return _RetrievedHits(principal.tenant, asked.query, (), headers, gate="closed")
+    wanted, served = await conversation.search_interpreted(exchange, understood.body)
     body = orjson.loads(served.body)
     fallback = None
     if not body["hits"] or body.get("low_confidence"):
         fallback = await _fallback(exchange, wanted.scope.tenant)
-    return _Found(
+    return _RetrievedHits(
         wanted.scope.tenant,
         wanted.query.text,
         body["hits"],
-        _headers([*told(exchange, wanted, served), *understood.headers]),
+        _headers([*response_headers(exchange, wanted, served), *understood.headers]),
         fallback=fallback,
     )
 
 
-async def _fallback(exchange: Exchange, tenant: str) -> str:
+async def _fallback(exchange: RequestContext, tenant: str) -> str:
     own = (await exchange.services.confidences.read(tenant)).fallback
     return own or exchange.services.settings.answer_fallback
 
@@ -82,17 +86,23 @@ def _headers(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     return {name.decode(): value.decode() for name, value in headers}
 
 
-class _Writing:
+class _AnswerRun:
     """One answer, as it is written."""
 
     def __init__(
-        self, exchange: Exchange, answerer: Answerer, asked: AnswerBody, found: _Found
+        self,
+        exchange: RequestContext,
+        answerer: AnswerGenerator,
+        asked: AnswerBody,
+        found: _RetrievedHits,
     ) -> None:
         self._exchange = exchange
         self._answerer = answerer
         self._asked = asked
         self._found = found
-        self._passages: list[Passage] = answerer.chosen([of_answer(hit) for hit in found.hits])
+        self._passages: list[Passage] = answerer.select_passages(
+            [passages_of_answer(hit) for hit in found.hits]
+        )
         self._citations = Citations(self._passages)
 
     async def whole(self) -> Response:
@@ -115,7 +125,7 @@ class _Writing:
             orjson.dumps(body), media_type="application/json", headers=self._found.headers
         )
 
-    async def tell_all(self, tell: Tell) -> None:
+    async def stream_events(self, tell: Tell) -> None:
         """Events, the last of which is `done` or `error`."""
         await tell("retrieved", self._found.shown())
         try:
@@ -154,7 +164,7 @@ class _Writing:
             )
         except BudgetSpent:
             assist("answer", "budget")
-            raise problems.spent() from None
+            raise problems.budget_spent() from None
         except ChatTooLate:
             assist("answer", "deadline")
             raise problems.model_away("The language model takes too long.", 504) from None

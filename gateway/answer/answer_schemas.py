@@ -14,7 +14,7 @@ class AnswerBody(SearchBody):
     stream: bool = Field(False, description="as server-sent events while it is written")
 
 
-class WrittenAnswerAnswer(Body):
+class GeneratedAnswer(Body):
     answer: str = Field(description="empty if the gate is closed")
     citations: tuple[CitationAnswer, ...] = Field(description="of the marks in it, such as [1]")
     hits: tuple[HitAnswer, ...] = Field(description="that it was written from, or would have been")

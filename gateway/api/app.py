@@ -20,7 +20,7 @@ from gateway.api.routes import CALLS
 from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.endpoint import Endpoint, refused
 from gateway.http.head import HeadLimits
-from gateway.http.request_context import Call
+from gateway.http.request_context import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.metrics import Metrics
 from gateway.search import embedders
@@ -59,7 +59,7 @@ def create() -> ASGIApp:
     """The application with the settings of the environment, as uvicorn's workers start it."""
     settings = Settings()
     logs.configure(settings.log_level)
-    parent_watch.follow()
+    parent_watch.stop_with_parent()
     counted = Metrics()
     made = embedders.make_all(settings, counted.embedding_tokens)
     for embedder in made:
@@ -87,10 +87,10 @@ def create_app(settings: Settings, counted: Metrics, *made: Embedder) -> ASGIApp
             async with AsyncExitStack() as meanwhile:
                 if settings.serve_jobs:
                     from gateway.worker.worker_loop import (
-                        working,  # most gateways leave it to `worker`
+                        run_in_background,  # most gateways leave it to `worker`
                     )
 
-                    await meanwhile.enter_async_context(working(services))
+                    await meanwhile.enter_async_context(run_in_background(services))
                 yield {"services": services, "connections": _connections(settings, services)}
         if log is not None:
             log.flush()
@@ -108,7 +108,7 @@ def create_app(settings: Settings, counted: Metrics, *made: Embedder) -> ASGIApp
         routes=table, exception_handlers={HTTPException: no_such_call}, lifespan=lifespan
     )
     routes.router.redirect_slashes = False  # to whatever host the caller named
-    return Telemetry(_Direct(routes, endpoints), counted, log)
+    return Telemetry(_ExactPathRouter(routes, endpoints), counted, log)
 
 
 def _methods(table: Sequence[Route], scope: Scope) -> list[str]:
@@ -132,13 +132,13 @@ def _connections(settings: Settings, services: Services) -> Connections:
     )
 
 
-class _Direct:
+class _ExactPathRouter:
     """Calls by their very path; what has parameters in it, or is no call, goes by the routes.
 
     For a cached answer the way through Starlette's layers takes as long as all the rest of ours.
     """
 
-    def __init__(self, routes: ASGIApp, endpoints: Iterable[tuple[Call, ASGIApp]]) -> None:
+    def __init__(self, routes: ASGIApp, endpoints: Iterable[tuple[ApiRoute, ASGIApp]]) -> None:
         self._routes = routes
         self._calls = {
             (call.method, call.path): endpoint

@@ -2,21 +2,21 @@
 
 from starlette.responses import Response
 
-from gateway.http.request_context import Exchange
+from gateway.http.request_context import RequestContext
 
 
-async def healthz(_: Exchange) -> Response:
+async def healthz(_: RequestContext) -> Response:
     """The process answers."""
     return Response(b'{"status":"ok"}', media_type="application/json")
 
 
-async def readyz(exchange: Exchange) -> Response:
+async def readyz(exchange: RequestContext) -> Response:
     """The database answers too; Redis need not, since answers are right without it."""
     await exchange.services.tenants.exists("public")
     return Response(b'{"status":"ready"}', media_type="application/json")
 
 
-async def get_metrics(exchange: Exchange) -> Response:
+async def get_metrics(exchange: RequestContext) -> Response:
     return Response(
         exchange.services.metrics.exposition(),
         media_type="text/plain; version=0.0.4; charset=utf-8",

@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from gateway import problems
 from gateway.api import parameters
-from gateway.http.request_context import Call
+from gateway.http.request_context import ApiRoute
 
 _REF = "#/components/schemas/{model}"
 _REFUSALS: Mapping[int, str] = {
@@ -67,7 +67,7 @@ _PROBLEM = {
 }
 
 
-def document(calls: Sequence[Call]) -> dict[str, Any]:
+def document(calls: Sequence[ApiRoute]) -> dict[str, Any]:
     """An OpenAPI 3.1 document."""
     paths: dict[str, dict[str, Any]] = {}
     for call in calls:
@@ -83,7 +83,7 @@ def document(calls: Sequence[Call]) -> dict[str, Any]:
     }
 
 
-def _operation(call: Call) -> dict[str, Any]:
+def _operation(call: ApiRoute) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": call.handle.__name__,
         "summary": call.summary,
@@ -114,14 +114,14 @@ def _operation(call: Call) -> dict[str, Any]:
     return operation
 
 
-def _right(call: Call) -> dict[str, Any]:
+def _right(call: ApiRoute) -> dict[str, Any]:
     answer = _content(call.answer, call.media_type)
     if call.stream_type:
         answer["content"][call.stream_type] = {"schema": _EVENT}
     return answer
 
 
-def _refusals(call: Call) -> list[int]:
+def _refusals(call: ApiRoute) -> list[int]:
     """The statuses with which the call may be refused."""
     statuses = {405, 422, 431, 500, 503}
     if call.needs != "anyone":
@@ -139,7 +139,7 @@ def _refusals(call: Call) -> list[int]:
     return sorted(statuses)
 
 
-def _wrong(call: Call, status: int) -> dict[str, Any]:
+def _wrong(call: ApiRoute, status: int) -> dict[str, Any]:
     """What says what is wrong: a problem, or what the call has instead; some calls have both."""
     media_types = _content(None, "application/problem+json", ref="Problem")["content"]
     if call.error is not None:
@@ -162,15 +162,15 @@ def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> d
     return {"description": name, "content": {media_type: {"schema": schema}}}
 
 
-def _path(call: Call) -> str:
+def _path(call: ApiRoute) -> str:
     return re.sub(r"\{(\w+):\w+\}", r"{\1}", call.path)
 
 
-def _names(call: Call) -> list[str]:
+def _names(call: ApiRoute) -> list[str]:
     return re.findall(r"\{(\w+)", call.path)
 
 
-def _schemas(calls: Sequence[Call]) -> dict[str, Any]:
+def _schemas(calls: Sequence[ApiRoute]) -> dict[str, Any]:
     wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = []
     for call in calls:
         wanted += [(call.body, "validation")] if call.body else []

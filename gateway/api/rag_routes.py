@@ -8,21 +8,21 @@ from gateway.curation import (
     curation_schemas,
     query_gate_endpoints,
 )
-from gateway.http.request_context import Call, body_of
+from gateway.http.request_context import ApiRoute, body_of
 
 CALLS = (
-    Call(
+    ApiRoute(
         "POST",
         "/v1/answer",
         answer_endpoint.post_answer,
         needs="reader",
         summary="An answer that a language model writes from what a search finds, with citations",
         body=answer_schemas.AnswerBody,
-        answer=answer_schemas.WrittenAnswerAnswer,
+        answer=answer_schemas.GeneratedAnswer,
         stream_type="text/event-stream",
         is_written=True,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/confidence",
         confidence_endpoints.get_confidence,
@@ -30,7 +30,7 @@ CALLS = (
         summary="What hits have to score for an answer to be sure, and what is said if none does",
         answer=curation_schemas.ConfidenceAnswer,
     ),
-    Call(
+    ApiRoute(
         "PUT",
         "/v1/confidence",
         confidence_endpoints.put_confidence,
@@ -40,7 +40,7 @@ CALLS = (
         body_bytes_max=body_of(262_144),
         answer=curation_schemas.ConfidenceAnswer,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/curation",
         curation_endpoints.list_curation,
@@ -52,7 +52,7 @@ CALLS = (
             "state": parameters.CURATION_STATE,
         },
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/curation/{item_id}/resolve",
         curation_endpoints.resolve_curation,
@@ -62,7 +62,7 @@ CALLS = (
         body_bytes_max=body_of(262_144),
         answer=curation_schemas.CurationItem,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/gates/{name}",
         query_gate_endpoints.get_gate,
@@ -70,7 +70,7 @@ CALLS = (
         summary="The words that decide which messages are questions for the documents",
         answer=curation_schemas.GateAnswer,
     ),
-    Call(
+    ApiRoute(
         "PUT",
         "/v1/gates/{name}",
         query_gate_endpoints.put_gate,

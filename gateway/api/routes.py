@@ -27,7 +27,7 @@ from gateway.documents import (
     document_endpoints,
     document_schemas,
 )
-from gateway.http.request_context import Call, Exchange, body_of
+from gateway.http.request_context import ApiRoute, RequestContext, body_of
 from gateway.mcp import mcp_schemas as mcp_wire
 from gateway.mcp.endpoint import mcp
 from gateway.search import search_schemas, semantic_endpoints, semantic_schemas
@@ -41,12 +41,12 @@ def _openapi() -> bytes:
     return orjson.dumps(openapi.document(CALLS))
 
 
-async def get_openapi(_: Exchange) -> Response:
+async def get_openapi(_: RequestContext) -> Response:
     return Response(_openapi(), media_type="application/json")
 
 
 CALLS = (
-    Call(
+    ApiRoute(
         "POST",
         "/v1/search",
         search,
@@ -55,7 +55,7 @@ CALLS = (
         body=search_schemas.SearchBody,
         answer=search_schemas.SearchAnswer,
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/search/batch",
         search_batch,
@@ -65,7 +65,7 @@ CALLS = (
         body_bytes_max=lambda settings: settings.searches_max * settings.search_bytes_max,
         answer=search_schemas.SearchBatchAnswer,
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/documents/batch",
         document_endpoints.put_batch,
@@ -76,7 +76,7 @@ CALLS = (
         answer=document_schemas.WrittenAnswer,
         media_type="application/x-ndjson",
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/documents/{document_id:path}/access/explain",
         access_endpoints.explain_access,
@@ -85,7 +85,7 @@ CALLS = (
         answer=access_schemas.AccessExplained,
         parameters={"subject": parameters.SUBJECT},
     ),
-    Call(
+    ApiRoute(
         "PATCH",
         "/v1/documents/{document_id:path}/access",
         document_endpoints.patch_access,
@@ -94,7 +94,7 @@ CALLS = (
         body=document_schemas.AccessBody,
         answer=document_schemas.RevisionAnswer,
     ),
-    Call(
+    ApiRoute(
         "PUT",
         "/v1/documents/{document_id:path}",
         document_endpoints.put_document,
@@ -105,7 +105,7 @@ CALLS = (
         answer=document_schemas.WrittenAnswer,
         later=job_schemas.QueuedAnswer,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/documents/{document_id:path}",
         document_endpoints.get_document,
@@ -113,16 +113,16 @@ CALLS = (
         summary="A document that the caller may read",
         answer=document_schemas.DocumentAnswer,
     ),
-    Call(
+    ApiRoute(
         "DELETE",
         "/v1/documents/{document_id:path}",
         deletion.delete_document,
         needs="writer",
         summary="Forget a document: its rows, vectors, summaries and cached answers",
-        answer=deletion_schemas.ForgottenAnswer,
-        later=deletion_schemas.ForgottenAnswer,
+        answer=deletion_schemas.DeletionAnswer,
+        later=deletion_schemas.DeletionAnswer,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/documents",
         document_endpoints.list_documents,
@@ -135,7 +135,7 @@ CALLS = (
             "source": parameters.LINE,
         },
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/tenants",
         tenant_endpoints.create_tenant,
@@ -146,7 +146,7 @@ CALLS = (
         answer=tenant_schemas.TenantAnswer,
         status=201,
     ),
-    Call(
+    ApiRoute(
         "DELETE",
         "/v1/tenants/{tenant}",
         deletion.delete_tenant,
@@ -155,7 +155,7 @@ CALLS = (
         answer=job_schemas.QueuedAnswer,
         status=202,
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/keys",
         key_endpoints.create_key,
@@ -166,7 +166,7 @@ CALLS = (
         answer=key_schemas.KeyAnswer,
         status=201,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/keys",
         key_endpoints.list_keys,
@@ -175,7 +175,7 @@ CALLS = (
         answer=key_schemas.KeysAnswer,
         parameters={"cursor": parameters.LINE_CURSOR, "tenant": parameters.TENANT},
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/keys/{key_id}/rotate",
         key_endpoints.rotate_key,
@@ -186,7 +186,7 @@ CALLS = (
         answer=key_schemas.KeyAnswer,
         status=201,
     ),
-    Call(
+    ApiRoute(
         "DELETE",
         "/v1/keys/{key_id}",
         key_endpoints.revoke_key,
@@ -194,7 +194,7 @@ CALLS = (
         summary="Revoke a key, from the next request on",
         status=204,
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/tokens",
         key_endpoints.create_token,
@@ -205,7 +205,7 @@ CALLS = (
         answer=key_schemas.TokenAnswer,
         status=201,
     ),
-    Call(
+    ApiRoute(
         "DELETE",
         "/v1/tokens/{key_id}",
         key_endpoints.revoke_token,
@@ -213,7 +213,7 @@ CALLS = (
         summary="End a token of one's own, and those made with it",
         status=204,
     ),
-    Call(
+    ApiRoute(
         "PUT",
         "/v1/groups/{group:path}/members/{subject:path}",
         tenant_endpoints.add_member,
@@ -221,7 +221,7 @@ CALLS = (
         summary="Add a member to a group of the tenant",
         status=204,
     ),
-    Call(
+    ApiRoute(
         "DELETE",
         "/v1/groups/{group:path}/members/{subject:path}",
         tenant_endpoints.remove_member,
@@ -229,7 +229,7 @@ CALLS = (
         summary="Remove a member from a group of the tenant",
         status=204,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/cache/semantic",
         semantic_endpoints.get_semantic,
@@ -237,7 +237,7 @@ CALLS = (
         summary="How right the answers of similar questions were, by how similar they are",
         answer=semantic_schemas.SemanticAnswer,
     ),
-    Call(
+    ApiRoute(
         "PUT",
         "/v1/cache/semantic",
         semantic_endpoints.put_semantic,
@@ -247,7 +247,7 @@ CALLS = (
         body_bytes_max=body_of(1_024),
         answer=semantic_schemas.SemanticAnswer,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/jobs",
         job_endpoints.list_jobs,
@@ -261,7 +261,7 @@ CALLS = (
             "state": parameters.JOB_STATE,
         },
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/jobs/{job_id}",
         job_endpoints.get_job,
@@ -269,7 +269,7 @@ CALLS = (
         summary="How far a piece of queued work is, and what came of it",
         answer=job_schemas.JobAnswer,
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/jobs/{job_id}/replay",
         job_endpoints.replay_job,
@@ -277,7 +277,7 @@ CALLS = (
         summary="Let work that has failed wait again",
         answer=job_schemas.JobAnswer,
     ),
-    Call(
+    ApiRoute(
         "DELETE",
         "/v1/jobs/{job_id}",
         job_endpoints.drop_job,
@@ -285,7 +285,7 @@ CALLS = (
         summary="Forget a piece of queued work that is not being done",
         status=204,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/sources",
         source_endpoints.list_sources,
@@ -293,7 +293,7 @@ CALLS = (
         summary="The tenant's sources, what they are doing and what the last reading came to",
         answer=source_schemas.SourcesAnswer,
     ),
-    Call(
+    ApiRoute(
         "PUT",
         "/v1/sources/{source:path}",
         source_endpoints.put_source,
@@ -303,7 +303,7 @@ CALLS = (
         body_bytes_max=body_of(65_536),
         answer=source_schemas.SourceAnswer,
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/v1/sources/{source:path}/reindex",
         source_endpoints.reindex_source,
@@ -312,7 +312,7 @@ CALLS = (
         answer=job_schemas.QueuedAnswer,
         status=202,
     ),
-    Call(
+    ApiRoute(
         "DELETE",
         "/v1/sources/{source:path}",
         source_endpoints.delete_source,
@@ -321,7 +321,7 @@ CALLS = (
         answer=job_schemas.QueuedAnswer,
         status=202,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/ingest/status",
         usage_endpoints.get_status,
@@ -329,7 +329,7 @@ CALLS = (
         summary="What waits, runs and has failed, and how far behind the index is, by source",
         answer=usage_schemas.StatusAnswer,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/usage",
         usage_endpoints.get_usage,
@@ -338,7 +338,7 @@ CALLS = (
         answer=usage_schemas.UsageAnswer,
         parameters={"from": parameters.DAY, "to": parameters.DAY},
     ),
-    Call(
+    ApiRoute(
         "PUT",
         "/v1/tenants/{tenant}/budget",
         usage_endpoints.put_budget,
@@ -348,7 +348,7 @@ CALLS = (
         body_bytes_max=body_of(1_024),
         status=204,
     ),
-    Call(
+    ApiRoute(
         "GET",
         "/v1/audit/log",
         audit_log_endpoints.get_audit_log,
@@ -363,7 +363,7 @@ CALLS = (
             "subject": parameters.LINE,
         },
     ),
-    Call(
+    ApiRoute(
         "POST",
         "/mcp",
         mcp,
@@ -377,8 +377,8 @@ CALLS = (
     ),
     *vector_stores.CALLS,
     *rag_routes.CALLS,
-    Call("GET", "/healthz", health.healthz, needs="anyone", summary="Is the process alive"),
-    Call("GET", "/readyz", health.readyz, needs="anyone", summary="Can it answer searches"),
-    Call("GET", "/metrics", health.get_metrics, needs="anyone", summary="Prometheus metrics"),
-    Call("GET", "/openapi.json", get_openapi, needs="anyone", summary="This description"),
+    ApiRoute("GET", "/healthz", health.healthz, needs="anyone", summary="Is the process alive"),
+    ApiRoute("GET", "/readyz", health.readyz, needs="anyone", summary="Can it answer searches"),
+    ApiRoute("GET", "/metrics", health.get_metrics, needs="anyone", summary="Prometheus metrics"),
+    ApiRoute("GET", "/openapi.json", get_openapi, needs="anyone", summary="This description"),
 )

@@ -3,7 +3,7 @@
 from functools import partial
 
 from gateway.api import parameters
-from gateway.http.request_context import Call
+from gateway.http.request_context import ApiRoute
 from gateway.vector_stores import attachments, files, search, stores
 from gateway.vector_stores.errors import ErrorAnswer, render
 from gateway.vector_stores.paging import PARAMETERS
@@ -32,7 +32,7 @@ _STORE = f"{_STORES}/{{vector_store_id}}"
 _FILE = f"{_STORE}/files/{{file_id:path}}"
 _BATCH = f"{_STORE}/file_batches/{{batch_id}}"
 
-_row = partial(Call, render=render, error=ErrorAnswer)
+_row = partial(ApiRoute, render=render, error=ErrorAnswer)
 
 CALLS = (
     _row(

@@ -17,7 +17,7 @@ from gateway import problems
 from index.errors import DatabaseUnavailable
 from index.model.scope import PUBLIC
 from index.tenants.principals import Claims, Principal
-from index.tenants.tenant_store import Revisions as Counters
+from index.tenants.tenant_store import TenantRevisions as Counters
 
 Role: TypeAlias = Literal["reader", "writer", "admin"]
 
@@ -33,7 +33,7 @@ _TOUCH_S = 60.0  # between two times that it is kept which keys were used
 log = structlog.get_logger()
 
 
-class Principals(Protocol):
+class CredentialStore(Protocol):
     async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, int]] | None: ...
     async def bearer_at(
         self, digest: bytes, claims: Claims, /
@@ -41,7 +41,7 @@ class Principals(Protocol):
     async def touch(self, used: Mapping[bytes, datetime], /) -> None: ...
 
 
-class WebTokens(Protocol):
+class WebTokenVerifier(Protocol):
     """Those of other issuers."""
 
     async def claims(self, credential: bytes, /) -> Claims | None:
@@ -52,7 +52,7 @@ class WebTokens(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class AuthenticatedRequest:
     """A principal, and the revisions read after its request came in, of the same history.
 
     oldest: the revisions up to which a cached answer has to be right to be served.
@@ -63,13 +63,13 @@ class Admitted:
     oldest: Revisions
 
 
-class Gate:
+class Authenticator:
     """Raises a 401 `Problem` for whoever brings no live key or token."""
 
     def __init__(
         self,
-        principals: Principals,
-        web_tokens: WebTokens | None,
+        principals: CredentialStore,
+        web_tokens: WebTokenVerifier | None,
         revisions: RevisionReader[Counters],
         now: Callable[[], datetime],
         staleness_s_max: float,
@@ -97,11 +97,13 @@ class Gate:
             if self._web_tokens is not None:
                 claims = await self._web_tokens.claims(credential)
             async with self._unknown:
-                principal = (await self._now_of(digest, claims)).principal
+                principal = (await self._read_principal(digest, claims)).principal
         self._refuse_expired(principal)
         return principal
 
-    async def admit(self, principal: Principal, *, max_staleness_s: float = 0.0) -> Admitted:
+    async def admit(
+        self, principal: Principal, *, max_staleness_s: float = 0.0
+    ) -> AuthenticatedRequest:
         """The same principal, or what it is now, with its tenant's revisions as of that instant.
 
         A revocation, a rotation and a change of groups raise the access revision, which is read
@@ -126,16 +128,18 @@ class Gate:
                 self._refuse_expired(known)
                 current = {principal.tenant: tenant, PUBLIC: everyone}
                 oldest = self._oldest(current, max_staleness_s)
-                return Admitted(known, _document_revisions(current), _document_revisions(oldest))
+                return AuthenticatedRequest(
+                    known, _document_revisions(current), _document_revisions(oldest)
+                )
         # Keys or groups have changed, and may go on to: both are read in one statement.
         self._remembered.pop(principal.digest, None)
-        admitted = await self._now_of(principal.digest, principal.claims)
+        admitted = await self._read_principal(principal.digest, principal.claims)
         await self._confirm(admitted, read)
         self._refuse_expired(admitted.principal)
         return admitted
 
     @asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
+    async def background_flush(self) -> AsyncIterator[None]:
         """Meanwhile it is kept, again and again and at the end, which keys were used."""
         touching = asyncio.create_task(self._touch_forever())
         try:
@@ -145,7 +149,7 @@ class Gate:
             await asyncio.wait((touching,))
             await self._touch()
 
-    async def _confirm(self, admitted: Admitted, read: Mapping[str, Counters]) -> None:
+    async def _confirm(self, admitted: AuthenticatedRequest, read: Mapping[str, Counters]) -> None:
         """Two connections may lead to two servers, of which one has been replaced by the other."""
         history = admitted.revisions.history
         if read[PUBLIC].history != history:  # perhaps it was remembered
@@ -153,7 +157,7 @@ class Gate:
         if read[PUBLIC].history != history:
             raise DatabaseUnavailable("the caller and the revisions were read from two histories")
 
-    async def _now_of(self, digest: bytes, claims: Claims | None) -> Admitted:
+    async def _read_principal(self, digest: bytes, claims: Claims | None) -> AuthenticatedRequest:
         if claims is None:
             found = await self._principals.holder_at(digest)
         else:
@@ -163,7 +167,7 @@ class Gate:
         principal, numbers = found
         self._remembered[digest] = principal
         revisions = Revisions(principal.history, numbers)
-        return Admitted(principal, revisions, revisions)
+        return AuthenticatedRequest(principal, revisions, revisions)
 
     def _refuse_expired(self, principal: Principal) -> None:
         if principal.expires_at is not None and principal.expires_at <= self._now():
@@ -185,7 +189,9 @@ class Gate:
         history = current[PUBLIC].history
         return oldest if all(each.history == history for each in oldest.values()) else current
 
-    def _admit_from_memory(self, principal: Principal, max_staleness_s: float) -> Admitted | None:
+    def _admit_from_memory(
+        self, principal: Principal, max_staleness_s: float
+    ) -> AuthenticatedRequest | None:
         """While the database is away; None unless what is remembered is young enough for both."""
         known = self._revisions.latest(principal.tenant, self._credential_staleness_s_max)
         oldest = self._revisions.oldest((principal.tenant, PUBLIC), max_staleness_s)
@@ -194,7 +200,7 @@ class Gate:
         if not all(_is_as_of(principal, known, counters) for counters in oldest.values()):
             return None
         revisions = _document_revisions(oldest)
-        return Admitted(principal, revisions, revisions)
+        return AuthenticatedRequest(principal, revisions, revisions)
 
     async def _touch_forever(self) -> None:
         while True:

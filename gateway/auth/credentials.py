@@ -51,7 +51,7 @@ def make_key(
     )
 
 
-def narrow(principal: Principal, body: TokenBody, now: datetime) -> tuple[str, NewKey]:
+def narrow_token(principal: Principal, body: TokenBody, now: datetime) -> tuple[str, NewKey]:
     """A token for less than the principal may do, and what is kept of it.
 
     Raises a 422 `Problem` that names what would have been more.
@@ -86,9 +86,9 @@ def narrow(principal: Principal, body: TokenBody, now: datetime) -> tuple[str, N
     )
 
 
-def stand_in(principal: Principal, now: datetime) -> NewKey:
+def issue_job_token(principal: Principal, now: datetime) -> NewKey:
     """A token that nobody holds, for work that outlives the web token it was asked for with."""
-    _, token = narrow(principal, TokenBody(), now)
+    _, token = narrow_token(principal, TokenBody(), now)
     return replace(token, expires_at=now + _STAND_IN, issuer_key=None)
 
 

@@ -26,7 +26,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from gateway import problems
 from gateway.auth.authenticator import ROLES, Role
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.schemas import TenantId
 from gateway.settings import Settings
 from index.model.document import Owner
@@ -58,7 +58,7 @@ class VerificationKey:
     thumbprint: str
 
 
-class Keys(Protocol):
+class SigningKeys(Protocol):
     async def key(self, key_id: str | None, algorithm: str, /) -> VerificationKey | None:
         """The issuer's key of this identifier, or its only one, if it is made for that."""
 
@@ -66,7 +66,7 @@ class Keys(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class ClaimMapping:
     """Which claims say what; a dot leads into an object. roles_default: of a token that names none.
 
     strings_allowed: whether groups and roles may also be one string, with spaces between names.
@@ -80,16 +80,16 @@ class Mapped:
     strings_allowed: bool = False
 
 
-class WebTokens:
+class WebTokenReader:
     def __init__(
         self,
-        keys: Keys | None,
+        keys: SigningKeys | None,
         secret: str | None,
         *,
         issuer: str,
         audience: str,
         leeway_s: float,
-        mapped: Mapped,
+        mapped: ClaimMapping,
     ) -> None:
         self._keys = keys
         self._secret = None if secret is None else VerificationKey(secret, _secret_id(secret))
@@ -174,7 +174,7 @@ class WebTokens:
         return names
 
 
-class IssuersKeys:
+class JwksClient:
     """A JSON Web Key Set (RFC 7517), fetched when it is needed and is old or lacks a key.
 
     lifetime_s: after which it is fetched again before it is used.
@@ -273,16 +273,16 @@ class IssuersKeys:
 
 
 @asynccontextmanager
-async def opened(
+async def open_client(
     settings: Settings, clock_s: Callable[[], float]
-) -> AsyncIterator[WebTokens | None]:
+) -> AsyncIterator[WebTokenReader | None]:
     """What the settings say; None if they name no issuer. Raises `NotPossible`."""
     url, secret = settings.jwt_jwks_url, settings.jwt_secret
     if url is None and secret is None:
         yield None
         return
     if settings.jwt_issuer is None or settings.jwt_audience is None:
-        raise NotPossible(
+        raise CommandError(
             "web tokens need NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE: whose they are, and that "
             "they are meant for this service"
         )
@@ -291,20 +291,20 @@ async def opened(
         if url is not None:
             client = httpx2.AsyncClient(timeout=_FETCH_S_MAX, follow_redirects=False)
             await meanwhile.enter_async_context(client)
-            keys = IssuersKeys(
+            keys = JwksClient(
                 client,
                 url,
                 clock_s,
                 lifetime_s=settings.jwt_jwks_lifetime_s,
                 stale_s_max=settings.jwt_jwks_stale_s_max,
             )
-        yield WebTokens(
+        yield WebTokenReader(
             keys,
             None if secret is None else secret.get_secret_value(),
             issuer=settings.jwt_issuer,
             audience=settings.jwt_audience,
             leeway_s=settings.jwt_leeway_s,
-            mapped=Mapped(
+            mapped=ClaimMapping(
                 settings.jwt_tenant_claim,
                 settings.jwt_subject_claim,
                 settings.jwt_groups_claim,

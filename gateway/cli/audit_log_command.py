@@ -11,13 +11,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console, instant
-from gateway.errors import NotPossible
+from gateway.cli.common import console, parse_instant
+from gateway.errors import CommandError
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from index.audit.audit_chain import Head, Verified
-    from index.audit.audit_log import Logged
+    from index.audit.audit_chain import AuditHead, Verified
+    from index.audit.audit_log import LoggedAction
     from index.postgres.database import Database
 
 _HEAD = re.compile(r"([^:]+):([0-9]{1,18}):([0-9a-f]{64})")
@@ -54,19 +54,19 @@ def audit_log(
     if verify:
         raise typer.Exit(1 if _verify(tenant, head or []) else 0)
 
-    async def run(settings: Settings) -> "list[Logged]":
-        from index.audit.audit_log import AuditLog, Wanted
+    async def run(settings: Settings) -> "list[LoggedAction]":
+        from index.audit.audit_log import AuditLog, AuditLogFilter
 
         async with _opened(settings) as database:
             log = AuditLog(database)
             names = await log.tenants() if tenant is None else [tenant]
-            wanted = Wanted(subject, document, since and since.replace(tzinfo=UTC))
+            wanted = AuditLogFilter(subject, document, since and since.replace(tzinfo=UTC))
             return await log.newest(names, wanted, limit=limit)
 
     table = Table("tenant", "number", "at", "who", "key", "action", "target", "details")
     for row in common.run(run):
         table.add_row(
-            *(row.tenant, str(row.number), instant(row.at), escape(row.who)),
+            *(row.tenant, str(row.number), parse_instant(row.at), escape(row.who)),
             *(row.key_id or "", row.action, escape(row.target), escape(_shown(row.details))),
         )
     console.print(table if table.row_count else "no such row")
@@ -82,7 +82,7 @@ def _verify(tenant: str | None, kept: Sequence[str]) -> bool:
         async with _opened(settings) as database:
             verified = [each async for each in audit_chain.verify(database, tenant, heads)]
         if tenant is not None and not verified:
-            raise NotPossible(f"there is no audit log of {tenant}")
+            raise CommandError(f"there is no audit log of {tenant}")
         return verified
 
     faults = False
@@ -95,13 +95,13 @@ def _verify(tenant: str | None, kept: Sequence[str]) -> bool:
     return faults
 
 
-def _head(line: str) -> "Head":
-    from index.audit.audit_chain import Head
+def _head(line: str) -> "AuditHead":
+    from index.audit.audit_chain import AuditHead
 
     told = _HEAD.fullmatch(line)
     if told is None:
-        raise NotPossible(f"--head must be TENANT:NUMBER:HASH; {line} is not")
-    return Head(told[1], int(told[2]), bytes.fromhex(told[3]))
+        raise CommandError(f"--head must be TENANT:NUMBER:HASH; {line} is not")
+    return AuditHead(told[1], int(told[2]), bytes.fromhex(told[3]))
 
 
 def _shown(details: Mapping[str, Any]) -> str:
@@ -123,5 +123,5 @@ def _shown(details: Mapping[str, Any]) -> str:
 async def _opened(settings: Settings) -> "AsyncIterator[Database]":
     from gateway.operator import operations  # what takes long to load is not needed for `--help`
 
-    async with operations.connected(settings) as database:
+    async with operations.open_database(settings) as database:
         yield database

@@ -16,9 +16,9 @@ from rich.markup import escape
 from cache.errors import CacheUnavailable
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.settings import Settings
-from index.errors import IndexFailure
+from index.errors import IndexStoreError
 from ingest.errors import NotImportable, NotReembedded
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
         raise EmbeddedError(
             f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both, or neither"
         )
-    start = embedded_servers.own if own else embedded_servers.attach_or_own
+    start = embedded_servers.own_servers if own else embedded_servers.attach_or_start
     with start(settings.data_dir) as servers:
         yield settings.model_copy(
             update={
@@ -65,9 +65,9 @@ def errors() -> Iterator[None]:
     except (
         CacheUnavailable,
         EmbeddedError,
-        IndexFailure,
+        IndexStoreError,
         NotImportable,
-        NotPossible,
+        CommandError,
         NotReembedded,
     ) as error:
         _fail(str(error))
@@ -83,7 +83,7 @@ def run(do: Callable[[Settings], Coroutine[None, None, T]]) -> T:
         return asyncio.run(do(settings))
 
 
-def instant(at: datetime | None) -> str:
+def parse_instant(at: datetime | None) -> str:
     """By the clock on the wall; nothing for none."""
     return at.astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
 

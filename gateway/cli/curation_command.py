@@ -9,11 +9,11 @@ from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import console
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from index.tenants.curation import Item
+    from index.tenants.curation import CurationRecord
 
 commands = typer.Typer(no_args_is_help=True, help="Questions without a sure answer.")
 
@@ -27,12 +27,14 @@ _LISTED_MAX = 1_000
 def list_curation(tenant: Tenant = "default") -> None:
     """List what is open, the most frequent question first."""
 
-    async def run(settings: Settings) -> "list[Item]":
+    async def run(settings: Settings) -> "list[CurationRecord]":
         from gateway.operator import operations
-        from index.tenants.curation import Curation
+        from index.tenants.curation import LowConfidenceStore
 
-        async with operations.connected(settings) as database:
-            return await Curation(database).page(tenant, "open", after=None, limit=_LISTED_MAX)
+        async with operations.open_database(settings) as database:
+            return await LowConfidenceStore(database).page(
+                tenant, "open", after=None, limit=_LISTED_MAX
+            )
 
     table = Table("item", "asked", "best hit", "question")
     for item in common.run(run):
@@ -86,7 +88,7 @@ def _settle(item_id: str, tenant: str, told: Mapping[str, object]) -> str | None
             try:
                 settled = await settle(opened, tenant, item_id, body)
             except Problem as problem:
-                raise NotPossible(problem.detail) from None
+                raise CommandError(problem.detail) from None
         return settled.document_id
 
     return common.run(run)

@@ -26,7 +26,7 @@ from rich.table import Table
 from gateway.auth.credentials import make_secret
 from gateway.cli import serve_command
 from gateway.embedded import embedded_servers
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.operator import operations, quickstart
 from gateway.settings import Settings
 from ingest.sources.folder import FolderSource
@@ -53,7 +53,7 @@ Go on with
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DemoQuestion:
     """A question and what came back; ms is what the caller waited."""
 
     who: str
@@ -64,7 +64,7 @@ class Asked:
     ms: float
 
 
-class Gateway:
+class DemoGateway:
     """A running gateway, as its callers see it: they have keys, and nothing else."""
 
     def __init__(self, client: httpx2.Client, admin_key: str) -> None:
@@ -79,7 +79,7 @@ class Gateway:
         body = {"tenant": _TENANT, "subject": who, "groups": groups, "roles": roles}
         self._keys[who] = self.call("operator", "POST", "/v1/keys", body).json()["key"]
 
-    def ask(self, who: str, question: str) -> Asked:
+    def ask(self, who: str, question: str) -> DemoQuestion:
         started_s = time.perf_counter()
         answer = self.call(who, "POST", "/v1/search", {"query": question})
         ms = (time.perf_counter() - started_s) * 1000
@@ -87,7 +87,7 @@ class Gateway:
         best = hits[0] if hits else {"document_id": "nothing", "text": ""}
         tier = "exact" if "; hit" in answer.headers["Cache-Status"] else "miss"
         line = _best_line(best["text"], question)
-        return Asked(who, question, best["document_id"], line, tier, ms)
+        return DemoQuestion(who, question, best["document_id"], line, tier, ms)
 
 
 def run(console: Console) -> None:
@@ -95,7 +95,7 @@ def run(console: Console) -> None:
     with tempfile.TemporaryDirectory(prefix="nearhit-demo-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
-        with embedded_servers.own(folder / "data") as servers:
+        with embedded_servers.own_servers(folder / "data") as servers:
             settings = _settings(folder, servers)
             console.print("PostgreSQL with pgvector and Valkey are running.")
             _ingest(console, settings)
@@ -129,7 +129,7 @@ def _ingest(console: Console, settings: Settings) -> None:
 
 
 @contextmanager
-def _serving(settings: Settings) -> Iterator[Gateway]:
+def _serving(settings: Settings) -> Iterator[DemoGateway]:
     """A gateway in a process of its own, on a free port."""
     command = [sys.executable, "-m", "gateway", "serve", "--port", "0"]
     environment = os.environ | serve_command.environment(settings) | {"NEARHIT_LOG_LEVEL": "error"}
@@ -141,12 +141,12 @@ def _serving(settings: Settings) -> Iterator[Gateway]:
             url = process.stdout.readline().removeprefix("listening on ").strip()
             with httpx2.Client(base_url=url, timeout=_START_S_MAX) as client:
                 client.get("/readyz").raise_for_status()
-                yield Gateway(client, serve_command.admin_key(settings))
+                yield DemoGateway(client, serve_command.admin_key(settings))
         finally:
             process.terminate()
 
 
-def _tell(console: Console, gateway: Gateway) -> None:
+def _tell(console: Console, gateway: DemoGateway) -> None:
     gateway.add(_ADMIN, [], ["admin"])
     gateway.add(_ENGINEER, ["engineering"], ["reader"])
     gateway.add(_LEADER, ["leadership"], ["reader"])
@@ -174,7 +174,7 @@ def _tell(console: Console, gateway: Gateway) -> None:
     _check(revoked[0].document != _SALARY_DOCUMENT, "a revoked document was still shown")
 
 
-def _edit(gateway: Gateway) -> None:
+def _edit(gateway: DemoGateway) -> None:
     path = f"/v1/documents/{_LEAVE_DOCUMENT}"
     document = gateway.call(_ADMIN, "GET", path).json()
     del document["document_id"]
@@ -182,17 +182,17 @@ def _edit(gateway: Gateway) -> None:
     gateway.call(_ADMIN, "PUT", path, document)
 
 
-def _revoke(gateway: Gateway) -> None:
+def _revoke(gateway: DemoGateway) -> None:
     readers = {"readers": ["group:people-team"]}
     gateway.call(_ADMIN, "PATCH", f"/v1/documents/{_SALARY_DOCUMENT}/access", readers)
 
 
 def _check(holds: bool, otherwise: str) -> None:  # noqa: FBT001  reads as a sentence
     if not holds:
-        raise NotPossible(f"the demo failed: {otherwise}")
+        raise CommandError(f"the demo failed: {otherwise}")
 
 
-def _show(console: Console, title: str, asked: Sequence[Asked]) -> None:
+def _show(console: Console, title: str, asked: Sequence[DemoQuestion]) -> None:
     table = Table(title=title, title_justify="left", title_style="bold", expand=True)
     table.add_column("who")
     table.add_column("question, and best hit", no_wrap=True, ratio=1)

@@ -9,12 +9,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console, instant
-from gateway.errors import NotPossible
+from gateway.cli.common import console, parse_instant
+from gateway.errors import CommandError
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from index.jobs.job_queue import Job, Jobs
+    from index.jobs.job_queue import Job, JobQueue
 
 commands = typer.Typer(no_args_is_help=True, help="Queued work, and what has failed of it.")
 
@@ -42,7 +42,7 @@ def list_jobs(
         table.add_row(
             *(job.job_id, job.tenant, job.kind, escape(job.target), job.state),
             f"{job.attempts}/{job.attempts_max}",
-            instant(job.created_at),
+            parse_instant(job.created_at),
             escape(job.error or ""),
         )
     console.print(table if table.row_count else "no such job")
@@ -59,9 +59,9 @@ def show_job(
 
     async def run(settings: Settings) -> "Job":
         async with _opened(settings) as jobs:
-            job = await jobs.show(None, job_id)
+            job = await jobs.get(None, job_id)
         if job is None:
-            raise NotPossible(f"there is no job {job_id}")
+            raise CommandError(f"there is no job {job_id}")
         return job
 
     job = common.run(run)
@@ -73,10 +73,10 @@ def show_job(
         "asked for by": job.subject,
         "state": job.state,
         "attempts": f"{job.attempts} of {job.attempts_max}",
-        "asked for": instant(job.created_at),
-        "due": instant(job.due_at),
-        "begun": instant(job.started_at) or None,
-        "ended": instant(job.ended_at) or None,
+        "asked for": parse_instant(job.created_at),
+        "due": parse_instant(job.due_at),
+        "begun": parse_instant(job.started_at) or None,
+        "ended": parse_instant(job.ended_at) or None,
         "progress": job.progress,
         "result": job.result,
         "error": job.error,
@@ -97,7 +97,7 @@ def replay_jobs(jobs: Ids) -> None:
         async with _opened(settings) as opened:
             for job_id in jobs:
                 if not await opened.replay(None, job_id):
-                    raise NotPossible(f"there is no failed job {job_id}")
+                    raise CommandError(f"there is no failed job {job_id}")
                 console.print(f"{job_id} waits again", markup=False)
 
     common.run(run)
@@ -110,17 +110,17 @@ def drop_jobs(jobs: Ids) -> None:
     async def run(settings: Settings) -> None:
         async with _opened(settings) as opened:
             for job_id in jobs:
-                if not await opened.drop(None, job_id):
-                    raise NotPossible(f"there is no job {job_id}, or somebody is working on it")
+                if not await opened.delete(None, job_id):
+                    raise CommandError(f"there is no job {job_id}, or somebody is working on it")
                 console.print(f"dropped {job_id}", markup=False)
 
     common.run(run)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> "AsyncIterator[Jobs]":
+async def _opened(settings: Settings) -> "AsyncIterator[JobQueue]":
     from gateway.operator import operations  # what takes long to load is not needed for `--help`
-    from index.jobs.job_queue import Jobs
+    from index.jobs.job_queue import JobQueue
 
-    async with operations.connected(settings) as database:
-        yield Jobs(database)
+    async with operations.open_database(settings) as database:
+        yield JobQueue(database)

@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console, instant
-from gateway.errors import NotPossible
+from gateway.cli.common import console, parse_instant
+from gateway.errors import CommandError
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from index.tenants.principals import Principals, ShownKey
+    from index.tenants.principals import PrincipalStore, ShownKey
 
 commands = typer.Typer(no_args_is_help=True, help="API keys.")
 
@@ -68,7 +68,7 @@ def list_keys(
         table.add_row(
             *(key.key_id, escape(key.name), escape(key.subject)),
             *(escape(", ".join(each)) for each in (key.groups, key.roles, key.scopes)),
-            *(instant(at) for at in (key.expires_at, key.last_used_at)),
+            *(parse_instant(at) for at in (key.expires_at, key.last_used_at)),
             "revoked" if key.revoked_at else "",
         )
     console.print(table if table.row_count else "no such key")
@@ -91,7 +91,7 @@ def rotate_key(
         async with _opened(settings) as principals:
             new = new_id("key")
             if not await principals.rotate(None, key, new, key_digest(made), until):
-                raise NotPossible(f"there is no key {key} that works")
+                raise CommandError(f"there is no key {key} that works")
         return made
 
     print(common.run(run))
@@ -104,16 +104,16 @@ def revoke_key(key: KeyId) -> None:
     async def run(settings: Settings) -> None:
         async with _opened(settings) as principals:
             if not await principals.revoke(None, key):
-                raise NotPossible(f"there is no key {key} that works")
+                raise CommandError(f"there is no key {key} that works")
 
     common.run(run)
     console.print(f"revoked {key}", markup=False)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> "AsyncIterator[Principals]":
+async def _opened(settings: Settings) -> "AsyncIterator[PrincipalStore]":
     from gateway.operator import operations  # what takes long to load is not needed for `--help`
-    from index.tenants.principals import Principals
+    from index.tenants.principals import PrincipalStore
 
-    async with operations.connected(settings) as database:
-        yield Principals(database)
+    async with operations.open_database(settings) as database:
+        yield PrincipalStore(database)

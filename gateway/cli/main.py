@@ -334,7 +334,7 @@ def export(
             contextlib.nullcontext(sys.stdout.buffer) if to is None else to.open("wb") as file,
             ingest_progress.exporting(told, tenant) as on_page,
         ):
-            done = asyncio.run(export_import.export(settings, tenant, file, on_page))
+            done = asyncio.run(export_import.export_tenant(settings, tenant, file, on_page))
     told.print(f"exported {done:,} documents of {tenant}", markup=False)
 
 
@@ -357,7 +357,7 @@ def import_tenant(
         archive = Archive(file)
         total = archive.header.documents
         with ingest_progress.progress_of(console, file.name, total) as on_item:
-            report = asyncio.run(export_import.import_(settings, archive, tenant, on_item))
+            report = asyncio.run(export_import.import_tenant(settings, archive, tenant, on_item))
         ingest_progress.show(console, report)
     raise typer.Exit(1 if report.refused else 0)
 

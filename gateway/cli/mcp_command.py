@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gateway.cli import common
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 
 
 def mcp(
@@ -24,7 +24,7 @@ def mcp(
     """
     with common.errors():
         if key is None:
-            raise NotPossible("no key: set NEARHIT_KEY to a key or token of the tenant")
+            raise CommandError("no key: set NEARHIT_KEY to a key or token of the tenant")
         from gateway.mcp import proxy
 
         asyncio.run(proxy.run(url, key))

@@ -16,7 +16,7 @@ import typer
 
 from gateway.cli import common
 from gateway.cli.common import console
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.settings import Settings
 
 _ERROR_BYTES_MAX = 2_000
@@ -49,7 +49,7 @@ def restore(
         if file is not None:
             schema, has_tables = asyncio.run(restoring.prepare(url))
             if has_tables and not replace:
-                raise NotPossible("the database is not empty: --replace drops what it has")
+                raise CommandError("the database is not empty: --replace drops what it has")
             _restore(url, file, schema)
         asyncio.run(restoring.finish(url))
     console.print("restored; nothing that was cached before is believed", markup=False)
@@ -82,7 +82,7 @@ def _restore(url: str, file: Path, schema: str) -> None:
         if read.wait() or write.wait():
             errors.seek(0)
             said = errors.read()[:_ERROR_BYTES_MAX].decode(errors="replace")
-            raise NotPossible(f"nothing was restored: {' '.join(said.split())}")
+            raise CommandError(f"nothing was restored: {' '.join(said.split())}")
 
 
 def _program(name: str) -> str:
@@ -94,7 +94,7 @@ def _program(name: str) -> str:
             return str(beside)
     found = shutil.which(name)
     if found is None:
-        raise NotPossible(f"there is no {name} here: install PostgreSQL's client programs")
+        raise CommandError(f"there is no {name} here: install PostgreSQL's client programs")
     return found
 
 

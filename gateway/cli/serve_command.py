@@ -13,7 +13,7 @@ from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
 from gateway.auth.credentials import make_secret
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.http.connection import Connection
 from gateway.operator import operations, quickstart
 from gateway.search import embedders
@@ -52,7 +52,7 @@ def _listen(settings: Settings) -> socket.socket:
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
     except OSError as error:
-        raise NotPossible(
+        raise CommandError(
             f"can't listen on {settings.host}:{settings.port} ({error.strerror}): "
             "choose another with --port or --host"
         ) from None
@@ -116,7 +116,7 @@ def _counting_together(settings: Settings) -> Iterator[None]:
     if settings.workers == 1:
         yield
         return
-    parent_watch.lead()
+    parent_watch.watch_children()
     with tempfile.TemporaryDirectory(prefix="nearhit-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         yield

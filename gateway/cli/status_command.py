@@ -15,7 +15,7 @@ from gateway.cli.common import console
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from index.tenants.usage import Usage
+    from index.tenants.usage import UsageStore
 
 Names = Annotated[
     list[str] | None, typer.Option("--tenant", help="A tenant; repeat for more. All if absent.")
@@ -61,7 +61,7 @@ def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
 
 
 def _of_each(
-    wanted: Sequence[str], ask: "Callable[[Usage, str], Coroutine[None, None, T]]"
+    wanted: Sequence[str], ask: "Callable[[UsageStore, str], Coroutine[None, None, T]]"
 ) -> list[tuple[str, T]]:
     """What is said of each of these tenants, or of all."""
 
@@ -76,10 +76,10 @@ def _of_each(
 @asynccontextmanager
 async def _opened(
     settings: Settings, wanted: Sequence[str]
-) -> "AsyncIterator[tuple[Usage, list[str]]]":
+) -> "AsyncIterator[tuple[UsageStore, list[str]]]":
     from gateway.operator import operations  # what takes long to load is not needed for `--help`
-    from index.tenants.tenant_store import Tenants
-    from index.tenants.usage import Usage
+    from index.tenants.tenant_store import TenantStore
+    from index.tenants.usage import UsageStore
 
-    async with operations.connected(settings) as database:
-        yield Usage(database), await operations.among(Tenants(database), wanted)
+    async with operations.open_database(settings) as database:
+        yield UsageStore(database), await operations.resolve_tenants(TenantStore(database), wanted)

@@ -3,22 +3,22 @@
 from starlette.responses import Response
 
 from gateway.curation.curation_schemas import ConfidenceAnswer, ConfidenceBody
-from gateway.http.request_context import Exchange, answer
+from gateway.http.request_context import RequestContext, json_response
 from index.search.confidence import Confidence
 
 
-async def get_confidence(exchange: Exchange) -> Response:
-    tenant = (await exchange.admit()).principal.tenant
-    return answer(_shown(await exchange.services.confidences.read(tenant)))
+async def get_confidence(exchange: RequestContext) -> Response:
+    tenant = (await exchange.authenticate()).principal.tenant
+    return json_response(_shown(await exchange.services.confidences.read(tenant)))
 
 
-async def put_confidence(exchange: Exchange) -> Response:
+async def put_confidence(exchange: RequestContext) -> Response:
     """It holds from the next request on, on every worker."""
-    tenant = (await exchange.admit()).principal.tenant
-    body = exchange.parse(ConfidenceBody)
+    tenant = (await exchange.authenticate()).principal.tenant
+    body = exchange.parse_body(ConfidenceBody)
     confidence = Confidence(body.min, body.sources, body.fallback)
     await exchange.services.confidences.put(tenant, confidence)
-    return answer(_shown(confidence))
+    return json_response(_shown(confidence))
 
 
 def _shown(confidence: Confidence) -> ConfidenceAnswer:

@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
-from gateway.http.request_context import Exchange, answer
+from gateway.http.request_context import RequestContext, json_response
 from gateway.services import Services
 from index.model.document import TITLE_CHARACTERS_MAX, Document
-from index.tenants.curation import Item, State
+from index.tenants.curation import CurationRecord, State
 from ingest.sources.faqs import text_of
 
 _PAGE_MAX = 100
@@ -19,9 +19,9 @@ _STATES: tuple[State, ...] = get_args(State)
 _CURSOR = re.compile(r"([0-9]{1,18})\.(\w{1,64})", re.ASCII)
 
 
-async def list_curation(exchange: Exchange) -> Response:
+async def list_curation(exchange: RequestContext) -> Response:
     """Those asked most often first; `state` is open if absent."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     query = exchange.request.query_params
     state = next((each for each in _STATES if each == query.get("state", "open")), None)
     if state is None:
@@ -31,24 +31,26 @@ async def list_curation(exchange: Exchange) -> Response:
     )
     shown = items[:_PAGE_MAX]
     cursor = f"{shown[-1].count}.{shown[-1].item_id}" if len(items) > len(shown) else None
-    return answer(CurationAnswer(items=tuple(map(_item, shown)), cursor=cursor))
+    return json_response(CurationAnswer(items=tuple(map(_item, shown)), cursor=cursor))
 
 
-async def resolve_curation(exchange: Exchange) -> Response:
-    tenant = (await exchange.admit()).principal.tenant
+async def resolve_curation(exchange: RequestContext) -> Response:
+    tenant = (await exchange.authenticate()).principal.tenant
     item_id = exchange.request.path_params["item_id"]
-    body = exchange.parse(ResolveBody)
-    return answer(_item(await settle(exchange.services, tenant, item_id, body)))
+    body = exchange.parse_body(ResolveBody)
+    return json_response(_item(await settle(exchange.services, tenant, item_id, body)))
 
 
-async def settle(services: Services, tenant: str, item_id: str, body: ResolveBody) -> Item:
+async def settle(
+    services: Services, tenant: str, item_id: str, body: ResolveBody
+) -> CurationRecord:
     """With a new document of the question and its answer, or by letting it be; a `Problem` if not.
 
     The document is written first: done twice, it is the same one.
     """
     if body.dismiss == (body.answer is not None):
         raise problems.invalid_field("answer", "must be there, or else `dismiss` must be true")
-    item = await services.curation.one(tenant, item_id)
+    item = await services.curation.get(tenant, item_id)
     if item is None:
         raise problems.not_found("item_id", "There is no such item.")
     if item.state != "open":
@@ -59,14 +61,14 @@ async def settle(services: Services, tenant: str, item_id: str, body: ResolveBod
         made = _document(document_id, item, body, body.answer, services.settings.language)
         await services.writer.put(tenant, document_id, lambda _stored: made)
     state: State = "dismissed" if document_id is None else "resolved"
-    settled = await services.curation.settle(tenant, item_id, state, document_id)
+    settled = await services.curation.resolve(tenant, item_id, state, document_id)
     if settled is None:
         raise problems.conflict("item_id", "Somebody else has settled it meanwhile.")
     return settled
 
 
 def _document(
-    document_id: str, item: Item, body: ResolveBody, said: str, language: str
+    document_id: str, item: CurationRecord, body: ResolveBody, said: str, language: str
 ) -> Document:
     question = body.question or item.question
     return Document(
@@ -93,6 +95,6 @@ def _after(cursor: str) -> tuple[int, str] | None:
     return int(match[1]), match[2]
 
 
-def _item(item: Item) -> CurationItem:
+def _item(item: CurationRecord) -> CurationItem:
     told: dict[str, Any] = asdict(item)
     return CurationItem.model_validate(told | {"hits": tuple(told["hits"])})

@@ -67,7 +67,7 @@ class GateAnswer(Body):
     own: bool = Field(description="whether the tenant has said so; else it is built in")
 
 
-class DoubtfulHit(Body):
+class LowConfidenceHit(Body):
     chunk_id: int
     document_id: str
     score: float
@@ -76,7 +76,7 @@ class DoubtfulHit(Body):
 class CurationItem(Body):
     item_id: str
     question: str
-    hits: tuple[DoubtfulHit, ...] = Field(description="the best ones of the last time")
+    hits: tuple[LowConfidenceHit, ...] = Field(description="the best ones of the last time")
     count: int = Field(description="how often it was asked")
     state: State
     document_id: str | None = Field(description="the document that has resolved it")

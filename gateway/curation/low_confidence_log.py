@@ -12,7 +12,7 @@ import structlog
 
 from gateway.auth.credentials import new_id
 from index.errors import DatabaseUnavailable
-from index.tenants.curation import Curation, Doubt
+from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 
 FLUSH_S = 1.0
 QUESTIONS_MAX = 1_000  # that wait to be kept; of more than that, those that come later are lost
@@ -34,10 +34,12 @@ class _Noted:
     count: int = 0
 
 
-class Doubts:
+class LowConfidenceLog:
     """items_max: that are kept of a tenant."""
 
-    def __init__(self, curation: Curation, *, items_max: int, every_s: float = FLUSH_S) -> None:
+    def __init__(
+        self, curation: LowConfidenceStore, *, items_max: int, every_s: float = FLUSH_S
+    ) -> None:
         self._curation = curation
         self._items_max = items_max
         self._every_s = every_s
@@ -59,7 +61,7 @@ class Doubts:
         if self._flushing is None or self._flushing.done():
             self._flushing = asyncio.create_task(self._flush_later())
 
-    async def settled(self) -> None:
+    async def drain_background(self) -> None:
         """Once all is kept that can be."""
         self._over.set()
         if self._flushing is not None:
@@ -84,9 +86,9 @@ class Doubts:
             await self.flush()
 
 
-def _doubt(tenant: str, noted: _Noted) -> Doubt:
+def _doubt(tenant: str, noted: _Noted) -> LowConfidenceItem:
     hits = [
         {"chunk_id": hit["chunk_id"], "document_id": hit["document_id"], "score": hit["score"]}
         for hit in orjson.loads(noted.body)["hits"][:_HITS_MAX]
     ]
-    return Doubt(tenant, new_id("cur"), noted.question, hits, noted.count)
+    return LowConfidenceItem(tenant, new_id("cur"), noted.question, hits, noted.count)

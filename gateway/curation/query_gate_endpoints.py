@@ -4,46 +4,46 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.curation.curation_schemas import GateAnswer, GateBody
-from gateway.http.request_context import Exchange, answer
+from gateway.http.request_context import RequestContext, json_response
 from index.tenants.query_gate_store import GATES_MAX
 
 
-async def get_gate(exchange: Exchange) -> Response:
-    tenant = (await exchange.admit()).principal.tenant
+async def get_gate(exchange: RequestContext) -> Response:
+    tenant = (await exchange.authenticate()).principal.tenant
     return await _shown(exchange, tenant, _name(exchange))
 
 
-async def put_gate(exchange: Exchange) -> Response:
+async def put_gate(exchange: RequestContext) -> Response:
     """It holds from the next message on. An empty body takes the tenant's own words away."""
-    from gateway.rag.conversation import built_in_of
+    from gateway.rag.conversation import default_gate
 
-    tenant = (await exchange.admit()).principal.tenant
+    tenant = (await exchange.authenticate()).principal.tenant
     name = _name(exchange)
-    body = exchange.parse(GateBody)
+    body = exchange.parse_body(GateBody)
     words = None
     if body.model_fields_set:
-        usual = await built_in_of(name)
+        usual = await default_gate(name)
         words = {
             "open": (usual.open if usual else ()) if body.open is None else body.open,
             "closed": (usual.closed if usual else ()) if body.closed is None else body.closed,
             "otherwise": body.otherwise,
         }
-    if not await exchange.services.gates.put(tenant, name, words):
+    if not await exchange.services.query_gates.put(tenant, name, words):
         raise problems.conflict("name", f"A tenant has at most {GATES_MAX} gates of its own.")
     return await _shown(exchange, tenant, name)
 
 
-async def _shown(exchange: Exchange, tenant: str, name: str) -> Response:
-    from gateway.rag.conversation import words_of  # only who has gates loads them
+async def _shown(exchange: RequestContext, tenant: str, name: str) -> Response:
+    from gateway.rag.conversation import gate_vocabulary  # only who has gates loads them
 
-    own = await exchange.services.gates.read(tenant, name) is not None
-    words = await words_of(exchange.services, tenant, name)
+    own = await exchange.services.query_gates.read(tenant, name) is not None
+    words = await gate_vocabulary(exchange.services, tenant, name)
     if words is None:
         raise problems.not_found("name", "There is no such gate.")
-    return answer(
+    return json_response(
         GateAnswer(open=words.open, closed=words.closed, otherwise=words.otherwise, own=own)
     )
 
 
-def _name(exchange: Exchange) -> str:
-    return schemas.checked("name", schemas.GATE, exchange.request.path_params["name"])
+def _name(exchange: RequestContext) -> str:
+    return schemas.parse_value("name", schemas.GATE, exchange.request.path_params["name"])

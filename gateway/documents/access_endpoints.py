@@ -5,7 +5,7 @@ from starlette.responses import Response
 from gateway import problems, schemas
 from gateway.documents.access_schemas import AccessExplained, KeyExplained, ReaderExplained
 from gateway.documents.document_endpoints import document_id_of
-from gateway.http.request_context import Exchange, answer, everything_of
+from gateway.http.request_context import RequestContext, full_scope_of, json_response
 from index.model.document import Document
 from index.model.scope import PUBLIC, SCOPE_NAMES, resolve
 from index.tenants.principals import Principal
@@ -13,11 +13,11 @@ from index.tenants.principals import Principal
 _KEYS_MAX = 100
 
 
-async def explain_access(exchange: Exchange) -> Response:
+async def explain_access(exchange: RequestContext) -> Response:
     services = exchange.services
-    tenant = (await exchange.admit()).principal.tenant
+    tenant = (await exchange.authenticate()).principal.tenant
     document_id = document_id_of(exchange)
-    subject = schemas.checked(
+    subject = schemas.parse_value(
         "subject", schemas.NAME, exchange.request.query_params.get("subject", "")
     )
     stored = await services.documents.stored(tenant, document_id)
@@ -31,7 +31,7 @@ async def explain_access(exchange: Exchange) -> Response:
         for name in SCOPE_NAMES
         if resolve(tenant, subject, groups, [name]).admits(document.owner, document.readers)
     )
-    return answer(
+    return json_response(
         AccessExplained(
             document_id=document_id,
             subject=subject,
@@ -72,10 +72,10 @@ def _reader(reader: str, subject: str, groups: tuple[str, ...]) -> ReaderExplain
 
 
 async def _key(
-    exchange: Exchange, document: Document, holder: Principal, name: str, *, sees_all: bool
+    exchange: RequestContext, document: Document, holder: Principal, name: str, *, sees_all: bool
 ) -> KeyExplained:
     """By the very statement that its own reading of the document would run."""
-    scope = everything_of(holder)
+    scope = full_scope_of(holder)
     read = exchange.services.documents.read
     sees = await read(scope, holder.filter, document.document_id) is not None
     if sees:

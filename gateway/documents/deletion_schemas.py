@@ -6,7 +6,7 @@ from gateway.documents.document_schemas import RevisionAnswer
 from gateway.schemas import Body
 
 
-class GoneAnswer(Body):
+class DeletedCounts(Body):
     """How much of a document is gone, in PostgreSQL."""
 
     chunks: int = Field(description="with their texts, vectors and words; summaries too")
@@ -14,10 +14,10 @@ class GoneAnswer(Body):
     jobs: int = Field(description="that had failed to write it")
 
 
-class ForgottenAnswer(RevisionAnswer):
+class DeletionAnswer(RevisionAnswer):
     """A receipt: what it doesn't call pending is gone."""
 
-    forgotten: GoneAnswer
+    forgotten: DeletedCounts
     pending: dict[str, str] = Field(
         description="by what is not gone yet, where to see how far that is: `words` of it in what "
         "the tenant's typos are corrected to; `answers`, with 202, which Redis is too far away to "

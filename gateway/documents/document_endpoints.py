@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 from starlette.responses import Response, StreamingResponse
 
 from gateway import problems, schemas
-from gateway.auth.authenticator import Admitted, utc_now
-from gateway.auth.credentials import stand_in
+from gateway.auth.authenticator import AuthenticatedRequest, utc_now
+from gateway.auth.credentials import issue_job_token
 from gateway.documents.document_schemas import (
     AccessBody,
     BatchLine,
@@ -23,7 +23,13 @@ from gateway.documents.document_schemas import (
     RevisionAnswer,
     WrittenAnswer,
 )
-from gateway.http.request_context import Exchange, answer, everything, queued, queued_body
+from gateway.http.request_context import (
+    RequestContext,
+    full_scope,
+    json_response,
+    queued_body,
+    queued_response,
+)
 from gateway.problems import Problem
 from index.errors import (
     BudgetSpent,
@@ -47,20 +53,20 @@ _PAGE_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class QueuedLine:
     """What became of a line of a batch that has to wait; for money, if that is spent."""
 
     job_id: str
     is_spent: bool
 
 
-async def put_document(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
+async def put_document(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
     document_id = document_id_of(exchange, schemas.NEW_DOCUMENT_ID)
     settings = exchange.services.settings
     sent = exchange.body
-    body = exchange.parse(DocumentBody)
-    revise = revision(admitted, document_id, body, settings.language)
+    body = exchange.parse_body(DocumentBody)
+    revise = build_update(admitted, document_id, body, settings.language)
     if len(sent) > settings.document_inline_bytes_max or exchange.prefers("respond-async"):
         return await _put_later(exchange, admitted, document_id, body, sent, revise)
     tenant = admitted.principal.tenant
@@ -68,12 +74,12 @@ async def put_document(exchange: Exchange) -> Response:
         done = await exchange.services.writer.put(tenant, document_id, revise, parts=parts_of(body))
     except EmbeddingUnavailable:  # the worker tries again
         return await _put_later(exchange, admitted, document_id, body, sent, revise)
-    return answer(written(done))
+    return json_response(write_answer(done))
 
 
 async def _put_later(
-    exchange: Exchange,
-    admitted: Admitted,
+    exchange: RequestContext,
+    admitted: AuthenticatedRequest,
     document_id: str,
     body: DocumentBody,
     sent: bytes,
@@ -83,16 +89,20 @@ async def _put_later(
     principal = admitted.principal
     stored = await exchange.services.documents.stored(principal.tenant, document_id)
     revise(stored.document if stored else None)
-    accepted = queued(await queue(exchange, admitted, document_id, body, sent))
+    accepted = queued_response(await enqueue_write(exchange, admitted, document_id, body, sent))
     if exchange.prefers("respond-async"):
         accepted.headers["Preference-Applied"] = "respond-async"
-    if await exchange.services.spending.is_spent(principal.tenant):
+    if await exchange.services.usage_meter.is_budget_spent(principal.tenant):
         accepted.headers["Nearhit-Budget"] = "spent"  # so that it will wait
     return accepted
 
 
-async def queue(
-    exchange: Exchange, admitted: Admitted, document_id: str, body: DocumentBody, sent: bytes
+async def enqueue_write(
+    exchange: RequestContext,
+    admitted: AuthenticatedRequest,
+    document_id: str,
+    body: DocumentBody,
+    sent: bytes,
 ) -> str:
     """The job that will write it. Raises `SourceReserved`, for the worker would be refused too."""
     principal = admitted.principal
@@ -100,7 +110,7 @@ async def queue(
     job = NewJob(
         tenant=principal.tenant,
         kind="document",
-        target=job_queue.of_document(document_id),
+        target=job_queue.document_target(document_id),
         payload=sent,
         source=body.source,
         key_id=await _key_id(exchange, principal),
@@ -108,22 +118,22 @@ async def queue(
         attempts_max=exchange.services.settings.job_attempts,
         parts=parts_of(body),
     )
-    return await exchange.services.jobs.put_document(document_id, job)
+    return await exchange.services.jobs.enqueue_document(document_id, job)
 
 
-async def _key_id(exchange: Exchange, principal: Principal) -> str:
+async def _key_id(exchange: RequestContext, principal: Principal) -> str:
     """Of the key or token whose rights count when the job runs."""
     if principal.key_id is not None:
         return principal.key_id
-    token = stand_in(principal, utc_now())
+    token = issue_job_token(principal, utc_now())
     if not await exchange.services.principals.create(principal.tenant, token):
         raise TenantMissing(principal.tenant)
     return token.key_id
 
 
-async def put_batch(exchange: Exchange) -> Response:
+async def put_batch(exchange: RequestContext) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
-    await exchange.admit()
+    await exchange.authenticate()
     body = exchange.body
     most = exchange.services.settings.batch_documents_max
     crowded = body.count(b"\n") > 2 * most  # blank lines are let pass, but not by the million
@@ -133,9 +143,9 @@ async def put_batch(exchange: Exchange) -> Response:
     return StreamingResponse(_put_lines(exchange, lines), media_type="application/x-ndjson")
 
 
-async def _put_lines(exchange: Exchange, lines: list[bytes]) -> AsyncIterator[bytes]:
+async def _put_lines(exchange: RequestContext, lines: list[bytes]) -> AsyncIterator[bytes]:
     """A result line for each; once the sender or the database is gone, the rest fails alike."""
-    final: Outcome | Queued | None = None
+    final: Outcome | QueuedLine | None = None
     number = 0
     for batch in batches(lines, len):
         outcomes = [final] * len(batch) if final else await _put_together(exchange, batch)
@@ -145,16 +155,18 @@ async def _put_lines(exchange: Exchange, lines: list[bytes]) -> AsyncIterator[by
         final = next(filter(_is_final, outcomes), None)
 
 
-async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outcome | Queued]:
+async def _put_together(
+    exchange: RequestContext, lines: Sequence[bytes]
+) -> list[Outcome | QueuedLine]:
     """Written as whoever the sender is by now; queued where the embedder gives no vectors."""
     try:
-        admitted = await exchange.admit()
+        admitted = await exchange.authenticate()
     except Exception as error:
         return [error] * len(lines)
     puts = [_put_line(exchange, admitted, line) for line in lines]
     good = [put for put in puts if isinstance(put, Put)]
     outcomes = iter(await exchange.services.writer.put_all(admitted.principal.tenant, good))
-    results: list[Outcome | Queued] = [
+    results: list[Outcome | QueuedLine] = [
         next(outcomes) if isinstance(put, Put) else put for put in puts
     ]
     try:
@@ -165,7 +177,10 @@ async def _put_together(exchange: Exchange, lines: Sequence[bytes]) -> list[Outc
 
 
 async def _queue_lines(
-    exchange: Exchange, admitted: Admitted, lines: Sequence[bytes], results: list[Outcome | Queued]
+    exchange: RequestContext,
+    admitted: AuthenticatedRequest,
+    lines: Sequence[bytes],
+    results: list[Outcome | QueuedLine],
 ) -> None:
     """Queue what the embedder gave no vectors for, unless a later line has written the document."""
     done = {
@@ -181,79 +196,81 @@ async def _queue_lines(
             continue
         told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
         try:
-            job_id = await queue(
+            job_id = await enqueue_write(
                 exchange, admitted, document.document_id, document, orjson.dumps(told)
             )
-            results[place] = Queued(job_id, isinstance(result, BudgetSpent))
+            results[place] = QueuedLine(job_id, isinstance(result, BudgetSpent))
         except (PayloadTooLarge, QueueFull, SourceReserved) as refused:
             results[place] = refused
 
 
-def _put_line(exchange: Exchange, admitted: Admitted, line: bytes) -> Put | Problem:
+def _put_line(
+    exchange: RequestContext, admitted: AuthenticatedRequest, line: bytes
+) -> Put | Problem:
     try:
         document = _parse_line(exchange, line)
     except Problem as problem:
         return problem
     language = exchange.services.settings.language
-    revise = revision(admitted, document.document_id, document, language)
+    revise = build_update(admitted, document.document_id, document, language)
     return Put(document.document_id, revise, parts_of(document))
 
 
-def _is_final(outcome: Outcome | Queued) -> bool:
+def _is_final(outcome: Outcome | QueuedLine) -> bool:
     """Whether it would happen to each further line too."""
     return isinstance(outcome, DatabaseUnavailable) or (
         isinstance(outcome, Problem) and outcome.status == 401
     )
 
 
-def _result(exchange: Exchange, number: int, outcome: Outcome | Queued) -> bytes:
+def _result(exchange: RequestContext, number: int, outcome: Outcome | QueuedLine) -> bytes:
     if isinstance(outcome, Exception):
         problem = problems.from_exception(outcome, exchange.trace.request_id)
         result = {"line": number, **problem.body()}
-    elif isinstance(outcome, Queued):
+    elif isinstance(outcome, QueuedLine):
         result = {"line": number, **queued_body(outcome.job_id).model_dump()}
         result |= {"budget": "spent"} if outcome.is_spent else {}
     else:
-        result = written(outcome).model_dump()
+        result = write_answer(outcome).model_dump()
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _parse_line(exchange: Exchange, line: bytes) -> BatchLine:
+def _parse_line(exchange: RequestContext, line: bytes) -> BatchLine:
     bytes_max = exchange.services.settings.document_bytes_max
     if len(line) > bytes_max:
         raise problems.too_large(bytes_max)
     return schemas.parse(BatchLine, line)
 
 
-async def get_document(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
+async def get_document(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
     document = await exchange.services.documents.read(
-        everything(admitted), admitted.principal.filter, document_id_of(exchange)
+        full_scope(admitted), admitted.principal.filter, document_id_of(exchange)
     )
     if document is None:
         raise no_such_document()
-    exchange.services.seen.documents(admitted.principal, [document.document_id])
-    return answer(DocumentAnswer(text=document.text, **_summary(document)))
+    exchange.services.read_log.documents(admitted.principal, [document.document_id])
+    return json_response(DocumentAnswer(text=document.text, **_summary(document)))
 
 
-async def list_documents(exchange: Exchange) -> Response:
+async def list_documents(exchange: RequestContext) -> Response:
     """In the order of their identifiers; `cursor` is the last one of the page before."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     query = exchange.request.query_params
     limit = query.get("limit", str(_PAGE_MAX))
     if not re.fullmatch("[0-9]{1,9}", limit) or not 1 <= int(limit) <= _PAGE_MAX:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
     page = await exchange.services.documents.page(
-        everything(admitted),
+        full_scope(admitted),
         admitted.principal.filter,
-        after=schemas.checked("cursor", schemas.LINE, query.get("cursor", "")),
-        source=schemas.checked("source", schemas.LINE, query.get("source", "")) or None,
+        after=schemas.parse_value("cursor", schemas.LINE, query.get("cursor", "")),
+        source=schemas.parse_value("source", schemas.LINE, query.get("source", "")) or None,
         limit=int(limit) + 1,
     )
     shown = page[: int(limit)]
     cursor = shown[-1].document_id if len(page) > len(shown) else None
-    exchange.services.seen.documents(admitted.principal, [each.document_id for each in shown])
-    return answer(
+    exchange.services.read_log.documents(admitted.principal, [each.document_id for each in shown])
+    return json_response(
         DocumentsAnswer(
             documents=tuple(DocumentSummary(**_summary(document)) for document in shown),
             cursor=cursor,
@@ -261,16 +278,16 @@ async def list_documents(exchange: Exchange) -> Response:
     )
 
 
-async def patch_access(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    body = exchange.parse(AccessBody)
+async def patch_access(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    body = exchange.parse_body(AccessBody)
     done = await exchange.services.writer.put_access(
         admitted.principal.tenant,
         document_id_of(exchange),
-        lambda stored: _with_access(admitted, may_change(admitted, stored), body),
+        lambda stored: _with_access(admitted, require_editable(admitted, stored), body),
         parts=parts_of(body) & ACCESS,
     )
-    return answer(RevisionAnswer(document_id=done.document_id, revision=done.revision))
+    return json_response(RevisionAnswer(document_id=done.document_id, revision=done.revision))
 
 
 def parts_of(body: DocumentBody | AccessBody) -> Parts:
@@ -280,8 +297,8 @@ def parts_of(body: DocumentBody | AccessBody) -> Parts:
     return CONTENT | owner | readers
 
 
-def revision(
-    admitted: Admitted, document_id: str, body: DocumentBody, default_language: str
+def build_update(
+    admitted: AuthenticatedRequest, document_id: str, body: DocumentBody, default_language: str
 ) -> Revise:
     """What the body makes of the stored document, whose owner and readers stay unless named.
 
@@ -293,7 +310,7 @@ def revision(
 
     def revise(stored: Document | None) -> Document:
         if stored is not None:
-            _may_replace(admitted, stored)
+            _require_replaceable(admitted, stored)
         document = Document(
             document_id=document_id,
             title=body.title,
@@ -313,10 +330,12 @@ def revision(
     return revise
 
 
-def _with_access(admitted: Admitted, document: Document, access: AccessBody) -> Document:
+def _with_access(
+    admitted: AuthenticatedRequest, document: Document, access: AccessBody
+) -> Document:
     named = access.model_fields_set
     if "owner" in named and access.owner not in (document.owner, admitted.principal.subject):
-        _must_be_admin(admitted, "Only an admin can make somebody else, or nobody, the owner.")
+        _require_admin(admitted, "Only an admin can make somebody else, or nobody, the owner.")
     return replace(
         document,
         owner=access.owner if "owner" in named else document.owner,
@@ -324,7 +343,7 @@ def _with_access(admitted: Admitted, document: Document, access: AccessBody) -> 
     )
 
 
-def _may_replace(admitted: Admitted, stored: Document) -> None:
+def _require_replaceable(admitted: AuthenticatedRequest, stored: Document) -> None:
     if _owns(admitted, stored):
         return
     if _reads(admitted, stored):
@@ -332,7 +351,7 @@ def _may_replace(admitted: Admitted, stored: Document) -> None:
     raise problems.conflict("document_id", "This identifier is taken; choose another one.")
 
 
-def may_change(admitted: Admitted, stored: Document | None) -> Document:
+def require_editable(admitted: AuthenticatedRequest, stored: Document | None) -> Document:
     """The stored document; what the caller can't read does not exist for it."""
     if stored is None or not (_owns(admitted, stored) or _reads(admitted, stored)):
         raise no_such_document()
@@ -341,17 +360,17 @@ def may_change(admitted: Admitted, stored: Document | None) -> Document:
     return stored
 
 
-def _owns(admitted: Admitted, document: Document) -> bool:
+def _owns(admitted: AuthenticatedRequest, document: Document) -> bool:
     principal = admitted.principal
     is_own = document.owner == principal.subject and "private" in principal.scopes
     return is_own or "admin" in principal.roles
 
 
-def _reads(admitted: Admitted, document: Document) -> bool:
-    return everything(admitted).admits(document.owner, document.readers)
+def _reads(admitted: AuthenticatedRequest, document: Document) -> bool:
+    return full_scope(admitted).admits(document.owner, document.readers)
 
 
-def _must_be_admin(admitted: Admitted, detail: str) -> None:
+def _require_admin(admitted: AuthenticatedRequest, detail: str) -> None:
     if "admin" not in admitted.principal.roles:
         raise problems.forbidden(detail)
 
@@ -360,9 +379,9 @@ def no_such_document() -> Problem:
     return problems.not_found("document_id", "There is no such document, or you may not read it.")
 
 
-def document_id_of(exchange: Exchange, kind: TypeAdapter[str] = schemas.DOCUMENT_ID) -> str:
+def document_id_of(exchange: RequestContext, kind: TypeAdapter[str] = schemas.DOCUMENT_ID) -> str:
     """The path's identifier, judged like the one of a batch line if it is a new one."""
-    return schemas.checked("document_id", kind, exchange.request.path_params["document_id"])
+    return schemas.parse_value("document_id", kind, exchange.request.path_params["document_id"])
 
 
 def _summary(document: Document) -> dict[str, Any]:
@@ -381,7 +400,7 @@ def _summary(document: Document) -> dict[str, Any]:
     }
 
 
-def written(done: Written) -> WrittenAnswer:
+def write_answer(done: Written) -> WrittenAnswer:
     return WrittenAnswer(
         document_id=done.document_id,
         revision=done.revision,

@@ -57,7 +57,7 @@ def default_data_dir() -> Path:
 
 
 @contextmanager
-def own(data_dir: Path) -> Iterator[Servers]:
+def own_servers(data_dir: Path) -> Iterator[Servers]:
     """Run the servers of a folder; they stop at the end, or when this process dies.
 
     Raises DataDirInUse if another process owns them, EmbeddedError if they do not start.
@@ -79,11 +79,11 @@ def own(data_dir: Path) -> Iterator[Servers]:
 
 
 @contextmanager
-def attach_or_own(data_dir: Path) -> Iterator[Servers]:
+def attach_or_start(data_dir: Path) -> Iterator[Servers]:
     """Use the servers of a folder's owner, as long as it lives, or else become its owner."""
     with ExitStack() as stack:
         try:
-            servers = stack.enter_context(own(data_dir))
+            servers = stack.enter_context(own_servers(data_dir))
         except DataDirInUse as in_use:
             if in_use.servers is None:
                 raise

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from cachetools import LRUCache
 
-from cache.rate_limit import Allowances, Hand
+from cache.rate_limit import LocalTokens, RateLimiter
 from gateway import problems
 from index.tenants.principals import Principal
 
@@ -17,19 +17,19 @@ _KNOWN_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class RequestCounter:
     """What requests are counted by: the bucket of a `key` or a `tenant`."""
 
     name: str
-    hand: Hand
+    local_tokens: LocalTokens
     size: int
     per_s: float
 
 
-Counters: TypeAlias = Sequence[Counter]
+Counters: TypeAlias = Sequence[RequestCounter]
 
 
-class Load:
+class AdmissionControl:
     """Of one worker, but for the allowances, which all workers share.
 
     allowances: of each `key` and `tenant`, if they are limited.
@@ -39,7 +39,7 @@ class Load:
 
     def __init__(
         self,
-        allowances: Mapping[str, Allowances],
+        allowances: Mapping[str, RateLimiter],
         *,
         requests_max: int,
         tenant_requests_max: int,
@@ -63,7 +63,7 @@ class Load:
         if tenant:
             already = self._of_tenant.get(tenant, 0)
             if already >= self._tenant_requests_max:
-                raise problems.too_many("of the tenant's requests at once", 1)
+                raise problems.rate_limited("of the tenant's requests at once", 1)
             self._of_tenant[tenant] = already + 1
         self._requests += 1
 
@@ -80,7 +80,7 @@ class Load:
             raise problems.overloaded()
         held = self._body_bytes_of.get(tenant, 0) + size_bytes
         if held > self._tenant_body_bytes_max:
-            raise problems.too_many("bytes of the tenant's bodies at once", 1)
+            raise problems.rate_limited("bytes of the tenant's bodies at once", 1)
         self._body_bytes += size_bytes
         self._body_bytes_of[tenant] = held
 
@@ -100,7 +100,7 @@ class Load:
     def spend_at_hand(self, counters: Counters) -> Counters:
         """A token of each bucket in turn, as far as this worker has them; returns the others."""
         for place, counter in enumerate(counters):
-            if not counter.hand.spend():
+            if not counter.local_tokens.spend():
                 return counters[place:]
         return ()
 
@@ -111,15 +111,15 @@ class Load:
         """
         for counter in counters:
             for _ in range(times):
-                if not (counter.hand.spend() or await counter.hand.wait()):
-                    wait_s = math.ceil(counter.hand.wait_s)
-                    raise problems.too_many(f"requests of this {counter.name}", wait_s)
+                if not (counter.local_tokens.spend() or await counter.local_tokens.wait()):
+                    wait_s = math.ceil(counter.local_tokens.wait_s)
+                    raise problems.rate_limited(f"requests of this {counter.name}", wait_s)
 
-    def standing(self, counters: Counters) -> bytes:
+    def ratelimit_header(self, counters: Counters) -> bytes:
         """RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of whichever bucket is emptier."""
         fewest = math.inf
         for each in counters:
-            left = each.hand.tokens + each.hand.left
+            left = each.local_tokens.tokens + each.local_tokens.left
             if left < fewest:
                 fewest, emptier = left, each
         full_s = (emptier.size - fewest) / emptier.per_s
@@ -128,9 +128,9 @@ class Load:
     def _new_counters(self, tenant: str, own: str) -> Counters:
         names = {"key": f"rate:{own}", "tenant": "rate"}
         made = tuple(
-            Counter(
+            RequestCounter(
                 name,
-                allowances.hand(tenant, names[name]),
+                allowances.local_tokens(tenant, names[name]),
                 allowances.rate.size,
                 allowances.rate.per_s,
             )
@@ -148,7 +148,7 @@ class Slot:
 
     __slots__ = ("_body_bytes", "_has_begun", "_load", "tenant")
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: AdmissionControl) -> None:
         self._load = load
         self.tenant = ""
         self._body_bytes = 0

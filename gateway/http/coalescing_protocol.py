@@ -10,7 +10,7 @@ from typing import Any
 HELD_BYTES_MAX = 65_536  # what a transport takes for much, too: beyond it a stream goes as it comes
 
 
-class Held:
+class BufferedTransport:
     """A transport that sends together what is written to it until it is told to, or the loop's next
     turn.
 

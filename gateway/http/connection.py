@@ -16,7 +16,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway import problems
 from gateway.http import head
-from gateway.http.coalescing_protocol import Held
+from gateway.http.coalescing_protocol import BufferedTransport
 from gateway.http.connections import Connections
 from gateway.problems import Problem
 
@@ -33,7 +33,7 @@ _OVER = 3  # whatever comes is discarded
 
 class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
-        held = Held(transport, self._end)
+        held = BufferedTransport(transport, self._end)
         super().connection_made(cast("asyncio.Transport", held))
         self._held = held
         self._raw = transport
@@ -52,7 +52,9 @@ class Connection(HttpToolsProtocol):
         if self._is_counted:
             self._wait()
         else:
-            self._refuse(problems.too_many("connections of this address, or of all together", 1))
+            self._refuse(
+                problems.rate_limited("connections of this address, or of all together", 1)
+            )
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.remove(self)

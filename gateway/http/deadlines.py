@@ -20,7 +20,7 @@ class Deadlines:
         self._open: set[Deadline] = set()
         self._is_ticking = False
 
-    def within(self, seconds: float = math.inf) -> "Deadline":
+    def timeout(self, seconds: float = math.inf) -> "Deadline":
         """A context whose body is cancelled, and which raises `TimeoutError`, after that time."""
         return Deadline(self, seconds)
 

@@ -26,7 +26,7 @@ from gateway.auth.authenticator import bearer, digest_of
 from gateway.http import body
 from gateway.http.admission import Slot
 from gateway.http.connection import Connection
-from gateway.http.request_context import Call, Exchange
+from gateway.http.request_context import ApiRoute, RequestContext
 from gateway.http.telemetry import Trace
 from gateway.services import Services
 from gateway.settings import Settings, listed
@@ -41,7 +41,7 @@ _FAILED = {400, 401, 408, 413, 422}  # for want of a key, or for what the body s
 class Endpoint:
     """A call as an ASGI application of its own: no layer stands between it and the server's."""
 
-    def __init__(self, call: Call, settings: Settings) -> None:
+    def __init__(self, call: ApiRoute, settings: Settings) -> None:
         self._call = call
         self._needs_nobody = call.needs == "anyone"
         self._body_bytes_max = call.body_bytes_max(settings)
@@ -53,11 +53,11 @@ class Endpoint:
         trace.route = self._call.path
         services: Services = scope["state"]["services"]
         request = Request(scope, receive)
-        slot = Slot(services.load)
+        slot = Slot(services.admission)
         try:
             response = await self._response(request, trace, services, slot)
             if trace.counters:
-                standing = services.load.standing(trace.counters)
+                standing = services.admission.ratelimit_header(trace.counters)
                 response.raw_headers.append((b"ratelimit", standing))
             await response(scope, receive, send)
         finally:
@@ -81,10 +81,10 @@ class Endpoint:
         if self._call.origins:
             self._refuse_foreign(trace.headers)
         timeout_s = self._timeout_s(trace.headers)
-        with services.deadlines.within(timeout_s) as deadline:
+        with services.deadlines.timeout(timeout_s) as deadline:
             if self._needs_nobody:
                 return await self._call.handle(
-                    Exchange(self._call, request, services, b"", None, b"")
+                    RequestContext(self._call, request, services, b"", None, b"")
                 )
             digest, principal = await self._caller(trace.headers, services)
             slot.tenant = "" if principal is None else principal.tenant
@@ -109,10 +109,10 @@ class Endpoint:
             slot.begin()
             if principal is not None:
                 trace.tenant = slot.tenant
-                trace.counters = services.load.counters(principal)
-                trace.unspent = services.load.spend_at_hand(trace.counters)
+                trace.counters = services.admission.counters(principal)
+                trace.unspent = services.admission.spend_at_hand(trace.counters)
             return await self._call.handle(
-                Exchange(self._call, request, services, digest, principal, sent)
+                RequestContext(self._call, request, services, digest, principal, sent)
             )
 
     async def _caller(
@@ -130,14 +130,14 @@ class Endpoint:
         if operator is not None and hmac.compare_digest(digest, operator):
             act_as(OPERATOR)
             return digest, None
-        principal = await services.gate.identify(credential, digest)
+        principal = await services.authenticator.identify(credential, digest)
         if not self._call.suffices(principal):
             await self._refuse_insufficient(principal, services)
         return digest, principal
 
     async def _refuse_insufficient(self, principal: Principal, services: Services) -> None:
         """A 403 `Problem`, a 401 if the key is gone; unless the principal has what it lacked."""
-        now = (await services.gate.admit(principal)).principal
+        now = (await services.authenticator.admit(principal)).principal
         if self._call.needs == "operator":
             raise problems.forbidden("This call needs the operator's key.")
         if not self._call.suffices(now):
@@ -185,7 +185,7 @@ async def refused(
         services: Services = request.scope["state"]["services"]
         wait_s = services.failures.spend(services.addresses.of(request.scope))
         if wait_s:
-            too_many = problems.too_many("failed requests of this address", math.ceil(wait_s))
+            too_many = problems.rate_limited("failed requests of this address", math.ceil(wait_s))
             return await render(request, too_many)
     return response
 
@@ -194,7 +194,7 @@ async def _spend_rest(trace: Trace, services: Services) -> None:
     """Each request of a principal counts once, whatever comes of it."""
     if trace.unspent:
         unspent, trace.unspent = trace.unspent, ()
-        await services.load.spend(unspent)
+        await services.admission.spend(unspent)
 
 
 async def _counted(error: Exception, trace: Trace, services: Services) -> Exception:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.admin.job_schemas import QueuedAnswer
-from gateway.auth.authenticator import SUFFICIENT, Admitted, Role, bearer
+from gateway.auth.authenticator import SUFFICIENT, AuthenticatedRequest, Role, bearer
 from gateway.http.telemetry import Trace
 from gateway.services import Services
 from gateway.settings import Settings
@@ -42,7 +42,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiRoute:
     """One row of the API: `body` and `answer` are the models that travel, if any does.
 
     body_type: of the body, if it is not the answer's media type.
@@ -58,7 +58,7 @@ class Call:
 
     method: str
     path: str
-    handle: "Callable[[Exchange], Awaitable[Response]]"
+    handle: "Callable[[RequestContext], Awaitable[Response]]"
     needs: Needs
     summary: str
     body: type[BaseModel] | None = None
@@ -87,14 +87,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class RequestContext:
     """digest: of the credential, empty where a call needs nobody.
 
     caller: as it was when somebody last looked; None for the operator, and where a call needs
     nobody.
     """
 
-    call: Call
+    call: ApiRoute
     request: Request
     services: Services
     digest: bytes
@@ -117,24 +117,24 @@ class Exchange:
     def is_operator(self) -> bool:
         return self.caller is None and self.call.needs != "anyone"
 
-    async def admit(
+    async def authenticate(
         self,
         principal: Principal | None = None,
         *,
         max_staleness_s: float = 0.0,
-    ) -> Admitted:
+    ) -> AuthenticatedRequest:
         """Who came, as of now; a 401 or 403 `Problem` if that does not suffice for the call.
 
         principal: who it was when somebody last looked, if that was later than at the beginning;
         the rest as for the gate.
         """
         trace = self.trace
-        admitting = self.services.gate.admit(
+        admitting = self.services.authenticator.admit(
             principal or self.principal, max_staleness_s=max_staleness_s
         )
         if trace.unspent:  # Redis and PostgreSQL are asked at once
             unspent, trace.unspent = trace.unspent, ()
-            admitted, _ = await asyncio.gather(admitting, self.services.load.spend(unspent))
+            admitted, _ = await asyncio.gather(admitting, self.services.admission.spend(unspent))
         else:
             admitted = await admitting
         if not self.call.suffices(admitted.principal):
@@ -147,11 +147,11 @@ class Exchange:
         credential = bearer(self.trace.headers.get(b"authorization", b""))
         if self.is_operator or credential is None:
             return self.principal
-        return await self.services.gate.identify(credential, self.digest)
+        return await self.services.authenticator.identify(credential, self.digest)
 
     async def operator_or_principal(self) -> Principal | None:
         """None for the operator, else whoever came, admitted."""
-        return None if self.is_operator else (await self.admit()).principal
+        return None if self.is_operator else (await self.authenticate()).principal
 
     def cache_headers(self, *headers: tuple[bytes, bytes]) -> tuple[tuple[bytes, bytes], ...]:
         """The headers, which tell how an answer was made; none if the setting hides that."""
@@ -162,21 +162,21 @@ class Exchange:
         told = ",".join(self.request.headers.getlist("prefer"))
         return preference in {each.partition(";")[0].strip().lower() for each in told.split(",")}
 
-    def parse(self, model: type[Model]) -> Model:
+    def parse_body(self, model: type[Model]) -> Model:
         """The body as what the model describes; a 400 or 422 `Problem` if it is no such thing."""
         return schemas.parse(model, self.body)
 
 
-def everything(admitted: Admitted) -> Scope:
+def full_scope(admitted: AuthenticatedRequest) -> Scope:
     """All that the principal may read, but for its filter."""
-    return everything_of(admitted.principal)
+    return full_scope_of(admitted.principal)
 
 
-def everything_of(principal: Principal) -> Scope:
+def full_scope_of(principal: Principal) -> Scope:
     return scope.resolve(principal.tenant, principal.subject, principal.groups, principal.scopes)
 
 
-def answer(body: BaseModel, status: int = 200) -> Response:
+def json_response(body: BaseModel, status: int = 200) -> Response:
     return Response(body.model_dump_json(), status, media_type="application/json")
 
 
@@ -184,9 +184,9 @@ def queued_body(job_id: str) -> QueuedAnswer:
     return QueuedAnswer(job_id=job_id, status_url=f"/v1/jobs/{job_id}")
 
 
-def queued(job_id: str) -> Response:
+def queued_response(job_id: str) -> Response:
     """What says that it will be done, and where to see how far it is."""
     body = queued_body(job_id)
-    accepted = answer(body, 202)
+    accepted = json_response(body, 202)
     accepted.headers["Location"] = body.status_url
     return accepted

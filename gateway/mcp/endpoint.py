@@ -12,9 +12,9 @@ import orjson
 from starlette.responses import Response
 
 from gateway import content, problems
-from gateway.http.request_context import Exchange
+from gateway.http.request_context import RequestContext
 from gateway.mcp.tools import TOOLS, Headers, refusal
-from gateway.search.search_endpoint import Ready
+from gateway.search.search_endpoint import RawResponse
 
 _PROTOCOL = "gateway.mcp.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
@@ -22,33 +22,33 @@ _PARSE_ERROR = -32700
 _MENDED_BY_MODELS = {400, 404, 422}
 
 
-async def mcp(exchange: Exchange) -> Response:
+async def mcp(exchange: RequestContext) -> Response:
     if getattr(sys.modules.get(_PROTOCOL), "SERVER", None) is None:
         await asyncio.to_thread(importlib.import_module, _PROTOCOL)
     try:
         content.check_json(exchange.body)
         request = orjson.loads(exchange.body)
     except (problems.Problem, orjson.JSONDecodeError) as error:
-        await exchange.admit()
+        await exchange.authenticate()
         reason = error.detail if isinstance(error, problems.Problem) else ""
         return _error(None, _PARSE_ERROR, f"The body must be JSON. {reason}".strip(), 400)
     if not _is_request(request):
-        await exchange.admit()
+        await exchange.authenticate()
         return _no_request(request)
     return await _answer(exchange, request)
 
 
-async def _answer(exchange: Exchange, request: dict[str, Any]) -> Response:
+async def _answer(exchange: RequestContext, request: dict[str, Any]) -> Response:
     from gateway.mcp import protocol
 
     try:
         envelope = protocol.open_envelope(request, exchange.trace.headers)
         tool, arguments = _tool_of(request)
         if tool is None:
-            await exchange.admit()
+            await exchange.authenticate()
             return _result(request["id"], await protocol.serve(request, envelope), [])
     except protocol.ERRORS as error:
-        await exchange.admit()  # nobody is told anything without a token
+        await exchange.authenticate()  # nobody is told anything without a token
         data, status = protocol.error_of(error)
         return _error(request["id"], data.code, data.message, status, data.data)
     told, headers = await _told(exchange, tool, arguments)
@@ -76,7 +76,9 @@ def _tool_of(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
     return (name, arguments) if is_ours and isinstance(arguments, dict) else (None, {})
 
 
-async def _told(exchange: Exchange, tool: str, arguments: dict[str, Any]) -> tuple[bytes, Headers]:
+async def _told(
+    exchange: RequestContext, tool: str, arguments: dict[str, Any]
+) -> tuple[bytes, Headers]:
     """What the tool says; to a model, too, what is wrong with its arguments."""
     try:
         equal = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)  # as equal bytes
@@ -95,7 +97,7 @@ def _no_request(sent: Any) -> Response:
 
 def _result(request_id: int | str, result: bytes, headers: Headers) -> Response:
     body = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (orjson.dumps(request_id), result)
-    return Ready(body, [*_headers(body), *headers])
+    return RawResponse(body, [*_headers(body), *headers])
 
 
 def _error(
@@ -103,7 +105,7 @@ def _error(
 ) -> Response:
     error = {"code": code, "message": message} | ({} if data is None else {"data": data})
     body = orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
-    response = Ready(body, _headers(body))
+    response = RawResponse(body, _headers(body))
     response.status_code = status
     return response
 

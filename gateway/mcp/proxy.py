@@ -16,7 +16,7 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 
 _TIMEOUT_S = 60.0
 
@@ -37,9 +37,9 @@ async def _check(http: httpx2.AsyncClient, endpoint: str) -> None:
     try:
         answer = await http.post(endpoint, json=ping)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise NotPossible(f"{endpoint} can't be reached: {error}") from None
+        raise CommandError(f"{endpoint} can't be reached: {error}") from None
     if answer.status_code != 200:
-        raise NotPossible(f"{endpoint} answers {answer.status_code}: {answer.text[:500]}")
+        raise CommandError(f"{endpoint} answers {answer.status_code}: {answer.text[:500]}")
 
 
 async def _serve(gateway: Client) -> None:

@@ -7,17 +7,19 @@ import orjson
 from pydantic import Field
 
 from gateway import problems, schemas
-from gateway.http.request_context import Exchange, everything
+from gateway.http.request_context import RequestContext, full_scope
 from gateway.mcp import results
 from gateway.schemas import Body, Count, Values
-from gateway.search.search_endpoint import cache_status, meant, revision_of, served
-from gateway.search.search_request import Wanted, check_limits
+from gateway.search.search_endpoint import cache_status, revision_of, serve, to_search_request
+from gateway.search.search_request import SearchRequest, require_within_limits
 from gateway.search.search_schemas import SearchBody
 from index.model.document import TEXT_CHARACTERS_MAX, DocumentId
 from index.tenants.principals import Principal
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
-Tool: TypeAlias = Callable[[Exchange, bytes], Awaitable[tuple[bytes, Headers]]]  # of arguments
+Tool: TypeAlias = Callable[
+    [RequestContext, bytes], Awaitable[tuple[bytes, Headers]]
+]  # of arguments
 
 _SOURCES_MAX = 200
 _UNDERSTOOD = b"mcp search "  # what no body of a search begins with
@@ -60,7 +62,7 @@ class ListSourcesArguments(Body):
     pass
 
 
-class SearchResult(Body):
+class ToolHit(Body):
     id: str
     title: str
     url: str
@@ -68,8 +70,8 @@ class SearchResult(Body):
     source: str
 
 
-class SearchResults(Body):
-    results: tuple[SearchResult, ...]
+class ToolHits(Body):
+    results: tuple[ToolHit, ...]
     left_out: int = Field(0, description="how many more there were no room for; ask for fewer")
     low_confidence: bool | None = Field(
         None, description="true if no result is good enough to rely on: say so; absent else"
@@ -93,29 +95,29 @@ class SourcesListed(Body):
     sources: tuple[SourceListed, ...]
 
 
-async def search(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
+async def search(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
     told = _UNDERSTOOD + arguments
-    wanted = exchange.services.understood.get((exchange.digest, told))
+    wanted = exchange.services.parsed_searches.get((exchange.digest, told))
     if wanted is None:
         wanted = _understood(exchange, exchange.principal, told)
-    wanted, answer = await served(exchange, wanted, _understood, told)
+    wanted, answer = await serve(exchange, wanted, _understood, told)
     headers = [
         *exchange.cache_headers((b"cache-status", cache_status(answer))),
-        (b"nearhit-revision", revision_of(answer.good, wanted.scope.tenant)),
+        (b"nearhit-revision", revision_of(answer.valid_until, wanted.scope.tenant)),
     ]
     return _shown(exchange, wanted, answer.body), headers
 
 
-def _understood(exchange: Exchange, principal: Principal, told: bytes) -> Wanted:
+def _understood(exchange: RequestContext, principal: Principal, told: bytes) -> SearchRequest:
     arguments = schemas.parse(SearchArguments, told.removeprefix(_UNDERSTOOD))
     asked = schemas.parse(SearchBody, arguments.body())
-    check_limits(asked, exchange.services.settings)
-    wanted = meant(exchange, principal, asked)
-    exchange.services.understood[exchange.digest, told] = wanted
+    require_within_limits(asked, exchange.services.settings)
+    wanted = to_search_request(exchange, principal, asked)
+    exchange.services.parsed_searches[exchange.digest, told] = wanted
     return wanted
 
 
-def _shown(exchange: Exchange, wanted: Wanted, body: bytes) -> bytes:
+def _shown(exchange: RequestContext, wanted: SearchRequest, body: bytes) -> bytes:
     """The body as a tool's result, made once while a cache holds the body."""
     services = exchange.services
     known = services.tool_results.get(wanted.key)
@@ -127,26 +129,26 @@ def _shown(exchange: Exchange, wanted: Wanted, body: bytes) -> bytes:
     return result
 
 
-async def fetch(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
-    admitted = await exchange.admit()
+async def fetch(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
+    admitted = await exchange.authenticate()
     asked = schemas.parse(FetchArguments, arguments)
-    services, scope = exchange.services, everything(admitted)
-    document = await services.documents.read_any(scope, admitted.principal.filter, asked.id)
+    services, scope = exchange.services, full_scope(admitted)
+    document = await services.documents.read_unchecked(scope, admitted.principal.filter, asked.id)
     if document is None:
         raise problems.not_found("id", "There is no such document, or you may not read it.")
-    services.seen.documents(admitted.principal, [document.document_id])
+    services.read_log.documents(admitted.principal, [document.document_id])
     if asked.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")
     tokens_max = services.settings.mcp_tokens_max
     return encode(results.fetch(document, start=asked.start, tokens_max=tokens_max)), []
 
 
-async def list_sources(exchange: Exchange, arguments: bytes) -> tuple[bytes, Headers]:
+async def list_sources(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
     """Those of the tenant's with a document that the caller may read; how many of these."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     schemas.parse(ListSourcesArguments, arguments)
     counts = await exchange.services.documents.sources(
-        everything(admitted), admitted.principal.filter, limit=_SOURCES_MAX
+        full_scope(admitted), admitted.principal.filter, limit=_SOURCES_MAX
     )
     sources = [{"source": source, "documents": count} for source, count in counts.items()]
     return encode(orjson.dumps({"sources": sources})), []

@@ -14,7 +14,7 @@ from ingest.index_audit import Flaw
 _OTHERS_SHOWN_MAX = 20
 
 
-class Counts:
+class AuditCounts:
     """on_change: told after each entry what they come to by now."""
 
     def __init__(self, on_change: Callable[[str], None]) -> None:
@@ -36,7 +36,7 @@ class Counts:
         )
 
 
-class Flaws:
+class ProblemCounts:
     """on_change: told after each document and each flaw what they come to by now."""
 
     def __init__(self, on_change: Callable[[str], None]) -> None:
@@ -64,17 +64,17 @@ class Flaws:
 
 
 @contextmanager
-def progress(console: Console) -> Iterator[Counts]:
+def progress(console: Console) -> Iterator[AuditCounts]:
     """A line that counts on a terminal; nothing where there is none to draw on."""
     with _line(console) as write:
-        yield Counts(write)
+        yield AuditCounts(write)
 
 
 @contextmanager
-def flaws(console: Console) -> Iterator[Flaws]:
+def flaws(console: Console) -> Iterator[ProblemCounts]:
     """The same, of an audit of the index."""
     with _line(console) as write:
-        yield Flaws(write)
+        yield ProblemCounts(write)
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def _line(console: Console) -> Iterator[Callable[[str], None]]:
         yield lambda line: bar.update(task, description=line)
 
 
-def show(console: Console, counts: Counts) -> None:
+def show(console: Console, counts: AuditCounts) -> None:
     """Approximate: a graph took part, which may find another chunk the next time."""
     for tenant, key in counts.others[:_OTHERS_SHOWN_MAX]:
         console.print(f"[red]another answer[/] of tenant {tenant} under {key}: dropped")
@@ -101,7 +101,7 @@ def show(console: Console, counts: Counts) -> None:
     console.print(str(counts))
 
 
-def show_flaws(console: Console, flaws: Flaws) -> None:
+def show_flaws(console: Console, flaws: ProblemCounts) -> None:
     for tenant, flaw in flaws.shown:
         state = "[green]mended[/]" if flaw.is_mended else "[red]flaw[/]"
         where = f"{tenant}/{flaw.where}" if flaw.where else tenant

@@ -8,32 +8,32 @@ import orjson
 from pydantic import ValidationError
 
 from gateway.admin.tenant_schemas import TenantBody
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.operator import operations
 from gateway.settings import Settings
 from gateway.sources.source_schemas import SourceBody
 from index.documents.event_versions import Reading
 from index.documents.export import ReadSource, Snapshot, snapshot
-from index.documents.source_store import Plan, Sources
+from index.documents.source_store import SourceConfig, SourceStore
 from index.errors import SourceReserved, TenantMissing
-from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, written
-from ingest.sources.source import Refused
+from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, write_archive
+from ingest.sources.source import RefusedItem
 from ingest.sources.source_sync import Report, read_items
 
 
-async def export(
+async def export_tenant(
     settings: Settings, tenant: str, to: BinaryIO, on_page: Callable[[int, int], None]
 ) -> int:
     """How many documents were written; all is as of one instant.
 
     on_page: is told how many are written, and of how many.
     """
-    async with operations.patient(settings) as database:
+    async with operations.retry_while_busy(settings) as database:
         try:
             async with snapshot(database, tenant) as seen:
                 return await _write(seen, tenant, to, on_page)
         except TenantMissing as missing:
-            raise NotPossible(str(missing)) from None
+            raise CommandError(str(missing)) from None
 
 
 async def _write(
@@ -46,16 +46,18 @@ async def _write(
         revision=seen.revision,
         documents=seen.documents,
     )
-    to.write(written(header))
+    to.write(write_archive(header))
     groups, sources = await seen.groups(), await seen.sources()
-    to.writelines(written(GroupLine(group=each.group_id, members=each.members)) for each in groups)
-    to.writelines(map(written, map(_source_line, sources)))
+    to.writelines(
+        write_archive(GroupLine(group=each.group_id, members=each.members)) for each in groups
+    )
+    to.writelines(map(write_archive, map(_source_line, sources)))
     done = 0
     async for page in seen.pages():
-        to.writelines(map(written, page))
+        to.writelines(map(write_archive, page))
         done += len(page)
         on_page(done, seen.documents)
-    to.write(written(End(documents=done)))
+    to.write(write_archive(End(documents=done)))
     to.flush()
     return done
 
@@ -69,7 +71,7 @@ def _source_line(source: ReadSource) -> SourceLine:
     )
 
 
-async def import_(
+async def import_tenant(
     settings: Settings, archive: Archive, tenant: str, on_item: Callable[[Report], None]
 ) -> Report:
     """Write all that is in the archive to the tenant, which is created if there is none.
@@ -81,7 +83,7 @@ async def import_(
     async with operations.services(settings) as opened:
         await opened.tenants.create(body.id, archive.header.name)
         if not await opened.tenants.exists(body.id):
-            raise NotPossible(f"the tenant {tenant} is being deleted")
+            raise CommandError(f"the tenant {tenant} is being deleted")
         reading = Reading(await opened.documents.next_sequence())
         refused = []
         for line in await asyncio.to_thread(list, archive.others()):
@@ -92,9 +94,9 @@ async def import_(
                     try:
                         await _put_source(opened.sources, tenant, line)
                     except ValidationError as error:
-                        refused.append(Refused(line.source, error.errors()[0]["msg"]))
+                        refused.append(RefusedItem(line.source, error.errors()[0]["msg"]))
                     except SourceReserved as reserved:
-                        refused.append(Refused(line.source, str(reserved)))
+                        refused.append(RefusedItem(line.source, str(reserved)))
         report, _ = await read_items(
             archive.documents(),
             tenant,
@@ -106,13 +108,13 @@ async def import_(
     return report
 
 
-async def _put_source(sources: Sources, tenant: str, line: SourceLine) -> None:
+async def _put_source(sources: SourceStore, tenant: str, line: SourceLine) -> None:
     """Raises pydantic's `ValidationError`, and `SourceReserved`."""
-    there = await sources.one(tenant, line.source)
+    there = await sources.get(tenant, line.source)
     if there is not None and there.kind is not None:
         return
     told = {"kind": line.reads, "settings": line.settings, "schedule": line.schedule}
     body = SourceBody.model_validate_json(orjson.dumps(told)).root
     settings = body.settings.model_dump(mode="json")
-    plan = Plan(body.kind, settings, body.schedule, paused=True, next_run_at=None)
+    plan = SourceConfig(body.kind, settings, body.schedule, paused=True, next_run_at=None)
     await sources.put(tenant, line.source, plan)

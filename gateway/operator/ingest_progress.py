@@ -19,7 +19,7 @@ from rich.progress import Progress as Bars
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Source
 from ingest.sources.source_sync import Report
-from ingest.write.reembed import Progress
+from ingest.write.reembed import ReembedProgress
 
 _REFUSED_SHOWN_MAX = 20
 _LINE_EVERY_S = 5.0
@@ -106,11 +106,13 @@ def exporting(console: Console, tenant: str) -> Iterator[Callable[[int, int], No
 
 
 @contextmanager
-def reembedding(console: Console) -> Iterator[Callable[[str, int], Callable[[Progress], None]]]:
+def reembedding(
+    console: Console,
+) -> Iterator[Callable[[str, int], Callable[[ReembedProgress], None]]]:
     """A bar for each tenant on a terminal; nothing where there is none to draw on."""
     bars = _bars(console)
 
-    def on_tenant(tenant: str, documents: int) -> Callable[[Progress], None]:
+    def on_tenant(tenant: str, documents: int) -> Callable[[ReembedProgress], None]:
         task = bars.add_task(escape(tenant), total=documents, said="")
         return lambda progress: bars.update(
             task, completed=progress.documents, said=f"{progress.embedded:,} embedded"

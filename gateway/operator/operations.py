@@ -9,37 +9,37 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from gateway.admin.key_schemas import KeyBody
-from gateway.admin.read_log import Viewer
+from gateway.admin.read_log import Reader
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.metrics import Metrics
-from gateway.operator.audit_progress import Flaws
+from gateway.operator.audit_progress import ProblemCounts
 from gateway.search import embedders
-from gateway.search.cache_audit import Inspection, Verdict
-from gateway.search.response_body import find
+from gateway.search.cache_audit import CacheAuditRun, Verdict
+from gateway.search.response_body import search_index
 from gateway.services import Services, open_services, pooler
 from gateway.settings import Settings
 from gateway.worker import backfill as backfilling
 from gateway.worker import index_audit_job
-from index.documents.partitions import Shelves
-from index.embedders.embedding_migration import Spaces
-from index.jobs.job_queue import Jobs
+from index.documents.partitions import Partitions
+from index.embedders.embedding_migration import EmbeddingMigration
+from index.jobs.job_queue import JobQueue
 from index.model import scope
-from index.model.audit_actor import OPERATOR, SYSTEM, Acting, acting_as
+from index.model.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
 from index.model.query import Query
 from index.model.scope import PUBLIC
 from index.postgres import database, migrate
 from index.postgres.database import Database
-from index.search.searcher import Found
-from index.tenants.principals import Principals
-from index.tenants.tenant_deletion import Leaving
-from index.tenants.tenant_store import Tenants
+from index.search.searcher import SearchResult
+from index.tenants.principals import PrincipalStore
+from index.tenants.tenant_deletion import TenantDeletion
+from index.tenants.tenant_store import TenantStore
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Source
 from ingest.sources.source_sync import Report, read_source
 from ingest.sources.watch import Watch, changes
-from ingest.write.reembed import Progress, Reembedder
+from ingest.write.reembed import Reembedder, ReembedProgress
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
 
 @asynccontextmanager
-async def connected(settings: Settings) -> AsyncIterator[Database]:
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """Only what administration needs: no embedder is loaded."""
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
@@ -67,20 +67,22 @@ async def connected(settings: Settings) -> AsyncIterator[Database]:
 
 async def try_database(settings: Settings) -> None:
     """Raises `DatabaseUnavailable`, `MigrationRefused`, `RoleRefused` and `PoolerRefused`."""
-    async with connected(settings):
+    async with open_database(settings):
         pass
 
 
-async def among(tenants: Tenants, wanted: Sequence[str]) -> list[str]:
+async def resolve_tenants(tenants: TenantStore, wanted: Sequence[str]) -> list[str]:
     """These tenants, or all, by name. Raises `NotPossible` if one is not there."""
     _, revisions = await tenants.all_revisions()
     there = revisions.keys() - {PUBLIC}
     if unknown := set(wanted) - there:
-        raise NotPossible(f"there is no tenant {', '.join(sorted(unknown))}")
+        raise CommandError(f"there is no tenant {', '.join(sorted(unknown))}")
     return sorted(wanted or there)
 
 
-def services(settings: Settings, who: Acting = OPERATOR) -> AbstractAsyncContextManager[Services]:
+def services(
+    settings: Settings, who: ActingPrincipal = OPERATOR
+) -> AbstractAsyncContextManager[Services]:
     """who: on whose behalf it is all done."""
     counted = Metrics()
     made = embedders.make_all(settings, counted.embedding_tokens)
@@ -88,7 +90,9 @@ def services(settings: Settings, who: Acting = OPERATOR) -> AbstractAsyncContext
 
 
 @asynccontextmanager
-async def _acting(who: Acting, opening: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+async def _acting(
+    who: ActingPrincipal, opening: AbstractAsyncContextManager[T]
+) -> AsyncIterator[T]:
     with acting_as(who):
         async with opening as opened:
             yield opened
@@ -96,17 +100,17 @@ async def _acting(who: Acting, opening: AbstractAsyncContextManager[T]) -> Async
 
 async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
     body = TenantBody(id=tenant, name=name)
-    async with connected(settings) as database:
-        if not await Tenants(database).create(body.id, body.name or body.id):
-            raise NotPossible(f"there is a tenant {tenant} already")
+    async with open_database(settings) as database:
+        if not await TenantStore(database).create(body.id, body.name or body.id):
+            raise CommandError(f"there is a tenant {tenant} already")
 
 
 async def delete_tenant(settings: Settings, tenant: str) -> str:
     """The job that does it."""
-    async with connected(settings) as database:
-        closed = await Leaving(database).close(tenant)
+    async with open_database(settings) as database:
+        closed = await TenantDeletion(database).close(tenant)
     if closed is None:
-        raise NotPossible(f"there is no tenant {tenant}")
+        raise CommandError(f"there is no tenant {tenant}")
     return closed.job_id
 
 
@@ -121,9 +125,9 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
         expires_at=body.expires_at,
     )
     assert body.tenant is not None
-    async with connected(settings) as database:
-        if not await Principals(database).create(body.tenant, kept):
-            raise NotPossible(
+    async with open_database(settings) as database:
+        if not await PrincipalStore(database).create(body.tenant, kept):
+            raise CommandError(
                 f"there is no tenant {body.tenant}: `nearhit tenant create {body.tenant}`"
             )
     return key
@@ -176,16 +180,16 @@ async def watch(
 
 async def search(
     settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
-) -> Found:
+) -> SearchResult:
     """What a principal would find; not cached."""
     seen = scope.everything(tenant, subject, groups)
     async with services(settings) as opened:
         if not await opened.tenants.exists(tenant):
-            raise NotPossible(f"there is no tenant {tenant}")
+            raise CommandError(f"there is no tenant {tenant}")
         query = Query(text, top_k=top_k)
-        found = await find(opened.searcher, seen, query)
-        who = Viewer(tenant, OPERATOR.subject, OPERATOR.key_id)
-        opened.seen.documents(who, [hit.document_id for hit in found.hits])
+        found = await search_index(opened.searcher, seen, query)
+        who = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
+        opened.read_log.documents(who, [hit.document_id for hit in found.hits])
         return found
 
 
@@ -193,20 +197,20 @@ async def reembed(
     settings: Settings,
     wanted: Sequence[str],
     *,
-    on_tenant: Callable[[str, int], Callable[[Progress], None]],
+    on_tenant: Callable[[str, int], Callable[[ReembedProgress], None]],
 ) -> list[str]:
     """Move tenants, or all of them, to the embedder that comes next; returns those that moved.
 
     on_tenant: told each tenant, and how many documents it has; returns what is told its progress.
     """
     moved = []
-    async with services(settings) as opened, patient(settings) as slow:
+    async with services(settings) as opened, retry_while_busy(settings) as slow:
         coming = opened.embedders[-1]
-        spaces = Spaces(slow)
+        spaces = EmbeddingMigration(slow)
         reembedder = Reembedder(opened.documents, spaces, coming, opened.invalidation)
         there = await spaces.tenants()
         if unknown := [tenant for tenant in wanted if tenant not in there]:
-            raise NotPossible(f"there is no tenant {', '.join(unknown)}")
+            raise CommandError(f"there is no tenant {', '.join(unknown)}")
         for tenant, documents in there.items():
             if wanted and tenant not in wanted:
                 continue
@@ -217,11 +221,11 @@ async def reembed(
 
 async def backfill(settings: Settings, wanted: Sequence[str]) -> dict[str, str]:
     """The job of each of these tenants, or of all, that embeds what has no vector."""
-    async with connected(settings) as opened:
-        jobs = Jobs(opened)
+    async with open_database(settings) as opened:
+        jobs = JobQueue(opened)
         return {
-            tenant: await jobs.put_once(backfilling.job(tenant, settings.job_attempts))
-            for tenant in await among(Tenants(opened), wanted)
+            tenant: await jobs.enqueue_once(backfilling.job(tenant, settings.job_attempts))
+            for tenant in await resolve_tenants(TenantStore(opened), wanted)
         }
 
 
@@ -236,18 +240,20 @@ async def audit(
     on_entry: told each tenant, key and verdict. Raises `CacheUnavailable`.
     """
     async with services(settings) as opened:
-        inspection = Inspection(opened.store, opened.invalidation, opened.tenants, opened.auditor)
-        for tenant in await among(opened.tenants, wanted):
+        inspection = CacheAuditRun(
+            opened.store, opened.invalidation, opened.tenants, opened.auditor
+        )
+        for tenant in await resolve_tenants(opened.tenants, wanted):
             async for key, verdict in inspection.of(tenant):
                 on_entry(tenant, key, verdict)
 
 
 async def audit_index(
-    settings: Settings, wanted: Sequence[str], told: Flaws, *, repair: bool
+    settings: Settings, wanted: Sequence[str], told: ProblemCounts, *, repair: bool
 ) -> None:
     """Audit the index of these tenants, or of all."""
     async with services(settings) as opened:
-        for tenant in await among(opened.tenants, wanted):
+        for tenant in await resolve_tenants(opened.tenants, wanted):
             found = index_audit_job.flaws(opened, tenant, told.looked_at, repair=repair)
             async for flaw in found:
                 told.add(tenant, flaw)
@@ -266,22 +272,22 @@ async def work(settings: Settings, every_s: float) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with services(settings, SYSTEM) as opened, patient(settings) as slow:
-        await worker_loop.work(opened, Shelves(slow), stop, every_s)
+    async with services(settings, SYSTEM) as opened, retry_while_busy(settings) as slow:
+        await worker_loop.run_worker(opened, Partitions(slow), stop, every_s)
 
 
 def _check_rabbitmq(settings: Settings, url: str) -> None:
     if find_spec("aio_pika") is None:
-        raise NotPossible(
+        raise CommandError(
             "NEARHIT_RABBITMQ_URL needs more than is installed: pip install 'nearhit[rabbitmq]'"
         )
     if urlsplit(url).scheme not in ("amqp", "amqps"):
-        raise NotPossible("NEARHIT_RABBITMQ_URL must begin with amqp:// or amqps://")
+        raise CommandError("NEARHIT_RABBITMQ_URL must begin with amqp:// or amqps://")
     if not settings.rabbitmq_tenants():
-        raise NotPossible("NEARHIT_RABBITMQ_QUEUES must say which queues: QUEUE=TENANT")
+        raise CommandError("NEARHIT_RABBITMQ_QUEUES must say which queues: QUEUE=TENANT")
 
 
-def patient(settings: Settings) -> AbstractAsyncContextManager[Database]:
+def retry_while_busy(settings: Settings) -> AbstractAsyncContextManager[Database]:
     """For statements that rewrite a tenant's vectors or build an index."""
     assert settings.database_url is not None
     return database.connect(

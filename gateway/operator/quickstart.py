@@ -13,8 +13,8 @@ from gateway.admin.key_schemas import KeyBody
 from gateway.auth.credentials import key_digest, make_secret
 from gateway.operator import operations
 from gateway.settings import Settings
-from index.tenants.principals import Principals
-from index.tenants.tenant_store import Tenants
+from index.tenants.principals import PrincipalStore
+from index.tenants.tenant_store import TenantStore
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults
 
@@ -62,11 +62,11 @@ def example_handbook() -> Path:
 
 async def _working(settings: Settings, kept: Credentials | None) -> Credentials:
     """Those of the last start if their key still works, else new ones."""
-    async with operations.connected(settings) as database:
-        holds = await Principals(database).holder_at(key_digest(kept.key)) if kept else None
+    async with operations.open_database(settings) as database:
+        holds = await PrincipalStore(database).holder_at(key_digest(kept.key)) if kept else None
         if kept is not None and holds is not None:
             return kept
-        await Tenants(database).create(TENANT, "The tenant to begin with")
+        await TenantStore(database).create(TENANT, "The tenant to begin with")
     body = KeyBody(tenant=TENANT, subject="me", roles=("reader", "writer", "admin"))
     return Credentials(
         admin_key=kept.admin_key if kept else make_secret(),

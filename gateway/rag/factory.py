@@ -7,29 +7,29 @@ from dataclasses import dataclass
 
 import httpx2
 
-from cache.embedding_cache import Vectors
-from cache.redis.store import Store
+from cache.embedding_cache import EmbeddingCache
+from cache.redis.store import RedisStore
 from gateway import llm
 from gateway.metrics import Metrics
 from gateway.rag import prompt_quoting
-from gateway.rag.answer_generator import Answerer
-from gateway.rag.metered_chat import Affordable
-from gateway.rag.postprocessing import Finisher
-from gateway.rag.query_rewriter import Rewriter
-from gateway.rag.rerankers import ModelRanker, Ranker, ServiceRanker
+from gateway.rag.answer_generator import AnswerGenerator
+from gateway.rag.metered_chat import BudgetedChat
+from gateway.rag.postprocessing import Postprocessor
+from gateway.rag.query_rewriter import QueryRewriter
+from gateway.rag.rerankers import LlmReranker, Reranker, ServiceReranker
 from gateway.settings import Settings
-from index.embedders.breaker import Breaker
+from index.embedders.breaker import EmbedderBreaker
 
 _REWRITES_BYTES = 4_194_304  # remembered by a worker; some 10,000 questions
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class RagTools:
     """answerer: None without a language model."""
 
-    rewriter: Rewriter
-    finisher: Finisher
-    answerer: Answerer | None
+    rewriter: QueryRewriter
+    finisher: Postprocessor
+    answerer: AnswerGenerator | None
     closing: tuple[Callable[[], Awaitable[None]], ...]
 
     async def close(self) -> None:
@@ -40,28 +40,30 @@ class Tools:
 def make(
     settings: Settings,
     metrics: Metrics,
-    store: Store,
+    store: RedisStore,
     check_budget: Callable[[], Awaitable[None]],
-) -> Tools:
+) -> RagTools:
     """Blocks on the disk, and loads clients. Raises `NotPossible` if a prompt can't be read."""
     models = None if settings.chat_model is None else llm.Models(settings, metrics)
 
-    def model(operation: str, deadline_s: float) -> Affordable | None:
+    def model(operation: str, deadline_s: float) -> BudgetedChat | None:
         if models is None:
             return None
-        return Affordable(models.model(operation, deadline_s), check_budget)
+        return BudgetedChat(models.model(operation, deadline_s), check_budget)
 
     service = None if settings.rerank_url is None else _client(settings)
     closing: list[Callable[[], Awaitable[None]]] = [models.close] if models else []
     closing += [service.aclose] if service else []
-    return Tools(
+    return RagTools(
         rewriter=_rewriter(
             settings,
             metrics,
-            Vectors(store, metrics.cache_event, size_bytes_max=_REWRITES_BYTES, kind="rewrite"),
+            EmbeddingCache(
+                store, metrics.cache_event, size_bytes_max=_REWRITES_BYTES, kind="rewrite"
+            ),
             model("rewrite", settings.rewrite_deadline_s),
         ),
-        finisher=Finisher(
+        finisher=Postprocessor(
             _ranker(settings, service, model("rerank", settings.rerank_deadline_s)),
             model("compress", settings.compress_deadline_s),
             metrics.assist,
@@ -73,14 +75,14 @@ def make(
 
 
 def _rewriter(
-    settings: Settings, metrics: Metrics, remembered: Vectors, model: Affordable | None
-) -> Rewriter:
+    settings: Settings, metrics: Metrics, remembered: EmbeddingCache, model: BudgetedChat | None
+) -> QueryRewriter:
     instruction = prompt_quoting.prompt(
         "rewrite_prompt.txt",
-        llm.own_prompt("NEARHIT_REWRITE_PROMPT", settings.rewrite_prompt, prompt_quoting.MARK),
+        llm.read_prompt("NEARHIT_REWRITE_PROMPT", settings.rewrite_prompt, prompt_quoting.MARK),
     )
     told = f"{settings.chat_model}\0{instruction}".encode()
-    return Rewriter(
+    return QueryRewriter(
         model,
         remembered,
         metrics.assist,
@@ -91,22 +93,22 @@ def _rewriter(
 
 
 def _ranker(
-    settings: Settings, service: httpx2.AsyncClient | None, model: Affordable | None
-) -> Ranker | None:
+    settings: Settings, service: httpx2.AsyncClient | None, model: BudgetedChat | None
+) -> Reranker | None:
     match settings.ranker:
         case "service":
             assert service is not None, "the settings name its URL"
             assert settings.rerank_url is not None
-            return ServiceRanker(
+            return ServiceReranker(
                 service,
-                Breaker(time.monotonic),
+                EmbedderBreaker(time.monotonic),
                 url=settings.rerank_url,
                 model=settings.rerank_model,
                 deadline_s=settings.rerank_deadline_s,
             )
         case "model":
             assert model is not None, "the settings name a model"
-            return ModelRanker(model, instruction=prompt_quoting.prompt("rerank_prompt.txt"))
+            return LlmReranker(model, instruction=prompt_quoting.prompt("rerank_prompt.txt"))
         case _:
             return None
 
@@ -117,14 +119,14 @@ def _client(settings: Settings) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(headers=headers, timeout=None)
 
 
-def _answerer(settings: Settings, model: Affordable | None) -> Answerer | None:
+def _answerer(settings: Settings, model: BudgetedChat | None) -> AnswerGenerator | None:
     if model is None:
         return None
-    return Answerer(
+    return AnswerGenerator(
         model,
         instruction=prompt_quoting.prompt(
             "answer_prompt.txt",
-            llm.own_prompt("NEARHIT_ANSWER_PROMPT", settings.answer_prompt, prompt_quoting.MARK),
+            llm.read_prompt("NEARHIT_ANSWER_PROMPT", settings.answer_prompt, prompt_quoting.MARK),
         ),
         context_tokens=settings.answer_context_tokens,
         tokens_max=settings.answer_tokens_max,

@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from ingest.billing_context import paid_by
+from ingest.billing_context import bill_to
 
 if TYPE_CHECKING:  # it loads its client, which takes half a second: `tools` does so in a thread
     from ingest.chat_model import ChatModel
 
 
-class Affordable:
+class BudgetedChat:
     """check_budget: raises `BudgetSpent`, for whoever pays."""
 
     def __init__(self, chat: "ChatModel", check_budget: Callable[[], Awaitable[None]]) -> None:
@@ -18,7 +18,7 @@ class Affordable:
 
     async def answer(self, tenant: str, instruction: str, text: str, *, tokens_max: int) -> str:
         """Raises `ChatUnavailable` and `BudgetSpent`."""
-        with paid_by(tenant):
+        with bill_to(tenant):
             await self._check_budget()
             return await self._chat.answer(instruction, text, tokens_max=tokens_max)
 
@@ -32,7 +32,7 @@ class Affordable:
         on_text: Callable[[str], Awaitable[None]],
     ) -> str:
         """As `ChatModel.stream`; raises `BudgetSpent` too."""
-        with paid_by(tenant):
+        with bill_to(tenant):
             await self._check_budget()
             return await self._chat.stream(
                 instruction, text, tokens_max=tokens_max, on_text=on_text

@@ -25,10 +25,10 @@ class Passage:
         return self if text is None else replace(self, text=text)
 
 
-def of_hit(hit: Hit) -> Passage:
+def passage_of_hit(hit: Hit) -> Passage:
     return Passage(hit.chunk_id, hit.document_id, hit.title, hit.text, hit.language)
 
 
-def of_answer(hit: Mapping[str, Any]) -> Passage:
+def passages_of_answer(hit: Mapping[str, Any]) -> Passage:
     """Of a hit as it stands in an answer."""
     return Passage(**{name: hit[name] for name in Passage.__slots__})

@@ -12,11 +12,11 @@ import orjson
 import structlog
 
 from gateway.rag import context, heuristic_reranker, prompt_quoting
-from gateway.rag.metered_chat import Affordable
-from gateway.rag.passage import of_hit
-from gateway.rag.rerankers import Order, Ranker, RankerUnavailable
+from gateway.rag.metered_chat import BudgetedChat
+from gateway.rag.passage import passage_of_hit
+from gateway.rag.rerankers import Order, Reranker, RerankerUnavailable
 from index.errors import BudgetSpent
-from index.model.query import Finish, Query
+from index.model.query import Postprocessing, Query
 from index.search.hits import Hit
 from ingest.errors import ChatTooLate, ChatUnavailable
 
@@ -32,7 +32,7 @@ class Observe(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LlmOutput:
     """What others said of the hits.
 
     order: of the hits as they were found; None if nobody was asked, or nobody answered.
@@ -45,28 +45,28 @@ class Said:
     lacks: Mapping[str, str] = field(default_factory=dict)
 
 
-NOTHING = Said()
+NOTHING = LlmOutput()
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class PostprocessedHits:
     """The hits that are shown, each with the score that put it in its place, if there is one."""
 
     hits: Sequence[tuple[Hit, float | None]]
     context: dict[str, Any] | None
 
 
-def finished(hits: Sequence[Hit], query: Query, said: Said = NOTHING) -> Finished:
+def postprocess(hits: Sequence[Hit], query: Query, said: LlmOutput = NOTHING) -> PostprocessedHits:
     """Pure: what nobody said is done by formula, or left as it was found."""
-    finish = query.finish
+    finish = query.postprocessing
     assert finish is not None, "else the hits are the answer"
     shown = _ordered(hits, query, finish, said)[: finish.top_k]
     if finish.token_budget is None:
-        return Finished(shown, None)
-    return Finished(shown, _context([hit for hit, _ in shown], query, finish, said))
+        return PostprocessedHits(shown, None)
+    return PostprocessedHits(shown, _context([hit for hit, _ in shown], query, finish, said))
 
 
-def replayed(body: bytes, hits: Sequence[Hit]) -> Said:
+def parse_postprocessing(body: bytes, hits: Sequence[Hit]) -> LlmOutput:
     """What must have been said for the hits to become this answer, as far as that is possible.
 
     What an answer does not show comes last.
@@ -77,11 +77,11 @@ def replayed(body: bytes, hits: Sequence[Hit]) -> Said:
         for hit in orjson.loads(body)["hits"]
         if hit["chunk_id"] in places
     ]
-    return Said(order=[*shown, *((place, None) for place in places.values())])
+    return LlmOutput(order=[*shown, *((place, None) for place in places.values())])
 
 
 def _ordered(
-    hits: Sequence[Hit], query: Query, finish: Finish, said: Said
+    hits: Sequence[Hit], query: Query, finish: Postprocessing, said: LlmOutput
 ) -> list[tuple[Hit, float | None]]:
     if finish.ranker == FORMULA:
         scored = zip(hits, heuristic_reranker.scores(query, hits), strict=True)
@@ -91,9 +91,11 @@ def _ordered(
     return [(hits[place], score) for place, score in said.order]
 
 
-def _context(hits: Sequence[Hit], query: Query, finish: Finish, said: Said) -> dict[str, Any]:
+def _context(
+    hits: Sequence[Hit], query: Query, finish: Postprocessing, said: LlmOutput
+) -> dict[str, Any]:
     assert finish.token_budget is not None
-    passages = [of_hit(hit) for hit in hits]
+    passages = [passage_of_hit(hit) for hit in hits]
     if finish.compressor is not None and not context.fits(passages, finish.token_budget):
         if said.shortened:
             passages = [
@@ -118,13 +120,13 @@ def _context(hits: Sequence[Hit], query: Query, finish: Finish, said: Said) -> d
     }
 
 
-class Finisher:
+class Postprocessor:
     """ranker, chat: None without a service or a model for it. observe: told who did what."""
 
     def __init__(
         self,
-        ranker: Ranker | None,
-        chat: Affordable | None,
+        ranker: Reranker | None,
+        chat: BudgetedChat | None,
         observe: Observe,
         *,
         instruction: str,
@@ -134,23 +136,23 @@ class Finisher:
         self._observe = observe
         self._instruction = instruction
 
-    async def ask(self, tenant: str, hits: Sequence[Hit], query: Query) -> Said:
+    async def consult(self, tenant: str, hits: Sequence[Hit], query: Query) -> LlmOutput:
         """What services and models say, at the tenant's expense."""
-        finish = query.finish
+        finish = query.postprocessing
         assert finish is not None, "else there is nothing to ask"
         order, lacks = await self._order(tenant, hits, query, finish)
-        shown = _ordered(hits, query, finish, Said(order))[: finish.top_k]
+        shown = _ordered(hits, query, finish, LlmOutput(order))[: finish.top_k]
         shortened: Mapping[int, str] = {}
         if finish.compressor not in (None, EXTRACT) and finish.token_budget is not None:
             chosen = [hit for hit, _ in shown]
-            if not context.fits([of_hit(hit) for hit in chosen], finish.token_budget):
+            if not context.fits([passage_of_hit(hit) for hit in chosen], finish.token_budget):
                 shortened, reason = await self._shortened(tenant, chosen, query)
                 lacks |= {"compress": reason} if reason else {}
                 self._observe("compress", f"extract {reason}" if reason else "model")
-        return Said(order, shortened, lacks)
+        return LlmOutput(order, shortened, lacks)
 
     async def _order(
-        self, tenant: str, hits: Sequence[Hit], query: Query, finish: Finish
+        self, tenant: str, hits: Sequence[Hit], query: Query, finish: Postprocessing
     ) -> tuple[Order | None, dict[str, str]]:
         if finish.ranker is None:
             return None, {}
@@ -159,8 +161,10 @@ class Finisher:
             self._observe("rerank", kind)
             return None, {}
         try:
-            order = await self._ranker.order(tenant, query.text, [of_hit(hit) for hit in hits])
-        except RankerUnavailable as away:
+            order = await self._ranker.order(
+                tenant, query.text, [passage_of_hit(hit) for hit in hits]
+            )
+        except RerankerUnavailable as away:
             self._observe("rerank", f"failed {away.reason}")
             log.warning("rerank", tenant=tenant, by=kind, state="failed", detail=away.reason)
             return None, {"rerank": away.reason}
@@ -172,11 +176,11 @@ class Finisher:
     ) -> tuple[Mapping[int, str], str]:
         """By chunk; or nothing at all, and why."""
         assert self._chat is not None, "a model is named only where there is one"
-        mark = prompt_quoting.mark()
+        mark = prompt_quoting.make_mark()
         instruction = self._instruction.replace(prompt_quoting.MARK, mark)
-        question = prompt_quoting.quoted("QUESTION", query.text, mark)
+        question = prompt_quoting.quote("QUESTION", query.text, mark)
         told = [
-            f"{question}\n\n{prompt_quoting.quoted('TEXT', hit.text, mark)}"
+            f"{question}\n\n{prompt_quoting.quote('TEXT', hit.text, mark)}"
             for hit in hits[:_COMPRESSED_MAX]
         ]
         asking = [

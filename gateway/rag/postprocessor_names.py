@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Helpers:
+class PostprocessorNames:
     """Who looks at hits once more, and who shortens them if a model is asked for; see `Finish`."""
 
     ranker: str = "formula"
     compressor: str = "extract"
 
 
-NO_HELPERS = Helpers()
+NO_HELPERS = PostprocessorNames()

@@ -9,12 +9,12 @@ import orjson
 MARK = "{{MARK}}"  # in a prompt
 
 
-def mark() -> str:
+def make_mark() -> str:
     """What no text that was written before can hold."""
     return secrets.token_hex(8)
 
 
-def quoted(name: str, text: str, mark: str, **said: str | int) -> str:
+def quote(name: str, text: str, mark: str, **said: str | int) -> str:
     """The text between two lines of which nobody but us knows how they look.
 
     said: of the text, on the first line; as JSON, so that it ends with that line.
@@ -26,7 +26,7 @@ def quoted(name: str, text: str, mark: str, **said: str | int) -> str:
 
 def conversation(history: Sequence[Mapping[str, str]], mark: str) -> str:
     """A message a line, as JSON."""
-    return quoted("CONVERSATION", "\n".join(orjson.dumps(one).decode() for one in history), mark)
+    return quote("CONVERSATION", "\n".join(orjson.dumps(one).decode() for one in history), mark)
 
 
 def prompt(name: str, own: str | None = None) -> str:

@@ -18,7 +18,7 @@ _QUESTION = ("?", "？", "؟")  # noqa: RUF001  other scripts' own
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class GateWords:
     """open: what only somebody who asks says. closed: what is said without asking anything.
 
     otherwise: what becomes of a message with neither.
@@ -39,7 +39,7 @@ class Verdict:
         return f"{'open' if self.is_open else 'closed'}; {self.reason}"
 
 
-def judged(message: str, words: Words) -> Verdict:
+def classify(message: str, words: GateWords) -> Verdict:
     """Small talk is taken out of the message first; what is left decides.
 
     Letters' case, accents and marks don't count, but that a question mark opens.
@@ -55,12 +55,12 @@ def judged(message: str, words: Words) -> Verdict:
     return Verdict(words.otherwise == "open", "otherwise")
 
 
-def of_stored(stored: Mapping[str, Any]) -> Words:
-    return Words(tuple(stored["open"]), tuple(stored["closed"]), stored["otherwise"])
+def parse_stored(stored: Mapping[str, Any]) -> GateWords:
+    return GateWords(tuple(stored["open"]), tuple(stored["closed"]), stored["otherwise"])
 
 
 @cache
-def built_in(name: str) -> Words:
+def default_words(name: str) -> GateWords:
     """Of all languages together. Blocks on the disk, the first time."""
     folder = resources.files("gateway") / "rag" / "gates"
     lists: dict[str, list[str]] = {"open": [], "closed": []}
@@ -72,7 +72,7 @@ def built_in(name: str) -> Words:
                 kind = line.strip("[]")
             elif line:
                 lists[kind].append(line)
-    return Words(tuple(dict.fromkeys(lists["open"])), tuple(dict.fromkeys(lists["closed"])))
+    return GateWords(tuple(dict.fromkeys(lists["open"])), tuple(dict.fromkeys(lists["closed"])))
 
 
 @lru_cache(256)  # lists of tenants

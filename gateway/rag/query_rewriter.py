@@ -10,7 +10,7 @@ import orjson
 import structlog
 
 from gateway.rag import prompt_quoting
-from gateway.rag.metered_chat import Affordable
+from gateway.rag.metered_chat import BudgetedChat
 from index.errors import BudgetSpent
 from index.model.scope import Scope
 from ingest.errors import ChatTooLate, ChatUnavailable
@@ -30,7 +30,7 @@ class Observe(Protocol):
     def __call__(self, assist: str, by: str, /) -> None: ...
 
 
-class Remembered(Protocol):
+class RewriteCache(Protocol):
     """Bytes of a tenant under a key; what is lost is made again."""
 
     async def get(self, tenant: str, key: str, /) -> bytes | None: ...
@@ -38,7 +38,7 @@ class Remembered(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class RewrittenQuery:
     """The question; reason: why it is the original one, None if a model has written it."""
 
     query: str
@@ -49,13 +49,13 @@ class Rewritten:
         return "model" if self.reason is None else f"kept; {self.reason}"
 
 
-class Rewriter:
+class QueryRewriter:
     """chat: None without a model. edition: of model and prompt, which decide what is said."""
 
     def __init__(
         self,
-        chat: Affordable | None,
-        remembered: Remembered,
+        chat: BudgetedChat | None,
+        remembered: RewriteCache,
         observe: Observe,
         *,
         instruction: str,
@@ -69,20 +69,20 @@ class Rewriter:
         self._edition = edition
         self._characters_max = characters_max
 
-    async def rewritten(
+    async def rewrite(
         self,
         seen: Scope,
         history: Sequence[Mapping[str, str]],
         query: str,
         *,
         alone: bool = False,
-    ) -> Rewritten:
+    ) -> RewrittenQuery:
         """At the tenant's expense, unless a model has said it before to somebody who sees the same.
 
         alone: also a question that nothing was said before.
         """
         if not history and not alone:
-            made = Rewritten(query, "no-history")
+            made = RewrittenQuery(query, "no-history")
         else:
             made = await self._made(seen, history, query)
         self._observe("rewrite", made.header.replace("; ", " "))
@@ -92,35 +92,35 @@ class Rewriter:
 
     async def _made(
         self, seen: Scope, history: Sequence[Mapping[str, str]], query: str
-    ) -> Rewritten:
+    ) -> RewrittenQuery:
         if self._chat is None:
-            return Rewritten(query, "no-model")
+            return RewrittenQuery(query, "no-model")
         tenant, key = seen.tenant, self._key(seen, history, query)
         known = await self._remembered.get(tenant, key)
         if known is not None:
-            return Rewritten(known.decode())
-        mark = prompt_quoting.mark()
+            return RewrittenQuery(known.decode())
+        mark = prompt_quoting.make_mark()
         told = "\n\n".join(
             (
                 prompt_quoting.conversation(history, mark),
-                prompt_quoting.quoted("QUESTION", query, mark),
+                prompt_quoting.quote("QUESTION", query, mark),
             )
         )
         instruction = self._instruction.replace(prompt_quoting.MARK, mark)
         try:
             said = await self._chat.answer(tenant, instruction, told, tokens_max=_ANSWER_TOKENS)
         except BudgetSpent:
-            return Rewritten(query, "budget")
+            return RewrittenQuery(query, "budget")
         except ChatTooLate:
-            return Rewritten(query, "deadline")
+            return RewrittenQuery(query, "deadline")
         except ChatUnavailable:
-            return Rewritten(query, "error")
+            return RewrittenQuery(query, "error")
         said = said.strip()
         reason = self._refused(said)
         if reason is not None:
-            return Rewritten(query, reason)
+            return RewrittenQuery(query, reason)
         await self._remembered.put(tenant, key, said.encode())
-        return Rewritten(said)
+        return RewrittenQuery(said)
 
     def _refused(self, said: str) -> Reason | None:
         """Joiners and spaces of other scripts are part of a question; controls are of none."""

@@ -10,9 +10,9 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from gateway.rag import prompt_quoting
-from gateway.rag.metered_chat import Affordable
+from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage
-from index.embedders.breaker import Breaker
+from index.embedders.breaker import EmbedderBreaker
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
@@ -25,7 +25,7 @@ _JSON = re.compile(r"\{.*\}", re.DOTALL)  # models like to put a fence or a word
 Order: TypeAlias = list[tuple[int, float | None]]
 
 
-class RankerUnavailable(Exception):
+class RerankerUnavailable(Exception):
     """It has put nothing in order. reason: deadline, error, garbage or budget."""
 
     def __init__(self, reason: str) -> None:
@@ -33,18 +33,18 @@ class RankerUnavailable(Exception):
         self.reason = reason
 
 
-class Ranker(Protocol):
+class Reranker(Protocol):
     async def order(self, tenant: str, query: str, passages: Sequence[Passage], /) -> Order:
         """All of the passages, best first. Raises `RankerUnavailable`."""
 
 
-class ServiceRanker:
+class ServiceReranker:
     """A service of the shape that Cohere's `POST /rerank` has, and others' too."""
 
     def __init__(
         self,
         client: httpx2.AsyncClient,
-        breaker: Breaker,
+        breaker: EmbedderBreaker,
         *,
         url: str,
         model: str | None,
@@ -59,10 +59,10 @@ class ServiceRanker:
     async def order(self, _tenant: str, query: str, passages: Sequence[Passage]) -> Order:
         admitted = self._breaker.admit()
         if admitted is None:
-            raise RankerUnavailable("error")
+            raise RerankerUnavailable("error")
         try:
             order = _ordered(await self._ask(query, passages), len(passages))
-        except RankerUnavailable:
+        except RerankerUnavailable:
             self._breaker.failed(admitted)
             raise
         except BaseException:  # cancelled: nobody waits any more
@@ -88,24 +88,24 @@ class ServiceRanker:
                 async for piece in reply.aiter_bytes():
                     read += piece
                     if len(read) > _REPLY_BYTES_MAX:
-                        raise RankerUnavailable("garbage")
+                        raise RerankerUnavailable("garbage")
         except (TimeoutError, httpx2.TimeoutException):
-            raise RankerUnavailable("deadline") from None
+            raise RerankerUnavailable("deadline") from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
-            raise RankerUnavailable("error") from None  # its own words may hold the key
+            raise RerankerUnavailable("error") from None  # its own words may hold the key
         return bytes(read)
 
 
-class ModelRanker:
-    def __init__(self, chat: Affordable, *, instruction: str) -> None:
+class LlmReranker:
+    def __init__(self, chat: BudgetedChat, *, instruction: str) -> None:
         self._chat = chat
         self._instruction = instruction
 
     async def order(self, tenant: str, query: str, passages: Sequence[Passage]) -> Order:
-        mark = prompt_quoting.mark()
-        told = [prompt_quoting.quoted("QUESTION", query, mark)]
+        mark = prompt_quoting.make_mark()
+        told = [prompt_quoting.quote("QUESTION", query, mark)]
         for number, passage in enumerate(passages, start=1):
-            told.append(prompt_quoting.quoted("RESULT", _shown(passage), mark, number=number))
+            told.append(prompt_quoting.quote("RESULT", _shown(passage), mark, number=number))
         tokens_max = _ANSWER_TOKENS + _ANSWER_TOKENS_PASSAGE * len(passages)
         try:
             said = await self._chat.answer(
@@ -115,11 +115,11 @@ class ModelRanker:
                 tokens_max=tokens_max,
             )
         except BudgetSpent:
-            raise RankerUnavailable("budget") from None
+            raise RerankerUnavailable("budget") from None
         except ChatTooLate:
-            raise RankerUnavailable("deadline") from None
+            raise RerankerUnavailable("deadline") from None
         except ChatUnavailable:
-            raise RankerUnavailable("error") from None
+            raise RerankerUnavailable("error") from None
         return _said(said, len(passages))
 
 
@@ -140,9 +140,9 @@ def _ordered(reply: bytes, count: int) -> Order:
     try:
         results = _Results.model_validate_json(reply).results
     except ValidationError:
-        raise RankerUnavailable("garbage") from None
+        raise RerankerUnavailable("garbage") from None
     if not all(math.isfinite(each.relevance_score) for each in results):
-        raise RankerUnavailable("garbage")
+        raise RerankerUnavailable("garbage")
     ranked = sorted(results, key=lambda each: (-each.relevance_score, each.index))
     return _complete([(each.index, each.relevance_score) for each in ranked], count)
 
@@ -152,7 +152,7 @@ def _said(answer: str, count: int) -> Order:
     try:
         numbers = _Said.model_validate_json(match[0] if match else "").order
     except ValidationError:
-        raise RankerUnavailable("garbage") from None
+        raise RerankerUnavailable("garbage") from None
     return _complete([(number - 1, None) for number in numbers], count)
 
 
@@ -160,7 +160,7 @@ def _complete(order: Order, count: int) -> Order:
     """With those at the end that it leaves out, as they were found."""
     places = [place for place, _ in order]
     if len(set(places)) < len(places) or not all(0 <= place < count for place in places):
-        raise RankerUnavailable("garbage")
+        raise RerankerUnavailable("garbage")
     return [*order, *((place, None) for place in range(count) if place not in set(places))]
 
 

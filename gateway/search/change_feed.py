@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 import structlog
 from cachetools import LRUCache
 
-from cache.errors import TruthUnavailable
+from cache.errors import ChangeFeedUnavailable
 from cache.protocol import Revisions
 from index.errors import DatabaseUnavailable
-from index.invalidation.changes import Changes, News
-from index.tenants.tenant_store import Revisions as Counters
-from index.tenants.tenant_store import Tenants
+from index.invalidation.changes import ChangeLog, ChangeSet
+from index.tenants.tenant_store import TenantRevisions as Counters
+from index.tenants.tenant_store import TenantStore
 
 _LATEST_MAX = 10_000  # tenants; about 3 MB
 _TIMEOUT_S = 2.0  # a starting value, not measured: it looks up two rows by primary key
@@ -19,18 +19,18 @@ _TIMEOUT_S = 2.0  # a starting value, not measured: it looks up two rows by prim
 log = structlog.get_logger()
 
 
-class Truth:
+class ChangeLogFeed:
     """The changes that PostgreSQL keeps. Raises `TruthUnavailable`."""
 
-    def __init__(self, changes: Changes, tenants: Tenants) -> None:
+    def __init__(self, changes: ChangeLog, tenants: TenantStore) -> None:
         self._changes = changes
         self._tenants = tenants
 
-    async def since(self, home: str, partition: str, revision: int) -> News | None:
+    async def changes_after(self, home: str, partition: str, revision: int) -> ChangeSet | None:
         try:
-            return await self._changes.since(home, partition, revision)
+            return await self._changes.changes_after(home, partition, revision)
         except DatabaseUnavailable as away:
-            raise TruthUnavailable from away
+            raise ChangeFeedUnavailable from away
 
     async def has_reached(self, revisions: Revisions) -> bool:
         try:
@@ -43,7 +43,7 @@ class Truth:
                     return True
                 await _begin_history(self._tenants, revisions.history)
         except (DatabaseUnavailable, TimeoutError) as away:
-            raise TruthUnavailable from away
+            raise ChangeFeedUnavailable from away
         return False
 
 
@@ -54,7 +54,7 @@ class Watched:
     `count` is told went_back.
     """
 
-    def __init__(self, tenants: Tenants, count: Callable[[str], None]) -> None:
+    def __init__(self, tenants: TenantStore, count: Callable[[str], None]) -> None:
         self._tenants = tenants
         self._count = count
         self._latest: LRUCache[str, Counters] = LRUCache(_LATEST_MAX)
@@ -72,7 +72,7 @@ class Watched:
         return found
 
 
-async def _begin_history(tenants: Tenants, history: str) -> None:
+async def _begin_history(tenants: TenantStore, history: str) -> None:
     log.error(
         "history",
         state="went_back",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.settings import Settings
 from index.embedders import onnx_model
 from index.embedders.onnx_model import OnnxModel
@@ -42,7 +42,7 @@ def check(settings: Settings, name: str) -> None:
             pass
         case "hashing", "":
             if settings.mode != "test":
-                raise NotPossible(
+                raise CommandError(
                     "the hashing embedder is for tests: its vectors know words, not meaning. Set "
                     "NEARHIT_EMBEDDER to static, openai or onnx:FOLDER; where this is a test, set "
                     "NEARHIT_MODE=test"
@@ -50,7 +50,7 @@ def check(settings: Settings, name: str) -> None:
         case "onnx", folder if folder:
             _model(settings, folder)
         case _:
-            raise NotPossible(
+            raise CommandError(
                 f"there is no embedder {name!r}: choose static, openai, onnx:FOLDER or hashing"
             )
 
@@ -106,7 +106,7 @@ def _onnx(settings: Settings, folder: str) -> Embedder:
 
 def _model(settings: Settings, folder: str) -> OnnxModel:
     if find_spec("onnxruntime") is None:
-        raise NotPossible("onnx:FOLDER needs more than is installed: pip install 'nearhit[onnx]'")
+        raise CommandError("onnx:FOLDER needs more than is installed: pip install 'nearhit[onnx]'")
     return onnx_model.read(
         Path(folder).expanduser(),
         pooling=settings.onnx_pooling,

@@ -13,7 +13,7 @@ from index.errors import EmbeddingUnavailable
 from index.search.searcher import Embedder
 
 
-class TimedEmbedder:
+class MeteredEmbedder:
     """Otherwise as `embedder`.
 
     A search goes on without it, so this is where an operator learns why; once for each reason.

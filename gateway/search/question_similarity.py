@@ -11,30 +11,30 @@ from functools import lru_cache
 import numpy as np
 import orjson
 
-from cache.errors import TruthUnavailable
+from cache.errors import ChangeFeedUnavailable
 from cache.semantic import function_words, guards, similarity_buckets
-from cache.semantic.bucket_stats import Account
-from cache.semantic.cached_question import Question
+from cache.semantic.bucket_stats import TenantStats
+from cache.semantic.cached_question import CachedQuestion
 from cache.semantic.guards import Features
-from cache.semantic.similarity_buckets import Counts
+from cache.semantic.similarity_buckets import BucketCounts
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable
-from index.tenants.semantic_bucket_store import BandCounts, Bands
+from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
 from index.text import lexical
 
 _REMEMBERED_MAX = 4_096  # questions as the guards read them; 8 MB
 _WORDS_MAX = 65_536  # of which the same ones come again and again; 10 MB
 
 
-class Lexicon:
+class LanguageWords:
     """The words of a language, as the index knows them."""
 
     words = staticmethod(lexical.words)
     stem = staticmethod(lru_cache(_WORDS_MAX)(lexical.stem))
-    share = staticmethod(lexical.share)
+    share = staticmethod(lexical.word_share)
 
 
-class Judge:
+class QuestionSimilarity:
     """default_language: of questions that don't say theirs.
 
     The model and the word lists are loaded with the first question that asks for them.
@@ -47,14 +47,14 @@ class Judge:
         self._loading = asyncio.Lock()
         self._features = lru_cache(_REMEMBERED_MAX)(self._read)
 
-    async def question(self, family: str, text: str) -> Question:
+    async def question(self, family: str, text: str) -> CachedQuestion:
         language = function_words.language(lexical.words(text)) or self._default_language
         if self._embedder is None or language not in self._loaded:
             async with self._loading:
                 await asyncio.to_thread(self._load, language)
         assert self._embedder is not None
         vector = await self._embedder.embed_query(text)
-        return Question(family, text, vector.astype(np.float16))
+        return CachedQuestion(family, text, vector.astype(np.float16))
 
     def may_share(self, cached: str, asked: str) -> bool:
         return guards.may_share(self._features(cached), self._features(asked))
@@ -70,32 +70,32 @@ class Judge:
     def _read(self, text: str) -> Features:
         spoken = function_words.language(lexical.words(text))
         language = spoken if spoken in self._loaded else self._default_language
-        return guards.features(text, {language}, Lexicon)
+        return guards.features(text, {language}, LanguageWords)
 
 
-class Ledger:
+class BucketLedger:
     """The counts in PostgreSQL, under the generation that they were counted in."""
 
-    def __init__(self, kept: Bands, generation: str, error_max: float) -> None:
+    def __init__(self, kept: SemanticBucketStore, generation: str, error_max: float) -> None:
         self._bands = kept
         self._generation = f"{generation}/{similarity_buckets.RULES}"
         self._error_max = error_max
 
-    async def account(self, tenant: str) -> Account:
+    async def read(self, tenant: str) -> TenantStats:
         try:
             known = await self._bands.read(tenant, self._generation)
         except DatabaseUnavailable as away:
-            raise TruthUnavailable from away
+            raise ChangeFeedUnavailable from away
         if known is None:
-            return Account(self._error_max, {})
+            return TenantStats(self._error_max, {})
         error_max = self._error_max if known.error_max is None else known.error_max
         counts = {
-            number: Counts(kept.seen, kept.served, kept.verified, kept.wrong)
+            number: BucketCounts(kept.seen, kept.served, kept.verified, kept.wrong)
             for number, kept in known.bands.items()
         }
-        return Account(error_max, counts)
+        return TenantStats(error_max, counts)
 
-    async def add(self, tenant: str, counts: Mapping[int, Counts]) -> None:
+    async def add(self, tenant: str, counts: Mapping[int, BucketCounts]) -> None:
         added = {
             number: BandCounts(one.seen, one.served, one.verified, one.wrong)
             for number, one in counts.items()
@@ -105,7 +105,7 @@ class Ledger:
                 tenant, self._generation, added, verified_max=similarity_buckets.VERIFIED_MAX
             )
         except DatabaseUnavailable as away:
-            raise TruthUnavailable from away
+            raise ChangeFeedUnavailable from away
 
     async def set_error_max(self, tenant: str, error_max: float | None) -> None:
         await self._bands.set_error_max(tenant, error_max)

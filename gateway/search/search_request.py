@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from cache.keys import answer_key
 from gateway import problems
-from gateway.rag.postprocessor_names import Helpers
+from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.search.search_schemas import SearchBody
 from gateway.settings import Settings
 from index.model import scope
@@ -14,7 +14,7 @@ from index.tenants.principals import Principal
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchRequest:
     """What a search's body asks for, coming from this principal.
 
     family: of the questions whose answers may do for each other; empty if only its own will do.
@@ -24,11 +24,13 @@ class Wanted:
     scope: Scope
     query: Query
     key: str
-    family: str
+    question_group: str
     max_staleness_s: float
 
 
-def want(principal: Principal, asked: SearchBody, *, edition: str, helpers: Helpers) -> Wanted:
+def build_search_request(
+    principal: Principal, asked: SearchBody, *, edition: str, helpers: PostprocessorNames
+) -> SearchRequest:
     """edition: of answers. What the principal may not see is not wanted."""
     names = [name for name in asked.scopes if name in principal.scopes]
     seen = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
@@ -36,7 +38,7 @@ def want(principal: Principal, asked: SearchBody, *, edition: str, helpers: Help
     query = replace(query, filter=query.filter.narrowed(principal.filter))
     key = _key(seen, query, edition)
     family = "" if asked.semantic == "off" else _key(seen, replace(query, text=""), edition)
-    return Wanted(principal, seen, query, key, family, asked.max_staleness_ms / 1000)
+    return SearchRequest(principal, seen, query, key, family, asked.max_staleness_ms / 1000)
 
 
 def _key(seen: Scope, query: Query, edition: str) -> str:
@@ -44,7 +46,7 @@ def _key(seen: Scope, query: Query, edition: str) -> str:
     return answer_key(tenant=seen.tenant, scope=fingerprint, query=digest, edition=edition)
 
 
-def check_limits(asked: SearchBody, settings: Settings, within: str = "") -> None:
+def require_within_limits(asked: SearchBody, settings: Settings, within: str = "") -> None:
     """A 422 `Problem` for what is well-formed, and more than this server gives.
 
     within: the path of the search in the body, with a dot at its end.

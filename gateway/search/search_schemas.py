@@ -7,7 +7,7 @@ from pydantic import (
     StringConstraints,
 )
 
-from gateway.rag.postprocessor_names import NO_HELPERS, Helpers
+from gateway.rag.postprocessor_names import NO_HELPERS, PostprocessorNames
 from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
 from gateway.search.filter_schemas import Filters
 from index.model.chunk_kind import Kind
@@ -15,7 +15,7 @@ from index.model.document import (
     Language,
     Metadata,
 )
-from index.model.query import Filter, Finish, FusionName, Query
+from index.model.query import Filter, FusionName, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.text.lexical import base_language
 
@@ -130,11 +130,11 @@ class SearchBody(Body):
     context: ContextBody | None = None
 
     @property
-    def is_said(self) -> bool:
+    def is_conversational(self) -> bool:
         """Whether it is a message that has to be understood first, or to pass a gate."""
         return self.gate is not None or "history" in self.model_fields_set
 
-    def canonical(self, helpers: Helpers = NO_HELPERS) -> Query:
+    def canonical(self, helpers: PostprocessorNames = NO_HELPERS) -> Query:
         """The same for all requests that must get the same answer, once they are understood."""
         found = max(self.top_k, self.candidates) if self.rerank else self.top_k
         return Query(
@@ -151,12 +151,12 @@ class SearchBody(Body):
             expand=self.expand,
             summaries=self.summaries,
             metadata=self.metadata,
-            finish=self._finish(helpers) if self.rerank or self.context else None,
+            postprocessing=self._finish(helpers) if self.rerank or self.context else None,
         )
 
-    def _finish(self, helpers: Helpers) -> Finish:
+    def _finish(self, helpers: PostprocessorNames) -> Postprocessing:
         context = self.context
-        return Finish(
+        return Postprocessing(
             self.top_k,
             helpers.ranker if self.rerank else None,
             None if context is None else context.token_budget,

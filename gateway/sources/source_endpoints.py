@@ -10,34 +10,34 @@ from typing import Any
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.http.request_context import Exchange, answer, queued
+from gateway.http.request_context import RequestContext, json_response, queued_response
 from gateway.services import Services
 from gateway.sources import source_reader
 from gateway.sources.source_schemas import SourceAnswer, SourceBody, SourcesAnswer
 from index.documents.event_versions import Reading
-from index.documents.source_store import Plan, Source
-from index.errors import IndexFailure
-from index.jobs.job_queue import Claimed
+from index.documents.source_store import Source, SourceConfig
+from index.errors import IndexStoreError
+from index.jobs.job_queue import ClaimedJob
 from index.model.document import Document
 from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.source_sync import Report, read_source
-from ingest.worker.job_progress import TELL_S, telling
+from ingest.worker.job_progress import TELL_S, report_progress
 
 _REFUSED_SHOWN_MAX = 20
 
 
-async def list_sources(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
+async def list_sources(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
     sources = await exchange.services.sources.all(admitted.principal.tenant)
-    return answer(SourcesAnswer(sources=tuple(map(SourceAnswer.of, sources))))
+    return json_response(SourcesAnswer(sources=tuple(map(SourceAnswer.of, sources))))
 
 
-async def put_source(exchange: Exchange) -> Response:
+async def put_source(exchange: RequestContext) -> Response:
     """What is read is read with the rights of the server, so it says what may be read."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     source = _source_id(exchange)
-    body = exchange.parse(SourceBody).root
+    body = exchange.parse_body(SourceBody).root
     if (reason := source_reader.unreachable(exchange.services.settings, body)) is not None:
         raise problems.forbidden(reason)
     now = datetime.now(UTC)
@@ -45,70 +45,74 @@ async def put_source(exchange: Exchange) -> Response:
     if body.schedule is not None and not body.paused:
         next_run_at = schedule.next_run(body.schedule, now)
     settings = body.settings.model_dump(mode="json")
-    plan = Plan(body.kind, settings, body.schedule, body.paused, next_run_at)
+    plan = SourceConfig(body.kind, settings, body.schedule, body.paused, next_run_at)
     tenant = admitted.principal.tenant
     await exchange.services.sources.put(tenant, source, plan)
-    return answer(SourceAnswer.of(await _source(exchange, tenant, source)))
+    return json_response(SourceAnswer.of(await _source(exchange, tenant, source)))
 
 
-async def reindex_source(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
+async def reindex_source(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
     source, tenant = _source_id(exchange), admitted.principal.tenant
     await _source(exchange, tenant, source)
-    job_id = await exchange.services.sources.ask(tenant, source, admitted.principal.subject)
+    job_id = await exchange.services.sources.enqueue_sync(
+        tenant, source, admitted.principal.subject
+    )
     if job_id is None:
         raise problems.conflict("source", "Others bring its documents; send them again.")
-    return queued(job_id)
+    return queued_response(job_id)
 
 
-async def delete_source(exchange: Exchange) -> Response:
+async def delete_source(exchange: RequestContext) -> Response:
     """With all its documents, whoever owns them."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     source, tenant = _source_id(exchange), admitted.principal.tenant
-    job_id = await exchange.services.sources.ask_removal(tenant, source, admitted.principal.subject)
+    job_id = await exchange.services.sources.enqueue_removal(
+        tenant, source, admitted.principal.subject
+    )
     if job_id is None:
         raise _no_such_source()
-    return queued(job_id)
+    return queued_response(job_id)
 
 
-async def _source(exchange: Exchange, tenant: str, source: str) -> Source:
-    found = await exchange.services.sources.one(tenant, source)
+async def _source(exchange: RequestContext, tenant: str, source: str) -> Source:
+    found = await exchange.services.sources.get(tenant, source)
     if found is None:
         raise _no_such_source()
     return found
 
 
-def _source_id(exchange: Exchange) -> str:
-    return schemas.checked("source", schemas.SOURCE, exchange.request.path_params["source"])
+def _source_id(exchange: RequestContext) -> str:
+    return schemas.parse_value("source", schemas.SOURCE, exchange.request.path_params["source"])
 
 
 def _no_such_source() -> problems.Problem:
     return problems.not_found("source", "There is no such source.")
 
 
-class ReadSource:
+class SyncSourceJob:
     """Reads a source whole: what it no longer has is removed."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
+    async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         assert job.source is not None, "such jobs are of a source"
         sources = self._services.sources
         try:
             report = await self._read(job, job.source)
-        except (JobRefused, IndexFailure) as error:
-            await sources.ended(job.tenant, job.source, str(error))
+        except (JobRefused, IndexStoreError) as error:
+            await sources.record_run(job.tenant, job.source, str(error))
             raise
         except Exception as error:
-            await sources.ended(job.tenant, job.source, type(error).__name__)
+            await sources.record_run(job.tenant, job.source, type(error).__name__)
             raise
-        await sources.ended(job.tenant, job.source, None, _counts(report))
+        await sources.record_run(job.tenant, job.source, None, _counts(report))
         refused = [f"{each.path}: {each.reason}" for each in report.refused[:_REFUSED_SHOWN_MAX]]
         return {**_counts(report), "first_refused": refused}
 
-    async def _read(self, job: Claimed, name: str) -> Report:
-        source = await self._services.sources.one(job.tenant, name)
+    async def _read(self, job: ClaimedJob, name: str) -> Report:
+        source = await self._services.sources.get(job.tenant, name)
         body = None if source is None else SourceBody.of(source)
         if body is None:
             raise JobRefused("The source is not read any more.")
@@ -130,19 +134,19 @@ class ReadSource:
                 on_item=note,
                 reading=Reading(job.run.sequence, job.run),
             )
-            report = await telling(
+            report = await report_progress(
                 self._services.jobs,
                 job.run,
                 work,
                 lambda: _counts(latest),
-                partial(self._services.sources.is_to_be_removed, job.tenant, name),
+                partial(self._services.sources.is_being_removed, job.tenant, name),
             )
         if report is None:
             raise JobRefused("The source is to be removed.")
         return report
 
 
-class RemoveSource:
+class RemoveSourceJob:
     """Removes a source with its documents, each forgotten as if its owner had.
 
     Those that were written after the removal was asked for stay, and the source with them.
@@ -151,7 +155,7 @@ class RemoveSource:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
+    async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         assert job.source is not None, "such jobs are of a source"
         services, removed = self._services, 0
         reading = Reading(job.run.sequence, job.run)
@@ -160,7 +164,7 @@ class RemoveSource:
             job.tenant, job.source, until=reading.sequence
         ):
             for document_id in documents:
-                with suppress(_Gone):
+                with suppress(_SourceMissing):
                     await services.writer.remove(
                         job.tenant, document_id, _must_be_there, reading, forget=True
                     )
@@ -173,13 +177,13 @@ class RemoveSource:
         return {"removed": removed}
 
 
-class _Gone(Exception):
+class _SourceMissing(Exception):
     """Somebody else has removed it."""
 
 
 def _must_be_there(stored: Document | None) -> None:
     if stored is None:
-        raise _Gone
+        raise _SourceMissing
 
 
 def _counts(report: Report) -> dict[str, int]:

@@ -9,13 +9,13 @@ from pathlib import PurePath
 from starlette.responses import Response
 
 from gateway import problems
-from gateway.auth.authenticator import Admitted
+from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents import document_endpoints as plain
 from gateway.documents.document_schemas import DocumentBody
-from gateway.http.request_context import Exchange, answer, everything
-from gateway.vector_stores.files import no_such_file, own_file, sees_uploads
+from gateway.http.request_context import RequestContext, full_scope, json_response
+from gateway.vector_stores.files import no_such_file, require_own_file, sees_uploads
 from gateway.vector_stores.paging import listed, page_of
-from gateway.vector_stores.stores import files_of, store_of
+from gateway.vector_stores.stores import files_of, require_store
 from gateway.vector_stores.vector_store_schemas import (
     AttachBody,
     AttributesBody,
@@ -27,13 +27,13 @@ from gateway.vector_stores.vector_store_schemas import (
     StoreFileAnswer,
     counted,
 )
-from index.documents.file_store import File, Files
+from index.documents.file_store import File, FileStore
 from index.documents.vector_store_store import (
-    Attached,
+    AttachedFile,
+    FileFilter,
     FileStatus,
     VectorStore,
-    VectorStores,
-    Which,
+    VectorStoreStore,
 )
 from index.errors import EmbeddingUnavailable, SourceReserved
 from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
@@ -44,57 +44,57 @@ from ingest.parse.extract import SUFFIXES, Unreadable
 _STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
 
 
-async def attach_file(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    body = exchange.parse(AttachBody)
-    store = await store_of(exchange, admitted)
+async def attach_file(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    body = exchange.parse_body(AttachBody)
+    store = await require_store(exchange, admitted)
     await attach_each(exchange, store, [body])
-    return answer(await _one(exchange, admitted, store, body.file_id))
+    return json_response(await _one(exchange, admitted, store, body.file_id))
 
 
-async def list_attached(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    store = await store_of(exchange, admitted)
-    return await _listed(exchange, admitted, store, Which(status=_status(exchange)))
+async def list_attached(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    store = await require_store(exchange, admitted)
+    return await _listed(exchange, admitted, store, FileFilter(status=_status(exchange)))
 
 
-async def get_attached(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    store = await store_of(exchange, admitted)
-    return answer(await _one(exchange, admitted, store, _file_id(exchange)))
+async def get_attached(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    store = await require_store(exchange, admitted)
+    return json_response(await _one(exchange, admitted, store, _file_id(exchange)))
 
 
-async def change_attached(exchange: Exchange) -> Response:
+async def change_attached(exchange: RequestContext) -> Response:
     """Other attributes; nothing is embedded."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     services = exchange.services
-    body = exchange.parse(AttributesBody)
-    store = await store_of(exchange, admitted)
+    body = exchange.parse_body(AttributesBody)
+    store = await require_store(exchange, admitted)
     document = await _document(exchange, admitted, store, _file_id(exchange))
     metadata = body.attributes or {}
     await services.writer.put(
         admitted.principal.tenant,
         document.document_id,
-        lambda stored: replace(plain.may_change(admitted, stored), metadata=metadata),
+        lambda stored: replace(plain.require_editable(admitted, stored), metadata=metadata),
         parts=CONTENT,
     )
-    return answer(await _one(exchange, admitted, store, _file_id(exchange)))
+    return json_response(await _one(exchange, admitted, store, _file_id(exchange)))
 
 
-async def get_attached_content(exchange: Exchange) -> Response:
+async def get_attached_content(exchange: RequestContext) -> Response:
     """What was read of the file, as it is searched."""
-    admitted = await exchange.admit()
-    store = await store_of(exchange, admitted)
+    admitted = await exchange.authenticate()
+    store = await require_store(exchange, admitted)
     document = await _document(exchange, admitted, store, _file_id(exchange))
-    exchange.services.seen.documents(admitted.principal, [document.document_id])
-    return answer(FileContentPage(data=(Content(text=document.text),)))
+    exchange.services.read_log.documents(admitted.principal, [document.document_id])
+    return json_response(FileContentPage(data=(Content(text=document.text),)))
 
 
-async def detach_file(exchange: Exchange) -> Response:
+async def detach_file(exchange: RequestContext) -> Response:
     """Its document is forgotten; the file stays."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     services, tenant = exchange.services, admitted.principal.tenant
-    store, file_id = await store_of(exchange, admitted), _file_id(exchange)
+    store, file_id = await require_store(exchange, admitted), _file_id(exchange)
     attached = await _attached(exchange, admitted, store, file_id)
     if attached is None or await services.documents.stored(tenant, attached.document_id):
         document_id = (await _document(exchange, admitted, store, file_id)).document_id
@@ -103,54 +103,54 @@ async def detach_file(exchange: Exchange) -> Response:
 
     def permit(stored: Document | None) -> None:
         if stored is not None or attached is None:
-            plain.may_change(admitted, stored)
+            plain.require_editable(admitted, stored)
 
     await services.writer.remove(tenant, document_id, permit, forget=True)
-    await VectorStores(services.database).detach(tenant, store.source, file_id)
-    return answer(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
+    await VectorStoreStore(services.database).detach(tenant, store.source, file_id)
+    return json_response(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
 
 
-async def create_file_batch(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    body = exchange.parse(FileBatchBody)
-    store = await store_of(exchange, admitted)
+async def create_file_batch(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    body = exchange.parse_body(FileBatchBody)
+    store = await require_store(exchange, admitted)
     batch_id = f"vsfb_{secrets.token_hex(12)}"
     await attach_each(exchange, store, body.each(), batch_id)
-    return answer(await _batch(exchange, admitted, store, batch_id))
+    return json_response(await _batch(exchange, admitted, store, batch_id))
 
 
-async def get_file_batch(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    store = await store_of(exchange, admitted)
-    return answer(await _batch(exchange, admitted, store, _batch_id(exchange)))
+async def get_file_batch(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    store = await require_store(exchange, admitted)
+    return json_response(await _batch(exchange, admitted, store, _batch_id(exchange)))
 
 
-async def list_file_batch(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    store = await store_of(exchange, admitted)
-    which = Which(batch_id=_batch_id(exchange), status=_status(exchange))
+async def list_file_batch(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    store = await require_store(exchange, admitted)
+    which = FileFilter(batch_id=_batch_id(exchange), status=_status(exchange))
     return await _listed(exchange, admitted, store, which)
 
 
 async def attach_each(
-    exchange: Exchange,
+    exchange: RequestContext,
     store: VectorStore,
     bodies: Sequence[AttachBody],
     batch_id: str | None = None,
 ) -> None:
     """All files have to be there before one is attached, and no reading may remove them."""
-    admitted = await exchange.admit()
-    source = await exchange.services.sources.one(admitted.principal.tenant, store.source)
+    admitted = await exchange.authenticate()
+    source = await exchange.services.sources.get(admitted.principal.tenant, store.source)
     if source is not None and source.kind is not None:
         raise SourceReserved(store.source)
-    files = [await own_file(exchange, admitted, body.file_id) for body in bodies]
+    files = [await require_own_file(exchange, admitted, body.file_id) for body in bodies]
     for file, body in zip(files, bodies, strict=True):
-        await _attach(exchange, await exchange.admit(), store, file, body, batch_id)
+        await _attach(exchange, await exchange.authenticate(), store, file, body, batch_id)
 
 
 async def _attach(
-    exchange: Exchange,
-    admitted: Admitted,
+    exchange: RequestContext,
+    admitted: AuthenticatedRequest,
     store: VectorStore,
     file: File,
     body: AttachBody,
@@ -158,7 +158,7 @@ async def _attach(
 ) -> None:
     """What can't be read is said of the file; other refusals are the caller's."""
     tenant, subject = admitted.principal.tenant, admitted.principal.subject
-    stores = VectorStores(exchange.services.database)
+    stores = VectorStoreStore(exchange.services.database)
     document_id = _document_id(store, file.file_id)
     await stores.attach(
         tenant,
@@ -180,11 +180,11 @@ async def _attach(
 
 
 async def _write(
-    exchange: Exchange, admitted: Admitted, document_id: str, body: DocumentBody
+    exchange: RequestContext, admitted: AuthenticatedRequest, document_id: str, body: DocumentBody
 ) -> str | None:
     """The job that will, if it is too long to do so now, or the embedder is away."""
     services, settings = exchange.services, exchange.services.settings
-    revise = plain.revision(admitted, document_id, body, settings.language)
+    revise = plain.build_update(admitted, document_id, body, settings.language)
     if len(body.text) <= settings.document_inline_bytes_max:
         try:
             await services.writer.put(
@@ -197,7 +197,7 @@ async def _write(
     stored = await services.documents.stored(admitted.principal.tenant, document_id)
     revise(stored.document if stored else None)
     sent = body.model_dump_json(exclude_unset=True).encode()
-    return await plain.queue(exchange, admitted, document_id, body, sent)
+    return await plain.enqueue_write(exchange, admitted, document_id, body, sent)
 
 
 def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> DocumentBody:
@@ -214,9 +214,9 @@ def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> Docum
     return DocumentBody.model_validate(told)
 
 
-async def _text(exchange: Exchange, admitted: Admitted, file: File) -> str:
+async def _text(exchange: RequestContext, admitted: AuthenticatedRequest, file: File) -> str:
     """Raises `Unreadable`."""
-    content = await Files(exchange.services.database).content(
+    content = await FileStore(exchange.services.database).content(
         admitted.principal.tenant, admitted.principal.subject, file.file_id
     )
     if content is None:
@@ -246,11 +246,11 @@ def _plain(content: bytes) -> str:
 
 
 async def _listed(
-    exchange: Exchange, admitted: Admitted, store: VectorStore, which: Which
+    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, which: FileFilter
 ) -> Response:
     page = page_of(exchange)
-    found = await VectorStores(exchange.services.database).files(
-        everything(admitted),
+    found = await VectorStoreStore(exchange.services.database).files(
+        full_scope(admitted),
         admitted.principal.filter,
         store.source,
         page,
@@ -258,17 +258,17 @@ async def _listed(
         subject=admitted.principal.subject if sees_uploads(admitted) else None,
     )
     shown = [StoreFileAnswer.of(store.source, file) for file in found]
-    return answer(listed(shown, page, [each.id for each in shown]))
+    return json_response(listed(shown, page, [each.id for each in shown]))
 
 
 async def _one(
-    exchange: Exchange, admitted: Admitted, store: VectorStore, file_id: str
+    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
 ) -> StoreFileAnswer:
     """An attached file, or a document of the source that came in another way."""
     attached = await _attached(exchange, admitted, store, file_id)
     if attached is None:
         document = await _document(exchange, admitted, store, file_id)
-        attached = Attached(
+        attached = AttachedFile(
             file_id=file_id,
             document_id=file_id,
             created_at=datetime.fromtimestamp(0, UTC),
@@ -283,17 +283,17 @@ async def _one(
 
 
 async def _attached(
-    exchange: Exchange, admitted: Admitted, store: VectorStore, file_id: str
-) -> Attached | None:
-    found = await files_of(exchange, admitted, store.source, Which(file_id=file_id))
+    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
+) -> AttachedFile | None:
+    found = await files_of(exchange, admitted, store.source, FileFilter(file_id=file_id))
     return found[0] if found else None
 
 
 async def _document(
-    exchange: Exchange, admitted: Admitted, store: VectorStore, file_id: str
+    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
 ) -> Document:
     """What the caller may read of the file; a 404 `Problem` if that is nothing."""
-    read, scope = exchange.services.documents.read, everything(admitted)
+    read, scope = exchange.services.documents.read, full_scope(admitted)
     for document_id in (_document_id(store, file_id), file_id):
         document = await read(scope, admitted.principal.filter, document_id)
         if document is not None and document.source == store.source:
@@ -302,9 +302,9 @@ async def _document(
 
 
 async def _batch(
-    exchange: Exchange, admitted: Admitted, store: VectorStore, batch_id: str
+    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, batch_id: str
 ) -> FileBatchAnswer:
-    files = await files_of(exchange, admitted, store.source, Which(batch_id=batch_id))
+    files = await files_of(exchange, admitted, store.source, FileFilter(batch_id=batch_id))
     if not files:
         raise problems.not_found("batch_id", "There is no such batch, or you may not see it.")
     counts = counted(files)
@@ -322,17 +322,17 @@ def _document_id(store: VectorStore, file_id: str) -> str:
     return f"{store.source}/{file_id}"
 
 
-def _file_id(exchange: Exchange) -> str:
+def _file_id(exchange: RequestContext) -> str:
     name: str = exchange.request.path_params["file_id"]
     return name
 
 
-def _batch_id(exchange: Exchange) -> str:
+def _batch_id(exchange: RequestContext) -> str:
     name: str = exchange.request.path_params["batch_id"]
     return name
 
 
-def _status(exchange: Exchange) -> FileStatus | None:
+def _status(exchange: RequestContext) -> FileStatus | None:
     asked = exchange.request.query_params.get("filter")
     if not asked:
         return None

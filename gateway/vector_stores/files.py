@@ -12,13 +12,13 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.auth.authenticator import Admitted
-from gateway.documents.document_endpoints import may_change
-from gateway.http.request_context import Exchange, answer
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.documents.document_endpoints import require_editable
+from gateway.http.request_context import RequestContext, json_response
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
-from index.documents.file_store import File, Files
-from index.documents.vector_store_store import VectorStores
+from index.documents.file_store import File, FileStore
+from index.documents.vector_store_store import VectorStoreStore
 from index.model.document import Document, Line
 from index.tenants.principals import NO_FILTER
 
@@ -28,13 +28,13 @@ _NAME: TypeAdapter[str] = TypeAdapter(Line)
 _PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
 
 
-async def upload_file(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
+async def upload_file(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
     services = exchange.services
     if not sees_uploads(admitted):
         raise problems.forbidden("A token with a filter, or not for private documents, has none.")
     filename, purpose, content = await _uploaded(exchange)
-    file = await Files(services.database).add(
+    file = await FileStore(services.database).add(
         admitted.principal.tenant,
         admitted.principal.subject,
         filename=filename,
@@ -42,30 +42,30 @@ async def upload_file(exchange: Exchange) -> Response:
         content=content,
         files_max=services.settings.files_max,
     )
-    return answer(FileAnswer.of(file))
+    return json_response(FileAnswer.of(file))
 
 
-async def list_files(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
+async def list_files(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
     page = page_of(exchange)
     purpose = exchange.request.query_params.get("purpose") or None
     found: list[File] = []
     if sees_uploads(admitted):
-        found = await Files(exchange.services.database).page(
+        found = await FileStore(exchange.services.database).page(
             admitted.principal.tenant, _uploader(admitted), page, purpose=purpose
         )
     shown = [FileAnswer.of(file) for file in found]
-    return answer(listed(shown, page, [each.id for each in shown]))
+    return json_response(listed(shown, page, [each.id for each in shown]))
 
 
-async def get_file(exchange: Exchange) -> Response:
-    return answer(FileAnswer.of(await _told_of(exchange, await exchange.admit())))
+async def get_file(exchange: RequestContext) -> Response:
+    return json_response(FileAnswer.of(await _told_of(exchange, await exchange.authenticate())))
 
 
-async def get_file_content(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    file = await own_file(exchange, admitted, _file_id(exchange))
-    content = await Files(exchange.services.database).content(
+async def get_file_content(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    file = await require_own_file(exchange, admitted, _file_id(exchange))
+    content = await FileStore(exchange.services.database).content(
         admitted.principal.tenant, admitted.principal.subject, file.file_id
     )
     if content is None:
@@ -73,32 +73,34 @@ async def get_file_content(exchange: Exchange) -> Response:
     return Response(content, media_type="application/octet-stream")
 
 
-async def delete_file(exchange: Exchange) -> Response:
+async def delete_file(exchange: RequestContext) -> Response:
     """Out of all vector stores too, where its document is the caller's to remove."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     services, tenant = exchange.services, admitted.principal.tenant
-    file, stores = await _told_of(exchange, admitted), VectorStores(services.database)
+    file, stores = await _told_of(exchange, admitted), VectorStoreStore(services.database)
     for source, document_id in (await stores.of_file(tenant, file.file_id)).items():
         await services.writer.remove(
             tenant, document_id, partial(_permit_removal, admitted), forget=True
         )
         await stores.detach(tenant, source, file.file_id)
-    await Files(services.database).remove(tenant, _uploader(admitted), file.file_id)
-    return answer(DeletedAnswer(id=file.file_id, object="file"))
+    await FileStore(services.database).remove(tenant, _uploader(admitted), file.file_id)
+    return json_response(DeletedAnswer(id=file.file_id, object="file"))
 
 
-def _permit_removal(admitted: Admitted, stored: Document | None) -> None:
+def _permit_removal(admitted: AuthenticatedRequest, stored: Document | None) -> None:
     """A document that is not written yet is its file's uploader's alone."""
     if stored is not None:
-        may_change(admitted, stored)
+        require_editable(admitted, stored)
 
 
-async def own_file(exchange: Exchange, admitted: Admitted, file_id: str) -> File:
+async def require_own_file(
+    exchange: RequestContext, admitted: AuthenticatedRequest, file_id: str
+) -> File:
     """The file of this identifier; a 404 `Problem` if the caller has not uploaded it."""
     return await _file(exchange, admitted, file_id, admitted.principal.subject)
 
 
-def sees_uploads(admitted: Admitted) -> bool:
+def sees_uploads(admitted: AuthenticatedRequest) -> bool:
     """Whether it is all of its subject that came: what was uploaded has no scope and no fields."""
     principal = admitted.principal
     return "private" in principal.scopes and principal.filter == NO_FILTER
@@ -108,32 +110,34 @@ def no_such_file() -> problems.Problem:
     return problems.not_found("file_id", "There is no such file, or it is somebody else's.")
 
 
-async def _told_of(exchange: Exchange, admitted: Admitted) -> File:
+async def _told_of(exchange: RequestContext, admitted: AuthenticatedRequest) -> File:
     """The path's; a 404 `Problem` if there is none that the caller may be told of."""
     return await _file(exchange, admitted, _file_id(exchange), _uploader(admitted))
 
 
-async def _file(exchange: Exchange, admitted: Admitted, file_id: str, subject: str | None) -> File:
+async def _file(
+    exchange: RequestContext, admitted: AuthenticatedRequest, file_id: str, subject: str | None
+) -> File:
     if not sees_uploads(admitted):
         raise no_such_file()
-    files = Files(exchange.services.database)
-    file = await files.one(admitted.principal.tenant, subject, file_id)
+    files = FileStore(exchange.services.database)
+    file = await files.get(admitted.principal.tenant, subject, file_id)
     if file is None:
         raise no_such_file()
     return file
 
 
-def _file_id(exchange: Exchange) -> str:
+def _file_id(exchange: RequestContext) -> str:
     name: str = exchange.request.path_params["file_id"]
     return name
 
 
-def _uploader(admitted: Admitted) -> str | None:
+def _uploader(admitted: AuthenticatedRequest) -> str | None:
     """Of whose files the caller is told: None for everybody's."""
     return None if "admin" in admitted.principal.roles else admitted.principal.subject
 
 
-async def _uploaded(exchange: Exchange) -> tuple[str, Purpose, bytes]:
+async def _uploaded(exchange: RequestContext) -> tuple[str, Purpose, bytes]:
     most = exchange.services.settings.file_bytes_max
 
     async def stream() -> AsyncGenerator[bytes, None]:
@@ -165,7 +169,7 @@ async def _checked(form: FormData, most: int) -> tuple[str, Purpose, bytes]:
     content = await file.read()
     if not 1 <= len(content) <= most:
         raise problems.invalid_field("file", f"must have 1 to {most:,} bytes")
-    filename = schemas.checked("file", _NAME, file.filename or "file")
+    filename = schemas.parse_value("file", _NAME, file.filename or "file")
     try:
         return filename, _PURPOSE.validate_python(form.get("purpose")), content
     except ValidationError as error:

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 
 from gateway import problems
 from gateway.api import parameters
-from gateway.http.request_context import Exchange, Parameter
+from gateway.http.request_context import Parameter, RequestContext
 from gateway.vector_stores.vector_store_schemas import ListAnswer
-from index.documents.file_store import Page
+from index.documents.file_store import FileListing
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -25,7 +25,7 @@ PARAMETERS: Mapping[str, Parameter] = {
 _LIMIT = 20  # as OpenAI's lists have it
 
 
-def page_of(exchange: Exchange) -> Page:
+def page_of(exchange: RequestContext) -> FileListing:
     """With one more than is asked for, which tells whether there are more."""
     query = exchange.request.query_params
     if "before" in query:
@@ -39,10 +39,10 @@ def page_of(exchange: Exchange) -> Page:
     after = query.get("after") or None
     if after is not None and len(after) > 512:
         raise problems.invalid_field("after", "must be the id of the last one of the page before")
-    return Page(after, order == "desc", min(int(limit), _LIMIT_MAX) + 1)
+    return FileListing(after, order == "desc", min(int(limit), _LIMIT_MAX) + 1)
 
 
-def listed(items: Sequence[Item], page: Page, ids: Sequence[str]) -> ListAnswer[Item]:
+def listed(items: Sequence[Item], page: FileListing, ids: Sequence[str]) -> ListAnswer[Item]:
     shown, names = items[: page.limit - 1], ids[: page.limit - 1]
     return ListAnswer(
         data=tuple(shown),

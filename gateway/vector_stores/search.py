@@ -8,13 +8,13 @@ import orjson
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.http.request_context import Exchange, answer, everything
-from gateway.search.answer_service import note
-from gateway.search.batch_endpoint import at_one_revision, good_of
-from gateway.search.search_endpoint import degraded, meant, revision_of
-from gateway.search.search_request import check_limits
+from gateway.http.request_context import RequestContext, full_scope, json_response
+from gateway.search.answer_service import record_served
+from gateway.search.batch_endpoint import good_of, search_consistently
+from gateway.search.search_endpoint import degraded_header, revision_of, to_search_request
+from gateway.search.search_request import require_within_limits
 from gateway.search.search_schemas import FilterBody, SearchBody
-from gateway.vector_stores.stores import store_of
+from gateway.vector_stores.stores import require_store
 from gateway.vector_stores.vector_store_schemas import (
     Content,
     FoundFile,
@@ -24,53 +24,53 @@ from gateway.vector_stores.vector_store_schemas import (
 from index.model.scope import Scope
 
 
-async def search_vector_store(exchange: Exchange) -> Response:
+async def search_vector_store(exchange: RequestContext) -> Response:
     services, trace = exchange.services, exchange.trace
     settings = services.settings
     name = exchange.request.path_params["vector_store_id"]
-    source = schemas.checked("vector_store_id", schemas.SOURCE, name)
-    body = exchange.parse(VectorStoreSearchBody)
+    source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
+    body = exchange.parse_body(VectorStoreSearchBody)
     if len(body.queries) > settings.searches_max:
         raise problems.invalid_field("query", f"must be at most {settings.searches_max:,}")
     asked = [_asked(source, query, body) for query in body.queries]
     for each in asked:
-        check_limits(each, settings)
+        require_within_limits(each, settings)
     trace.mark("parse")
-    admitted = await exchange.admit()
-    await services.load.spend(trace.counters, len(asked) - 1)
+    admitted = await exchange.authenticate()
+    await services.admission.spend(trace.counters, len(asked) - 1)
     if body.rewrite_query:
-        asked = await _rewritten(exchange, everything(admitted), asked)
-        admitted = await exchange.admit(admitted.principal)
+        asked = await _rewritten(exchange, full_scope(admitted), asked)
+        admitted = await exchange.authenticate(admitted.principal)
     trace.mark("revision")
-    wanted = [meant(exchange, admitted.principal, each) for each in asked]
-    served = await at_one_revision(services, wanted, admitted.revisions)
+    wanted = [to_search_request(exchange, admitted.principal, each) for each in asked]
+    served = await search_consistently(services, wanted, admitted.revisions)
     for one, told in zip(wanted, served, strict=True):
-        note(services, one, told)
+        record_served(services, one, told)
     trace.mark("search")
     hits = _best([orjson.loads(each.body)["hits"] for each in served], body.max_num_results)
     if not hits:
-        await store_of(exchange, admitted)  # what nobody finds may not be there at all
+        await require_store(exchange, admitted)  # what nobody finds may not be there at all
     page = SearchPage(
         search_query=tuple(each.query for each in asked),
         data=tuple(_found(source, hit) for hit in hits),
     )
-    response = answer(page)
+    response = json_response(page)
     revision = revision_of(good_of(served), admitted.principal.tenant)
     response.headers["Nearhit-Revision"] = revision.decode()
     response.headers["Cache-Control"] = "no-store"
     timing = (b"server-timing", trace.server_timing().encode())
     response.raw_headers += exchange.cache_headers(timing)
-    response.raw_headers += next(filter(None, map(degraded, served)), [])
+    response.raw_headers += next(filter(None, map(degraded_header, served)), [])
     return response
 
 
 async def _rewritten(
-    exchange: Exchange, seen: Scope, asked: Sequence[SearchBody]
+    exchange: RequestContext, seen: Scope, asked: Sequence[SearchBody]
 ) -> list[SearchBody]:
     """With the queries that a language model makes of these, where it makes any."""
-    rewriter = (await exchange.services.assisting.tools()).rewriter
+    rewriter = (await exchange.services.rag_tools.tools()).rewriter
     made = await asyncio.gather(
-        *(rewriter.rewritten(seen, (), each.query, alone=True) for each in asked)
+        *(rewriter.rewrite(seen, (), each.query, alone=True) for each in asked)
     )
     exchange.trace.mark("rewrite")
     return [

@@ -5,9 +5,9 @@ from dataclasses import replace
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.auth.authenticator import Admitted
-from gateway.http.request_context import Exchange, answer, everything
-from gateway.vector_stores.files import own_file, sees_uploads
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.http.request_context import RequestContext, full_scope, json_response
+from gateway.vector_stores.files import require_own_file, sees_uploads
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.vector_store_schemas import (
     DeletedAnswer,
@@ -16,8 +16,14 @@ from gateway.vector_stores.vector_store_schemas import (
     VectorStoreBody,
     VectorStoreChanges,
 )
-from index.documents.file_store import Page
-from index.documents.vector_store_store import ANY, Attached, VectorStore, VectorStores, Which
+from index.documents.file_store import FileListing
+from index.documents.vector_store_store import (
+    ANY,
+    AttachedFile,
+    FileFilter,
+    VectorStore,
+    VectorStoreStore,
+)
 from index.model.document import Document
 from index.model.query import Filter
 
@@ -25,15 +31,15 @@ FILES_MAX = 10_000  # of a store, that are counted
 _REMOVED_AT_ONCE_MAX = 200  # documents; more are left to a worker
 
 
-async def create_vector_store(exchange: Exchange) -> Response:
+async def create_vector_store(exchange: RequestContext) -> Response:
     from gateway.vector_stores.attachments import attach_each
 
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     services, principal = exchange.services, admitted.principal
-    body = exchange.parse(VectorStoreBody)
+    body = exchange.parse_body(VectorStoreBody)
     for file_id in body.file_ids:  # before there is a store
-        await own_file(exchange, admitted, file_id)
-    store = await VectorStores(services.database).add(
+        await require_own_file(exchange, admitted, file_id)
+    store = await VectorStoreStore(services.database).add(
         principal.tenant,
         name=body.name or "",
         description=body.description or "",
@@ -43,33 +49,33 @@ async def create_vector_store(exchange: Exchange) -> Response:
         stores_max=services.settings.files_max,
     )
     await attach_each(exchange, store, body.attachments())
-    return answer(await _told(exchange, admitted, store))
+    return json_response(await _told(exchange, admitted, store))
 
 
-async def list_vector_stores(exchange: Exchange) -> Response:
+async def list_vector_stores(exchange: RequestContext) -> Response:
     """Those that were made as such; other sources are found by their names."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     page = page_of(exchange)
-    stores = await VectorStores(exchange.services.database).page(
-        everything(admitted),
+    stores = await VectorStoreStore(exchange.services.database).page(
+        full_scope(admitted),
         page,
         by_admin=_is_admin(admitted),
         sources=admitted.principal.filter.sources,
     )
     shown = [await _told(exchange, admitted, store) for store in stores]
-    return answer(listed(shown, page, [each.id for each in shown]))
+    return json_response(listed(shown, page, [each.id for each in shown]))
 
 
-async def get_vector_store(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
-    return answer(await _told(exchange, admitted, await store_of(exchange, admitted)))
+async def get_vector_store(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
+    return json_response(await _told(exchange, admitted, await require_store(exchange, admitted)))
 
 
-async def change_vector_store(exchange: Exchange) -> Response:
-    admitted = await exchange.admit()
+async def change_vector_store(exchange: RequestContext) -> Response:
+    admitted = await exchange.authenticate()
     services = exchange.services
-    body = exchange.parse(VectorStoreChanges)
-    store = _changeable(admitted, await store_of(exchange, admitted))
+    body = exchange.parse_body(VectorStoreChanges)
+    store = _changeable(admitted, await require_store(exchange, admitted))
     if store.created_at is None:
         raise problems.conflict("vector_store_id", "It is a source that was made in another way.")
     changed = replace(
@@ -77,18 +83,18 @@ async def change_vector_store(exchange: Exchange) -> Response:
         name=store.name if body.name is None else body.name,
         metadata=store.metadata if body.metadata is None else body.metadata,
     )
-    await VectorStores(services.database).change(
+    await VectorStoreStore(services.database).change(
         admitted.principal.tenant, store.source, name=changed.name, metadata=changed.metadata
     )
-    return answer(await _told(exchange, admitted, changed))
+    return json_response(await _told(exchange, admitted, changed))
 
 
-async def delete_vector_store(exchange: Exchange) -> Response:
+async def delete_vector_store(exchange: RequestContext) -> Response:
     """With all its documents, whoever owns them; its files stay."""
-    admitted = await exchange.admit()
+    admitted = await exchange.authenticate()
     services, tenant = exchange.services, admitted.principal.tenant
-    store = _changeable(admitted, await store_of(exchange, admitted))
-    stores = VectorStores(services.database)
+    store = _changeable(admitted, await require_store(exchange, admitted))
+    stores = VectorStoreStore(services.database)
     await services.jobs.supersede(tenant, await stores.documents_of_files(tenant, store.source))
     await stores.forget(tenant, store.source)
     documents = await services.documents.of_source(tenant, store.source)
@@ -98,19 +104,19 @@ async def delete_vector_store(exchange: Exchange) -> Response:
                 await services.writer.remove(tenant, document_id, _must_be_there, forget=True)
         await services.sources.remove(tenant, store.source)
     else:
-        await services.sources.ask_removal(tenant, store.source, admitted.principal.subject)
-    return answer(DeletedAnswer(id=store.source, object="vector_store.deleted"))
+        await services.sources.enqueue_removal(tenant, store.source, admitted.principal.subject)
+    return json_response(DeletedAnswer(id=store.source, object="vector_store.deleted"))
 
 
-async def store_of(exchange: Exchange, admitted: Admitted) -> VectorStore:
+async def require_store(exchange: RequestContext, admitted: AuthenticatedRequest) -> VectorStore:
     """The path's; a 404 `Problem` if the caller sees neither it nor a document of it."""
     name = exchange.request.path_params["vector_store_id"]
-    source = schemas.checked("vector_store_id", schemas.SOURCE, name)
-    services, scope = exchange.services, everything(admitted)
+    source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
+    services, scope = exchange.services, full_scope(admitted)
     if not _within(admitted.principal.filter, source):
         raise no_such_store()
-    stores = VectorStores(services.database)
-    store = await stores.one(scope, source, by_admin=_is_admin(admitted))
+    stores = VectorStoreStore(services.database)
+    store = await stores.get(scope, source, by_admin=_is_admin(admitted))
     if store is not None:
         return store
     if not await _documents(exchange, admitted, source):
@@ -119,13 +125,13 @@ async def store_of(exchange: Exchange, admitted: Admitted) -> VectorStore:
 
 
 async def files_of(
-    exchange: Exchange, admitted: Admitted, source: str, which: Which = ANY
-) -> list[Attached]:
-    return await VectorStores(exchange.services.database).files(
-        everything(admitted),
+    exchange: RequestContext, admitted: AuthenticatedRequest, source: str, which: FileFilter = ANY
+) -> list[AttachedFile]:
+    return await VectorStoreStore(exchange.services.database).files(
+        full_scope(admitted),
         admitted.principal.filter,
         source,
-        Page(None, newest_first=True, limit=FILES_MAX),
+        FileListing(None, newest_first=True, limit=FILES_MAX),
         which,
         subject=admitted.principal.subject if sees_uploads(admitted) else None,
     )
@@ -137,7 +143,9 @@ def no_such_store() -> problems.Problem:
     )
 
 
-async def _told(exchange: Exchange, admitted: Admitted, store: VectorStore) -> VectorStoreAnswer:
+async def _told(
+    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore
+) -> VectorStoreAnswer:
     told = VectorStoreAnswer.of(store, await files_of(exchange, admitted, store.source))
     if store.created_at is not None:
         return told
@@ -146,10 +154,10 @@ async def _told(exchange: Exchange, admitted: Admitted, store: VectorStore) -> V
     return told.model_copy(update={"file_counts": counts})
 
 
-async def _documents(exchange: Exchange, admitted: Admitted, source: str) -> int:
+async def _documents(exchange: RequestContext, admitted: AuthenticatedRequest, source: str) -> int:
     """How many of the source the caller may read."""
     wanted = admitted.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
-    counts = await exchange.services.documents.sources(everything(admitted), wanted, limit=1)
+    counts = await exchange.services.documents.sources(full_scope(admitted), wanted, limit=1)
     return counts.get(source, 0)
 
 
@@ -158,7 +166,7 @@ def _within(limits: Filter, source: str) -> bool:
     return limits.sources is None or source in limits.sources
 
 
-def _changeable(admitted: Admitted, store: VectorStore) -> VectorStore:
+def _changeable(admitted: AuthenticatedRequest, store: VectorStore) -> VectorStore:
     principal = admitted.principal
     is_own = store.owner == principal.subject and "private" in principal.scopes
     if not (_is_admin(admitted) or is_own):
@@ -166,7 +174,7 @@ def _changeable(admitted: Admitted, store: VectorStore) -> VectorStore:
     return store
 
 
-def _is_admin(admitted: Admitted) -> bool:
+def _is_admin(admitted: AuthenticatedRequest) -> bool:
     return "admin" in admitted.principal.roles
 
 

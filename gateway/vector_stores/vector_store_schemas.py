@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from gateway.schemas import Body, Storable
 from gateway.search.filter_schemas import Filters
 from index.documents.file_store import File
-from index.documents.vector_store_store import Attached, FileStatus, VectorStore
+from index.documents.vector_store_store import AttachedFile, FileStatus, VectorStore
 from index.model import chunking_config
 from index.model.document import Metadata, Readers, Title
 
@@ -199,7 +199,7 @@ class VectorStoreAnswer(Body):
     readers: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, store: VectorStore, files: list[Attached]) -> "VectorStoreAnswer":
+    def of(cls, store: VectorStore, files: list[AttachedFile]) -> "VectorStoreAnswer":
         counts = counted(files)
         return cls(
             id=store.source,
@@ -231,7 +231,7 @@ class StoreFileAnswer(Body):
     chunking_strategy: dict[str, Any]
 
     @classmethod
-    def of(cls, store: str, file: Attached) -> "StoreFileAnswer":
+    def of(cls, store: str, file: AttachedFile) -> "StoreFileAnswer":
         error = None
         if file.status == "failed":
             told = file.error or "It could not be written."
@@ -305,7 +305,7 @@ class SearchPage(Body):
     next_page: None = None
 
 
-def counted(files: list[Attached]) -> FileCounts:
+def counted(files: list[AttachedFile]) -> FileCounts:
     by_status = dict.fromkeys(("in_progress", "completed", "failed"), 0)
     for file in files:
         by_status[file.status] += 1

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.services import Services
-from index.embedders.embedding_migration import Spaces
-from index.jobs.job_queue import Claimed, NewJob
+from index.embedders.embedding_migration import EmbeddingMigration
+from index.jobs.job_queue import ClaimedJob, NewJob
 from ingest.errors import JobRefused
-from ingest.worker.job_progress import telling
-from ingest.write.reembed import Progress, Reembedder
+from ingest.worker.job_progress import report_progress
+from ingest.write.reembed import Reembedder, ReembedProgress
 
 BACKFILL = "backfill"  # the kind of such jobs
 
@@ -19,13 +19,13 @@ def job(tenant: str, attempts_max: int) -> NewJob:
     )
 
 
-class Backfill:
+class BackfillJob:
     """What is interrupted goes on where it stopped: no vector that is there is paid for again."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def __call__(self, claimed: Claimed) -> Mapping[str, Any]:
+    async def __call__(self, claimed: ClaimedJob) -> Mapping[str, Any]:
         services, tenant = self._services, claimed.tenant
         space = await services.documents.space(tenant)
         embedder = next((each for each in services.embedders if each.space == space), None)
@@ -34,16 +34,19 @@ class Backfill:
         if embedder is None:
             raise JobRefused(f"No embedder for {space} is configured where the worker runs.")
         filler = Reembedder(
-            services.documents, Spaces(services.database), embedder, services.invalidation
+            services.documents,
+            EmbeddingMigration(services.database),
+            embedder,
+            services.invalidation,
         )
-        so_far = Progress(1, 0, 0)
+        so_far = ReembedProgress(1, 0, 0)
 
-        def note(progress: Progress) -> None:
+        def note(progress: ReembedProgress) -> None:
             nonlocal so_far
             so_far = progress
 
         def told() -> dict[str, int]:
             return {"documents": so_far.documents, "embedded": so_far.embedded}
 
-        await telling(services.jobs, claimed.run, filler.fill(tenant, note), told)
+        await report_progress(services.jobs, claimed.run, filler.fill(tenant, note), told)
         return told()

@@ -10,13 +10,13 @@ import structlog
 from gateway.services import Services
 from gateway.sources import source_reader
 from gateway.sources.source_schemas import SourceBody
-from index.documents.consistency_counts import Inventory
-from index.jobs.job_queue import Claimed, Run
+from index.documents.consistency_counts import ConsistencyReader
+from index.jobs.job_queue import ClaimedJob, JobLease
 from ingest.errors import JobRefused
 from ingest.index_audit import Flaw, IndexAudit
-from ingest.sources.dry_run import Comparison
+from ingest.sources.dry_run import DryRunWriter
 from ingest.sources.source_sync import read_source
-from ingest.worker.job_progress import telling
+from ingest.worker.job_progress import report_progress
 
 _TOLD_MAX = 20
 
@@ -29,7 +29,7 @@ async def flaws(
     on_documents: Callable[[int], None],
     *,
     repair: bool,
-    run: Run | None = None,
+    run: JobLease | None = None,
 ) -> AsyncIterator[Flaw]:
     """All of the tenant's, each once it is mended if it is to be; what is left is remembered.
 
@@ -37,7 +37,7 @@ async def flaws(
     """
     left: Counter[str] = Counter()
     spaces = [embedder.space for embedder in services.embedders]
-    audit = IndexAudit(Inventory(services.database), services.writer, spaces, repair)
+    audit = IndexAudit(ConsistencyReader(services.database), services.writer, spaces, repair)
     for found in (
         audit.flaws(tenant, on_documents, run),
         _behind(services, tenant, repair=repair),
@@ -45,7 +45,7 @@ async def flaws(
         async for flaw in found:
             left[flaw.kind] += not flaw.is_mended
             yield flaw
-    await services.audits.ended(tenant, +left)
+    await services.audits.record_run(tenant, +left)
 
 
 async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIterator[Flaw]:
@@ -54,7 +54,7 @@ async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIter
         body = SourceBody.of(source)
         if body is None or source.paused:
             continue
-        compared = Comparison(services.documents)
+        compared = DryRunWriter(services.documents)
         try:
             async with source_reader.opened(
                 services.settings, tenant, source.source, body.root
@@ -72,17 +72,17 @@ async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIter
             continue
         if compared.behind:
             if repair:
-                await services.sources.ask(tenant, source.source)
+                await services.sources.enqueue_sync(tenant, source.source)
             yield Flaw("behind", source.source, f"{len(compared.behind):,} documents", repair)
 
 
-class AuditIndex:
+class AuditIndexJob:
     """Mends only where the operator has said so."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
+    async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         services, repair = self._services, self._services.settings.index_audit_repair
         kinds: Counter[str] = Counter()
         documents = 0
@@ -101,5 +101,5 @@ class AuditIndex:
         def told() -> dict[str, Any]:
             return {"documents": documents, "flaws": dict(kinds)}
 
-        await telling(services.jobs, job.run, audit(), told)
+        await report_progress(services.jobs, job.run, audit(), told)
         return told()

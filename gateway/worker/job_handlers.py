@@ -5,18 +5,18 @@ from typing import Any
 
 from cache.protocol import Revisions
 from gateway import schemas
-from gateway.auth.authenticator import Admitted, utc_now
+from gateway.auth.authenticator import AuthenticatedRequest, utc_now
 from gateway.documents import document_endpoints
-from gateway.documents.deletion import ANSWERS, DropAnswers, RemoveTenant, Unlearn
+from gateway.documents.deletion import ANSWERS, DropAnswersJob, PruneVocabularyJob, RemoveTenantJob
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
 from gateway.services import Services
-from gateway.sources.source_endpoints import ReadSource, RemoveSource
-from gateway.worker.backfill import BACKFILL, Backfill
-from gateway.worker.index_audit_job import AuditIndex
+from gateway.sources.source_endpoints import RemoveSourceJob, SyncSourceJob
+from gateway.worker.backfill import BACKFILL, BackfillJob
+from gateway.worker.index_audit_job import AuditIndexJob
 from index.audit.audit_schedule import AUDIT
 from index.documents.source_store import READ, REMOVE
-from index.jobs.job_queue import Claimed
+from index.jobs.job_queue import ClaimedJob
 from index.tenants import tenant_deletion
 from index.text.vocabulary_pruning import UNLEARN
 from ingest.errors import JobRefused
@@ -28,18 +28,18 @@ SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 def handlers(services: Services) -> dict[str, Handler]:
     """By kind, what does the work; an older worker leaves kinds that it does not know alone."""
     return {
-        "document": PutDocument(services),
-        READ: ReadSource(services),
-        REMOVE: RemoveSource(services),
-        BACKFILL: Backfill(services),
-        AUDIT: AuditIndex(services),
-        ANSWERS: DropAnswers(services),
-        UNLEARN: Unlearn(services),
-        tenant_deletion.REMOVE: RemoveTenant(services),
+        "document": PutDocumentJob(services),
+        READ: SyncSourceJob(services),
+        REMOVE: RemoveSourceJob(services),
+        BACKFILL: BackfillJob(services),
+        AUDIT: AuditIndexJob(services),
+        ANSWERS: DropAnswersJob(services),
+        UNLEARN: PruneVocabularyJob(services),
+        tenant_deletion.REMOVE: RemoveTenantJob(services),
     }
 
 
-class PutDocument:
+class PutDocumentJob:
     """Twice the same is once: what is stored already, by its digests, makes no revision.
 
     What a later write has set since the job was queued stays: the text, the owner or the readers.
@@ -48,22 +48,24 @@ class PutDocument:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
-        admitted = await _asker(self._services, job)
+    async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
+        admitted = await _job_owner(self._services, job)
         document_id = job.target.removeprefix("document:")
         try:
             body = schemas.parse(DocumentBody, job.payload)
             language = self._services.settings.language
-            revise = document_endpoints.revision(admitted, document_id, body, language)
+            revise = document_endpoints.build_update(admitted, document_id, body, language)
             done = await self._services.writer.put(
                 job.tenant, document_id, revise, job.run, document_endpoints.parts_of(body)
             )
         except Problem as problem:
             raise JobRefused(problem.detail) from None
-        return SUPERSEDED if done.is_superseded else document_endpoints.written(done).model_dump()
+        return (
+            SUPERSEDED if done.is_superseded else document_endpoints.write_answer(done).model_dump()
+        )
 
 
-async def _asker(services: Services, job: Claimed) -> Admitted:
+async def _job_owner(services: Services, job: ClaimedJob) -> AuthenticatedRequest:
     """Whoever asked for the job, as of now: a lost key or role takes the job with it."""
     assert job.key_id is not None, "such jobs are asked for with a key"
     principal = await services.principals.holder_now(job.tenant, job.key_id)
@@ -74,4 +76,4 @@ async def _asker(services: Services, job: Claimed) -> Admitted:
     if {"writer", "admin"}.isdisjoint(principal.roles):
         raise JobRefused("The key that asked for it may not write.")
     revisions = Revisions(principal.history, {})
-    return Admitted(principal, revisions, revisions)
+    return AuthenticatedRequest(principal, revisions, revisions)

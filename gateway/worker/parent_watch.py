@@ -9,12 +9,12 @@ _VARIABLE = "NEARHIT_SUPERVISOR_PID"
 _WATCH_S = 1.0
 
 
-def lead() -> None:
+def watch_children() -> None:
     """In the process that starts the workers."""
     os.environ[_VARIABLE] = str(os.getpid())
 
 
-def follow() -> None:
+def stop_with_parent() -> None:
     """In a worker: stop when the process that started it is gone, however it went."""
     supervisor = os.environ.get(_VARIABLE)
     if supervisor is not None:

@@ -35,16 +35,16 @@ from index.errors import (
 )
 from ingest.errors import DocumentContended, DocumentTooLong, EventRefused
 from ingest.events import event_schemas
-from ingest.events.event_handler import Hearer
+from ingest.events.event_handler import EventHandler
 from ingest.events.event_schemas import Event
-from ingest.worker.pgqueuer_adapter import Pace
+from ingest.worker.pgqueuer_adapter import WorkerLimits
 
 DEAD = ".dead"  # the end of a dead-letter queue's name
 REASON = "nearhit-reason"  # the header that says why an event lies there
 _REASON_CHARACTERS_MAX = 1_000
 _CONNECT_S_MAX = 10.0
 _STEADY_S = 60.0  # a connection that held this long had nothing wrong with it
-_AWAY = Pace(pause_s=0.5, pause_s_max=30.0)  # starting values, not measured
+_AWAY = WorkerLimits(pause_s=0.5, pause_s_max=30.0)  # starting values, not measured
 
 log = structlog.get_logger()
 
@@ -53,23 +53,23 @@ class _Stopped(Exception):
     """The worker is to stop; what has not been done is another's."""
 
 
-def consumer(services: Services) -> "Consumer":
+def consumer(services: Services) -> "RabbitmqConsumer":
     """What the settings say, which have to name a server."""
     settings = services.settings
     assert settings.rabbitmq_url is not None, "else there is nothing to consume"
-    return Consumer(
+    return RabbitmqConsumer(
         settings.rabbitmq_url.get_secret_value(),
         settings.rabbitmq_tenants(),
-        Hearer(services.writer, services.hearsay, settings.language),
+        EventHandler(services.writer, services.event_versions, settings.language),
         prefetch=settings.rabbitmq_prefetch,
         attempts_max=settings.job_attempts,
-        pace=Pace(pause_s=settings.job_pause_s, stop_s=settings.shutdown_s),
+        pace=WorkerLimits(pause_s=settings.job_pause_s, stop_s=settings.shutdown_s),
         size_bytes_max=settings.document_bytes_max,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Consumer:
+class RabbitmqConsumer:
     """queues: by name, the tenant that each belongs to.
 
     prefetch: deliveries of a queue at work at once.
@@ -79,10 +79,10 @@ class Consumer:
 
     url: str
     queues: Mapping[str, str]
-    hearer: Hearer
+    hearer: EventHandler
     prefetch: int
     attempts_max: int
-    pace: Pace
+    pace: WorkerLimits
     size_bytes_max: int
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -126,7 +126,7 @@ class _Place:
     turns: a lock for each document that is waited for.
     """
 
-    consumer: Consumer
+    consumer: RabbitmqConsumer
     channel: AbstractChannel
     queue: str
     tenant: str
@@ -212,7 +212,7 @@ class _Place:
     async def _hear(self, event: Event) -> str | None:
         """Why it will never do; raises what may be over later."""
         try:
-            await self.consumer.hearer.hear(self.tenant, event)
+            await self.consumer.hearer.handle(self.tenant, event)
         except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable):
             raise
         except (DocumentTooLong, SourceReserved, TenantMissing) as refused:

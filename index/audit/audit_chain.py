@@ -13,7 +13,7 @@ LINKS_MAX = 5_000  # rows a statement
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class AuditHead:
     """The last row of a tenant's log; 0 and no hash while there is none."""
 
     tenant: str
@@ -25,14 +25,14 @@ class Head:
 class Verified:
     """fault: the first thing that does not fit, if anything does not."""
 
-    head: Head
+    head: AuditHead
     fault: str | None
 
 
 async def verify(
     database: Database,
     tenant: str | None = None,
-    kept: Sequence[Head] = (),
+    kept: Sequence[AuditHead] = (),
     *,
     links_max: int = LINKS_MAX,
 ) -> AsyncIterator[Verified]:
@@ -43,7 +43,7 @@ async def verify(
     async with database.snapshot() as session:
         rows = await session.rows("audit_log.heads", tenant)
         for row in rows:
-            head = Head(row["tenant"], row["number"] or 0, row["hash"] or b"")
+            head = AuditHead(row["tenant"], row["number"] or 0, row["hash"] or b"")
             fault = await _fault(session, row, links_max)
             for one in kept:
                 if fault is None and one.tenant == head.tenant:
@@ -52,7 +52,7 @@ async def verify(
         there = {row["tenant"] for row in rows}
         for one in kept:
             if one.tenant not in there and tenant in (None, one.tenant):
-                yield Verified(Head(one.tenant, 0, b""), "the whole log is missing")
+                yield Verified(AuditHead(one.tenant, 0, b""), "the whole log is missing")
 
 
 async def _fault(session: Session, head: Row, links_max: int) -> str | None:
@@ -81,7 +81,7 @@ async def _fault(session: Session, head: Row, links_max: int) -> str | None:
     return None
 
 
-async def _lost(session: Session, head: Row, kept: Head) -> str | None:
+async def _lost(session: Session, head: Row, kept: AuditHead) -> str | None:
     if kept.number > head["number"]:
         return f"row {kept.number} of the kept head is missing: the log ends at {head['number']}"
     if kept.number < head["base_number"]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from index.model.audit_actor import Acting, actor
+from index.model.audit_actor import ActingPrincipal, current_actor
 from index.postgres.database import Database, Session
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ PRUNED_MAX = 10_000  # rows at a time, for whose tenant nobody can append meanwh
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LoggedAction:
     """A row. subject: None for the operator and the system, whom key_id then names."""
 
     tenant: str
@@ -39,16 +39,16 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class ReadEvent:
     """What somebody saw, to be logged."""
 
     tenant: str
-    who: Acting
+    who: ActingPrincipal
     details: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AuditLogFilter:
     """Which rows; None for any. subject: `operator` and `system` name these, too."""
 
     subject: str | None = None
@@ -57,16 +57,16 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class AuditLogPage:
     """The newest first. before: of the next page, which may hold rows where this one has none; None
     if there are no more.
     """
 
-    rows: Sequence[Logged]
+    rows: Sequence[LoggedAction]
     before: int | None
 
 
-ANY = Wanted()
+ANY = AuditLogFilter()
 
 
 async def append(
@@ -74,7 +74,7 @@ async def append(
 ) -> None:
     """By whoever acts now. No text, no title and no key may be in it."""
     if session.logged:
-        who = actor()
+        who = current_actor()
         await session.rows(
             "audit_log.append", tenant, who.subject, who.key_id, action, target, details
         )
@@ -98,7 +98,7 @@ class AuditLog:
         self._looked_at_max = looked_at_max
         self._pruned_max = pruned_max
 
-    async def saw(self, sightings: Sequence[Sighting]) -> None:
+    async def append_reads(self, sightings: Sequence[ReadEvent]) -> None:
         """All of them or none; in one order for all, so that processes can't deadlock."""
         async with self._database.session() as session:
             await session.rows_each(
@@ -110,22 +110,22 @@ class AuditLog:
             )
 
     async def page(
-        self, tenant: str, wanted: Wanted = ANY, *, before: int | None = None, limit: int
-    ) -> Page:
+        self, tenant: str, wanted: AuditLogFilter = ANY, *, before: int | None = None, limit: int
+    ) -> AuditLogPage:
         head = await self._database.row("audit_log.head", tenant)
         if head is None:
-            return Page((), None)
+            return AuditLogPage((), None)
         last = head["number"] if before is None else min(head["number"], before - 1)
         first = max(head["base_number"], last - self._looked_at_max) + 1
         found = await self._database.rows(
             "audit_log.page",
             *(tenant, first, last, wanted.subject, wanted.document, wanted.since, limit),
         )
-        rows = [Logged(**row) for row in found]
+        rows = [LoggedAction(**row) for row in found]
         if len(rows) == limit:
             first = rows[-1].number
         is_last = first <= head["base_number"] + 1 or await self._is_over(tenant, first, wanted)
-        return Page(rows, None if is_last else first)
+        return AuditLogPage(rows, None if is_last else first)
 
     async def begun(self, tenant: str) -> datetime | None:
         """Since when there is this tenant; rows of before are of another one of its name."""
@@ -133,10 +133,10 @@ class AuditLog:
         return None if row is None else row["created_at"]
 
     async def newest(
-        self, tenants: Sequence[str], wanted: Wanted = ANY, *, limit: int
-    ) -> list[Logged]:
+        self, tenants: Sequence[str], wanted: AuditLogFilter = ANY, *, limit: int
+    ) -> list[LoggedAction]:
         """Of all of these tenants, however far back."""
-        found: list[Logged] = []
+        found: list[LoggedAction] = []
         for tenant in tenants:
             before, left = None, limit
             while left:
@@ -174,7 +174,7 @@ class AuditLog:
         pruned: int = last - base
         return pruned
 
-    async def _is_over(self, tenant: str, first: int, wanted: Wanted) -> bool:
+    async def _is_over(self, tenant: str, first: int, wanted: AuditLogFilter) -> bool:
         """Whether all rows before this one are older than wanted."""
         if wanted.since is None:
             return False

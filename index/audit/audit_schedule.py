@@ -13,18 +13,18 @@ _ATTEMPTS_MAX = 3  # the schedule asks for another one anyway
 
 
 @dataclass(frozen=True, slots=True)
-class Audited:
+class AuditOutcome:
     """flaws: how many of each kind were left."""
 
     last_run_at: datetime
     flaws: Mapping[str, int]
 
 
-class Audits:
+class AuditSchedule:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def ask_due(self, next_run_at: datetime) -> str | None:
+    async def enqueue_due(self, next_run_at: datetime) -> str | None:
         """Queue the audit of a tenant that is due, and set its next date, in one transaction.
 
         Which tenant it was; None if none is due. One that is new waits for the next date.
@@ -39,12 +39,12 @@ class Audits:
             await job_queue.enqueue_once(session, job(tenant))
         return tenant
 
-    async def ended(self, tenant: str, flaws: Mapping[str, int]) -> None:
+    async def record_run(self, tenant: str, flaws: Mapping[str, int]) -> None:
         await self._database.rows("audits.ended", tenant, dict(flaws))
 
-    async def last(self, tenant: str) -> Audited | None:
+    async def last(self, tenant: str) -> AuditOutcome | None:
         row = await self._database.row("audits.last", tenant)
-        return None if row is None else Audited(**row)
+        return None if row is None else AuditOutcome(**row)
 
 
 def job(tenant: str) -> NewJob:

@@ -10,7 +10,7 @@ from index.postgres.database import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedChunk:
     """A new chunk; start and end count characters of the document's text.
 
     lexical: or as it is sent; see `vectors.sparse`.
@@ -26,7 +26,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptChunk:
     """A stored chunk, where it now stands; `lexical` only if its words' weights have changed."""
 
     chunk_id: int
@@ -37,7 +37,9 @@ class Kept:
     lexical: SparseVector | bytes | None
 
 
-async def add(session: Session, tenant: str, new: Sequence[tuple[int, Added]]) -> Iterator[int]:
+async def add_chunks(
+    session: Session, tenant: str, new: Sequence[tuple[int, AddedChunk]]
+) -> Iterator[int]:
     """The new chunks' identifiers, in their order; each comes with the key of its document."""
     if not new:
         return iter(())
@@ -56,7 +58,7 @@ async def add(session: Session, tenant: str, new: Sequence[tuple[int, Added]]) -
     return (row["chunk_id"] for row in rows)
 
 
-async def keep(session: Session, tenant: str, kept: Sequence[Kept]) -> frozenset[int]:
+async def keep_chunks(session: Session, tenant: str, kept: Sequence[KeptChunk]) -> frozenset[int]:
     """Those that stand elsewhere now."""
     if not kept:
         return frozenset()

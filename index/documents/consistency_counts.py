@@ -8,7 +8,7 @@ from index.postgres.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StoredPiece:
     """A chunk as its text is told; start and end count characters of the document's text.
 
     Those of a summary are of what it sums up.
@@ -21,7 +21,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StoredChunks:
     """What there is of a document, its chunks in the order of the text.
 
     text: None if it is lost. counted: how many chunks it is said to have, those of
@@ -35,48 +35,48 @@ class Held:
     text: str | None
     cut: str
     counted: int
-    chunks: tuple[Piece, ...]
+    chunks: tuple[StoredPiece, ...]
     summaries: Summaries
-    told: tuple[Piece, ...]
+    told: tuple[StoredPiece, ...]
     unlike: int
     strays: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ConsistencyCounts:
     """Chunks of a tenant, those of them that are public, and all that are: as told, as found."""
 
     told: tuple[int, ...]
     found: tuple[int, ...]
 
 
-class Inventory:
+class ConsistencyReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def documents(self, tenant: str, *, after: int, limit: int) -> list[Held]:
+    async def documents(self, tenant: str, *, after: int, limit: int) -> list[StoredChunks]:
         """Those whose keys come after this one, by key."""
         rows = await self._database.rows("inventory.documents", tenant, after, limit)
         return [
-            Held(
+            StoredChunks(
                 row["document_key"],
                 row["document_id"],
                 row["text"],
                 row["cut"],
                 row["counted"],
-                tuple(Piece(*piece) for piece in row["chunks"] or ()),
+                tuple(StoredPiece(*piece) for piece in row["chunks"] or ()),
                 row["summaries"],
-                tuple(Piece(*piece) for piece in row["told"] or ()),
+                tuple(StoredPiece(*piece) for piece in row["told"] or ()),
                 row["unlike"],
                 tuple(row["strays"]),
             )
             for row in rows
         ]
 
-    async def counts(self, tenant: str) -> Counts | None:
+    async def counts(self, tenant: str) -> ConsistencyCounts | None:
         """None if there is no such tenant."""
         row = await self._database.row("inventory.counts", tenant)
-        return None if row is None else Counts(tuple(row["told"]), tuple(row["found"]))
+        return None if row is None else ConsistencyCounts(tuple(row["told"]), tuple(row["found"]))
 
     async def recount(self, tenant: str) -> None:
         """Tell what there is; the tenant's writers wait meanwhile."""

@@ -10,9 +10,9 @@ from pgvector import HalfVector
 
 from index.documents import document_writes, event_versions, forgetting, outbox
 from index.documents.document_writes import CommitOutcome, Confirmation, Write
-from index.documents.event_versions import By, Hearing, sequence_of
+from index.documents.event_versions import By, EventUpdate, sequence_of
 from index.documents.outbox import Change, Committed
-from index.documents.rows import document_of
+from index.documents.rows import row_to_document
 from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.query import Filter
@@ -27,16 +27,16 @@ from index.model.write_order import (
     by_parts,
 )
 from index.postgres.database import Database, Row, Session
-from index.search.visibility_args import which
+from index.search.visibility_args import filter_args
 from index.text import vocabulary
-from index.text.vocabulary import Learned
+from index.text.vocabulary import SeenWords
 
 _MOVING_PAUSE_S = 0.1
 _MOVING_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in a second
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class StoredSummary:
     """A summary of text[start:end] of its document."""
 
     chunk_id: int
@@ -47,7 +47,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredDocument:
     """A document as it is, its chunks in the order of the text, and the version that this is.
 
     revision: the tenant's, when this was read.
@@ -61,7 +61,7 @@ class Stored:
     chunk_ids: tuple[int, ...]
     digests: tuple[bytes, ...]
     places: tuple[tuple[int, int], ...]
-    summaries: tuple[Summary, ...] = ()
+    summaries: tuple[StoredSummary, ...] = ()
     sequences: PartSequences = UNKNOWN
     is_awaited: bool = False
 
@@ -70,18 +70,20 @@ class Stored:
         return (*self.chunk_ids, *(summary.chunk_id for summary in self.summaries))
 
 
-class Documents:
+class DocumentStore:
     def __init__(self, database: Database, *, unlearn_s: float = 60.0) -> None:
         """unlearn_s: how long the words of what is forgotten wait for more to come."""
         self._database = database
         self._searching = database.searching
-        self._learned = Learned()
+        self._learned = SeenWords()
         self._unlearn_s = unlearn_s
 
-    async def stored(self, tenant: str, document_id: str) -> Stored | None:
+    async def stored(self, tenant: str, document_id: str) -> StoredDocument | None:
         return (await self.stored_all(tenant, [document_id])).get(document_id)
 
-    async def stored_all(self, tenant: str, document_ids: Sequence[str]) -> dict[str, Stored]:
+    async def stored_all(
+        self, tenant: str, document_ids: Sequence[str]
+    ) -> dict[str, StoredDocument]:
         """Those of the documents that there are, all as of one instant."""
         rows = await self._database.rows("documents.stored", tenant, document_ids)
         return {row["document_id"]: _stored(row) for row in rows}
@@ -112,18 +114,20 @@ class Documents:
 
     async def read(self, scope: Scope, wanted: Filter, document_id: str) -> Document | None:
         """The document, if it is one of the tenant that the scope admits and the filter wants."""
-        row = await self._searching.row("search.document", *which(scope, wanted), document_id)
-        return None if row is None else document_of(row)
+        row = await self._searching.row("search.document", *filter_args(scope, wanted), document_id)
+        return None if row is None else row_to_document(row)
 
-    async def read_any(self, scope: Scope, wanted: Filter, document_id: str) -> Document | None:
+    async def read_unchecked(
+        self, scope: Scope, wanted: Filter, document_id: str
+    ) -> Document | None:
         """As `read`; if the tenant has none, what another one has made public."""
-        arguments = (*which(scope, wanted), document_id, scope.public)
+        arguments = (*filter_args(scope, wanted), document_id, scope.public)
         row = await self._searching.row("search.any_document", *arguments)
-        return None if row is None else document_of(row)
+        return None if row is None else row_to_document(row)
 
     async def sources(self, scope: Scope, wanted: Filter, *, limit: int) -> dict[str, int]:
         """By source, how many of those documents it has."""
-        rows = await self._searching.rows("search.sources", *which(scope, wanted), limit)
+        rows = await self._searching.rows("search.sources", *filter_args(scope, wanted), limit)
         return {row["source"]: row["documents"] for row in rows}
 
     async def page(
@@ -131,9 +135,9 @@ class Documents:
     ) -> list[Document]:
         """Up to `limit` of those documents, by identifier, without texts."""
         rows = await self._searching.rows(
-            "search.documents", *which(scope, wanted), after, source, limit
+            "search.documents", *filter_args(scope, wanted), after, source, limit
         )
-        return [document_of(row) for row in rows]
+        return [row_to_document(row) for row in rows]
 
     async def of_source(self, tenant: str, source: str, *, until: int | None = None) -> list[str]:
         """until: without those whose content a write with a higher sequence number has set."""
@@ -179,20 +183,20 @@ class Documents:
             if not timely:
                 return [outcomes.get(one.document.document_id) for one in writes]
             parts = {one.document.document_id: one.parts for one in timely if one.parts}
-            await event_versions.overtake(session, tenant, parts, by)
+            await event_versions.supersede_event(session, tenant, parts, by)
             changes = await document_writes.put(session, tenant, before, timely, by)
             all_words = chain.from_iterable(one.words for one in timely)
             words = self._learned.others(tenant, before.vocabulary.era, all_words)
             await vocabulary.learn(session, tenant, words)
             done = {
-                one.document.document_id: outbox.done_to(one.version, one.stored, one.document)
+                one.document.document_id: outbox.audit_action(one.version, one.stored, one.document)
                 for one in timely
             }
             committed = await outbox.commit(session, tenant, changes, "write", done)
             space = next((write.space for write in timely if write.added), None)
             if space is not None:
                 new = [*chain.from_iterable(change.added for change in changes)]
-                await forgetting.keep_again(session, tenant, space, new)
+                await forgetting.unmark_forgotten(session, tenant, space, new)
         self._learned.remember(tenant, before.vocabulary.era, words)
         outcomes |= dict.fromkeys(done, committed)
         return [outcomes.get(one.document.document_id) for one in writes]
@@ -212,7 +216,7 @@ class Documents:
                 if before.version(each.document_id) == each.version
             }
             if parts:
-                await event_versions.overtake(session, tenant, parts, by)
+                await event_versions.supersede_event(session, tenant, parts, by)
             for each, of_these in by_parts(parts):
                 arguments = (of_these, sorted(each), sequence_of(by))
                 await session.rows("documents.confirm", tenant, *arguments)
@@ -221,12 +225,12 @@ class Documents:
     async def put_access(
         self,
         tenant: str,
-        stored: Stored,
+        stored: StoredDocument,
         *,
         owner: str | None,
         readers: Sequence[str],
         words: Collection[str] = (),
-        by: Hearing | None = None,
+        by: EventUpdate | None = None,
         parts: Parts = ACCESS,
     ) -> Committed | None:
         """Change who may read the document, or nothing and None if it has changed since.
@@ -258,7 +262,7 @@ class Documents:
             return await outbox.commit(session, tenant, [change], "share", done, **told)
 
     async def remove(
-        self, tenant: str, stored: Stored, by: By | None = None, *, forget: bool = False
+        self, tenant: str, stored: StoredDocument, by: By | None = None, *, forget: bool = False
     ) -> Committed | None:
         """Remove the document and its chunks, or nothing and None if it has changed since.
 
@@ -270,7 +274,7 @@ class Documents:
             row = before.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            await event_versions.overtake(session, tenant, {document_id: ALL_PARTS}, by)
+            await event_versions.supersede_event(session, tenant, {document_id: ALL_PARTS}, by)
             digests = await forgetting.digests(session, row["document_key"]) if forget else []
             await session.rows("documents.remove", tenant, document_id, sequence_of(by))
             change = Change(
@@ -296,7 +300,7 @@ class Documents:
         async with self._writing(tenant, {document_id: None}) as (session, before):
             if document_id in before.rows:
                 return False
-            await event_versions.overtake(session, tenant, {document_id: ALL_PARTS}, by)
+            await event_versions.supersede_event(session, tenant, {document_id: ALL_PARTS}, by)
             await session.rows("documents.remove", tenant, document_id, sequence_of(by))
             await forgetting.forget_failed(session, tenant, document_id)
             return True
@@ -320,15 +324,15 @@ class Documents:
         raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")
 
 
-def _stored(row: Row) -> Stored:
-    return Stored(
-        document=document_of(row),
+def _stored(row: Row) -> StoredDocument:
+    return StoredDocument(
+        document=row_to_document(row),
         version=row["version"],
         revision=row["revision"],
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
         places=tuple(zip(row["starts"], row["ends"], strict=True)),
-        summaries=tuple(Summary(*summary) for summary in row["summaries_told"] or ()),
+        summaries=tuple(StoredSummary(*summary) for summary in row["summaries_told"] or ()),
         sequences=PartSequences(
             row["content_sequence"], row["owner_sequence"], row["readers_sequence"]
         ),

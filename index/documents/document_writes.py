@@ -6,10 +6,10 @@ from itertools import islice
 from typing import TypeAlias
 
 from index.documents import chunk_store, outbox
-from index.documents.chunk_store import Added, Kept
+from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.event_versions import By, Reading, sequence_of
 from index.documents.outbox import Change, Committed
-from index.documents.rows import fields_of
+from index.documents.rows import document_to_row
 from index.errors import SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.scope import PUBLIC
@@ -33,8 +33,8 @@ class Write:
 
     document: Document
     version: int
-    added: Sequence[Added]
-    kept: Sequence[Kept]
+    added: Sequence[AddedChunk]
+    kept: Sequence[KeptChunk]
     removed: Sequence[int]
     space: str | None = None
     words: Collection[str] = ()
@@ -138,7 +138,7 @@ async def put(
         "documents.put",
         [
             (
-                *(tenant, *fields_of(write.document), _chunks(write), sorted(write.parts)),
+                *(tenant, *document_to_row(write.document), _chunks(write), sorted(write.parts)),
                 *(sequence, bool(write.parts) and not is_reading),
             )
             for write in writes
@@ -151,9 +151,9 @@ async def put(
     if strays := [chunk_id for write in writes for chunk_id in write.strays]:
         await session.rows("documents.remove_strays", tenant, strays)
     new = [(key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added]
-    added = await chunk_store.add(session, tenant, new)
+    added = await chunk_store.add_chunks(session, tenant, new)
     kept = [chunk for write in writes for chunk in write.kept]
-    moved = await chunk_store.keep(session, tenant, kept)
+    moved = await chunk_store.keep_chunks(session, tenant, kept)
     return [
         _change(
             key,
@@ -171,7 +171,7 @@ def _change(
 ) -> Change:
     """moved: chunks that stand elsewhere in their text; of other documents too."""
     was, document = write.stored, write.document
-    is_alike = was is not None and outbox.is_alike(was, document)
+    is_alike = was is not None and outbox.has_same_fields(was, document)
     is_elsewhere = was is not None and was.uri != document.uri
     untouched = [kept.chunk_id for kept in write.kept if is_alike and kept.lexical is None]
     return Change(

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from index.documents.rows import document_of
+from index.documents.rows import row_to_document
 from index.errors import TenantMissing
 from index.model.document import Document
 from index.postgres.database import Database, Session
@@ -55,7 +55,7 @@ class Snapshot:
         while rows := await self._session.rows(
             "export.documents", self._tenant, after, _PAGE_DOCUMENTS
         ):
-            yield [document_of(row) for row in rows]
+            yield [row_to_document(row) for row in rows]
             after = rows[-1]["document_id"]
 
 

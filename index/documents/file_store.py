@@ -20,7 +20,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class FileListing:
     """Which part of a list is asked for. after: the last thing of the part before."""
 
     after: str | None
@@ -28,7 +28,7 @@ class Page:
     limit: int
 
 
-class Files:
+class FileStore:
     """subject: None for an admin, who sees everybody's."""
 
     def __init__(self, database: Database) -> None:
@@ -54,7 +54,7 @@ class Files:
             await audit_log.append(session, tenant, "file.add", file_id, bytes=len(content))
         return File(file_id, subject, filename, purpose, len(content), row["created_at"])
 
-    async def one(self, tenant: str, subject: str | None, file_id: str) -> File | None:
+    async def get(self, tenant: str, subject: str | None, file_id: str) -> File | None:
         row = await self._database.row("files.one", tenant, subject, file_id)
         return None if row is None else _file(row)
 
@@ -66,7 +66,7 @@ class Files:
         return content
 
     async def page(
-        self, tenant: str, subject: str | None, page: Page, *, purpose: str | None
+        self, tenant: str, subject: str | None, page: FileListing, *, purpose: str | None
     ) -> list[File]:
         arguments = (purpose, page.after, page.newest_first, page.limit)
         rows = await self._database.rows("files.page", tenant, subject, *arguments)

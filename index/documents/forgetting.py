@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from index.jobs import job_queue
-from index.jobs.job_queue import of_document
+from index.jobs.job_queue import document_target
 from index.postgres.database import Session
 from index.text import vocabulary_pruning
 
@@ -47,11 +47,13 @@ async def forget(
 
 async def forget_failed(session: Session, tenant: str, document_id: str) -> int:
     """Forget the failed jobs that still hold a version of the document; how many there were."""
-    count: int = await session.value("forgetting.jobs", tenant, of_document(document_id))
+    count: int = await session.value("forgetting.jobs", tenant, document_target(document_id))
     return count
 
 
-async def keep_again(session: Session, tenant: str, space: str, chunk_ids: Sequence[int]) -> None:
+async def unmark_forgotten(
+    session: Session, tenant: str, space: str, chunk_ids: Sequence[int]
+) -> None:
     """Keep the vectors of new chunks, which somebody may have forgotten since they were looked up.
 
     After the revision was raised, which locks the tenant's row.

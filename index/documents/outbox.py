@@ -49,12 +49,12 @@ class Change:
         return self.chunks * self.is_public - self.chunks_before * self.was_public
 
 
-def is_alike(one: Document, other: Document) -> bool:
+def has_same_fields(one: Document, other: Document) -> bool:
     """Whether a chunk that both hold is the same in both, but for where it stands."""
     return _beside_the_text(one) == _beside_the_text(other)
 
 
-def done_to(version: int, was: Document | None, document: Document) -> str:
+def audit_action(version: int, was: Document | None, document: Document) -> str:
     """What the audit log says of a document that is written; version: 0 for a new one."""
     if not version:
         return "added"

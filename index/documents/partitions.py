@@ -11,30 +11,30 @@ from dataclasses import dataclass
 from index.documents import outbox
 from index.postgres.database import Database, Session
 from index.search import strategy
-from index.search.strategy import Limits
+from index.search.strategy import StrategyLimits
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedTenant:
     tenant: str
     shelf: int
     chunks: int
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexedPartition:
     shelf: int
     whose: str
 
 
-class Shelves:
+class Partitions:
     """Its database must grant statements the time to build an index: `connect`'s time-out."""
 
-    def __init__(self, database: Database, *, limits: Limits = strategy.MEASURED) -> None:
+    def __init__(self, database: Database, *, limits: StrategyLimits = strategy.MEASURED) -> None:
         self._database = database
         self._chunks_max = limits.crossover_chunks
 
-    async def tend(self) -> AsyncGenerator[Moved | Indexed, None]:
+    async def maintain(self) -> AsyncGenerator[MovedTenant | IndexedPartition, None]:
         """Do what has to be done, and tell each thing done; nothing if another process is at it.
 
         Raises `DatabaseUnavailable`.
@@ -47,12 +47,12 @@ class Shelves:
                     yield await _move(session, row["tenant"], row["chunks"])
                 for row in await session.rows("shelves.unindexed", self._chunks_max):
                     if await _index(session, row["shelf"]):
-                        yield Indexed(row["shelf"], row["whose"])
+                        yield IndexedPartition(row["shelf"], row["whose"])
             finally:
                 await session.rows("shelves.release")
 
 
-async def _move(session: Session, tenant: str, chunks: int) -> Moved:
+async def _move(session: Session, tenant: str, chunks: int) -> MovedTenant:
     (row,) = await session.rows("shelves.number", tenant)
     shelf = row["shelf"]
     if not row["is_built"]:
@@ -65,7 +65,7 @@ async def _move(session: Session, tenant: str, chunks: int) -> Moved:
         await session.rows("shelves.clear", tenant)
         await session.rows("shelves.enter", shelf, tenant)
         await _advance(session, tenant)  # passes that saw a chunk in two places must not agree
-    return Moved(tenant, shelf, chunks)
+    return MovedTenant(tenant, shelf, chunks)
 
 
 async def _index(session: Session, shelf: int) -> bool:

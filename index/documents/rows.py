@@ -6,7 +6,7 @@ from index.model.document import Document
 from index.postgres.database import Row
 
 
-def fields_of(document: Document) -> tuple[Any, ...]:
+def document_to_row(document: Document) -> tuple[Any, ...]:
     """In the order of the statement `documents.put`, from the second on."""
     return (
         document.document_id,
@@ -24,7 +24,7 @@ def fields_of(document: Document) -> tuple[Any, ...]:
     )
 
 
-def document_of(row: Row) -> Document:
+def row_to_document(row: Row) -> Document:
     return Document(
         document_id=row["document_id"],
         title=row["title"],

@@ -19,7 +19,7 @@ SourceState: TypeAlias = Literal["idle", "running", "failed", "paused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SourceConfig:
     """How to read a source, and when; see migrations/0009_sources.sql."""
 
     kind: str
@@ -48,11 +48,11 @@ def target(source: str) -> str:
     return f"source:{source}"
 
 
-class Sources:
+class SourceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, tenant: str, source: str, plan: Plan) -> None:
+    async def put(self, tenant: str, source: str, plan: SourceConfig) -> None:
         """Read the source from now on. Raises `SourceReserved` if others bring documents to it."""
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)  # no writer can come in between
@@ -90,18 +90,20 @@ class Sources:
         rows = await self._database.rows("sources.all", tenant)
         return [Source(**row) for row in rows]
 
-    async def one(self, tenant: str, source: str) -> Source | None:
+    async def get(self, tenant: str, source: str) -> Source | None:
         row = await self._database.row("sources.one", tenant, source)
         return None if row is None else Source(**row)
 
-    async def ask(self, tenant: str, source: str, subject: str | None = None) -> str | None:
+    async def enqueue_sync(
+        self, tenant: str, source: str, subject: str | None = None
+    ) -> str | None:
         """The job that will read the source; None if nothing is known of how to read it."""
         async with self._database.transaction() as session:
             if await session.value("sources.lock", tenant, source) is None:
                 return None
             return await _enqueue(session, _job(READ, tenant, source, subject))
 
-    async def ask_due(self, next_run_at: Callable[[str], datetime]) -> tuple[str, str] | None:
+    async def enqueue_due(self, next_run_at: Callable[[str], datetime]) -> tuple[str, str] | None:
         """Queue the reading of a source that is due, and set its next date, in one transaction.
 
         Which source of which tenant it was; None if none is due.
@@ -115,7 +117,7 @@ class Sources:
             await _enqueue(session, _job(READ, tenant, source, None))
         return tenant, source
 
-    async def ask_removal(self, tenant: str, source: str, subject: str | None) -> str | None:
+    async def enqueue_removal(self, tenant: str, source: str, subject: str | None) -> str | None:
         """The job that will remove the source with all its documents; None if there is none.
 
         It is read no more from now on; a reading that is going on gives up before the job begins.
@@ -129,11 +131,11 @@ class Sources:
             await audit_log.append(session, tenant, "source.ask_removal", source, job=job_id)
             return job_id
 
-    async def is_to_be_removed(self, tenant: str, source: str) -> bool:
+    async def is_being_removed(self, tenant: str, source: str) -> bool:
         row = await self._database.row("jobs.waiting_for", tenant, target(source), REMOVE)
         return row is not None
 
-    async def ended(
+    async def record_run(
         self, tenant: str, source: str, error: str | None, counts: Mapping[str, int] | None = None
     ) -> None:
         """A reading ended so."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from index.audit import audit_log
-from index.documents.file_store import Page
+from index.documents.file_store import FileListing
 from index.errors import TenantFull
 from index.model.query import Filter
 from index.model.scope import Scope
@@ -31,7 +31,7 @@ class VectorStore:
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
+class AttachedFile:
     """A file of a source. metadata, cut: of its document, if there is one."""
 
     file_id: str
@@ -46,7 +46,7 @@ class Attached:
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class FileFilter:
     """Which of a source's files are asked for; None: any."""
 
     file_id: str | None = None
@@ -54,10 +54,10 @@ class Which:
     status: FileStatus | None = None
 
 
-ANY = Which()
+ANY = FileFilter()
 
 
-class VectorStores:
+class VectorStoreStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -84,14 +84,14 @@ class VectorStores:
             )
         return VectorStore(source, name, description, metadata, owner, readers, created_at)
 
-    async def one(self, scope: Scope, source: str, *, by_admin: bool) -> VectorStore | None:
+    async def get(self, scope: Scope, source: str, *, by_admin: bool) -> VectorStore | None:
         """The one of this name, if whoever asks sees it and it was made as one."""
         arguments = (scope.tenant, scope.grants, scope.shared, source, by_admin)
         row = await self._database.row("vector_stores.one", *arguments)
         return None if row is None else VectorStore(**row)
 
     async def page(
-        self, scope: Scope, page: Page, *, by_admin: bool, sources: Sequence[str] | None
+        self, scope: Scope, page: FileListing, *, by_admin: bool, sources: Sequence[str] | None
     ) -> list[VectorStore]:
         """sources: the only ones that count; None for all."""
         rows = await self._database.rows(
@@ -158,19 +158,19 @@ class VectorStores:
         scope: Scope,
         wanted: Filter,
         source: str,
-        page: Page,
-        which: Which = ANY,
+        page: FileListing,
+        which: FileFilter = ANY,
         *,
         subject: str | None,
-    ) -> list[Attached]:
+    ) -> list[AttachedFile]:
         """Those whose document the scope admits and the filter wants.
 
         subject: who is told of its own before there is a document, too.
         """
         rows = await self._database.searching.rows(
             "search.files",
-            *visibility_args.which(scope, wanted),
+            *visibility_args.filter_args(scope, wanted),
             *(source, subject, which.file_id, which.batch_id, which.status),
             *(page.after, page.newest_first, page.limit),
         )
-        return [Attached(**row) for row in rows]
+        return [AttachedFile(**row) for row in rows]

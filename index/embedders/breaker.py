@@ -13,7 +13,7 @@ FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 30.0
 
 
-class Breaker:
+class EmbedderBreaker:
     """Closed; open for a pause after FAILURES_MAX failures in a row; then half open: one probe.
 
     Each admitted call says how it went, with the number that it was admitted with. What a call from

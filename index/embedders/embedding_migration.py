@@ -9,7 +9,7 @@ from index.postgres.database import Database, Session
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class StoredText:
     """A document, as far as its vectors depend on it.
 
     places: of its chunks. summaries: where each begins, where it ends, and what it says.
@@ -23,7 +23,7 @@ class Text:
     summaries: tuple[tuple[int, int, str], ...]
 
 
-class Spaces:
+class EmbeddingMigration:
     """Its database must grant a statement the time to rewrite a tenant's vectors."""
 
     def __init__(self, database: Database) -> None:
@@ -34,11 +34,11 @@ class Spaces:
         rows = await self._database.rows("spaces.tenants")
         return {row["tenant"]: row["documents"] for row in rows}
 
-    async def texts(self, tenant: str, *, after: int, limit: int) -> list[Text]:
+    async def texts(self, tenant: str, *, after: int, limit: int) -> list[StoredText]:
         """The documents whose keys come after this one, by key."""
         rows = await self._database.rows("spaces.documents", tenant, after, limit)
         return [
-            Text(
+            StoredText(
                 row["document_key"],
                 row["document_id"],
                 row["text"],
@@ -49,7 +49,7 @@ class Spaces:
             for row in rows
         ]
 
-    async def lacking(self, tenant: str, space: str, *, limit: int) -> list[str]:
+    async def missing_vectors(self, tenant: str, space: str, *, limit: int) -> list[str]:
         """Documents with a chunk that has no vector in the space."""
         rows = await self._database.rows("spaces.lacking", tenant, space, limit)
         return [row["document_id"] for row in rows]
@@ -75,7 +75,7 @@ class Spaces:
             await session.rows("spaces.enter", tenant, space)
             return await _touch(session, tenant)
 
-    async def settle(self, tenant: str, space: str, dimensions: int) -> None:
+    async def finish(self, tenant: str, space: str, dimensions: int) -> None:
         """Forget the tenant's vectors in other spaces; the last tenant brings the index along."""
         await self._database.rows("spaces.forget", tenant, space)
         await self._database.rows("spaces.settle", space, dimensions)

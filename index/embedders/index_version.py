@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from index.errors import GenerationMismatch
+from index.errors import IndexVersionMismatch
 from index.postgres.database import Database
 from index.search.searcher import Embedder
 from index.text import lexical
@@ -11,13 +11,13 @@ SCHEMA = 1  # raise it when stored chunks mean something else than before
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class IndexVersion:
     """Names the embedding space, the analyser and the schema; part of every cache key."""
 
     name: str
 
 
-async def claim(database: Database, *embedders: Embedder) -> Generation:
+async def check_or_create(database: Database, *embedders: Embedder) -> IndexVersion:
     """The generation of this index, made with the first of the embedders if it is new.
 
     Raises `GenerationMismatch` if the index was made with another analyser, or by none of them.
@@ -29,13 +29,13 @@ async def claim(database: Database, *embedders: Embedder) -> Generation:
     found = (row["space"], row["dimensions"])
     asked = [(embedder.space, embedder.dimensions) for embedder in embedders]
     if row["analyser"] != lexical.ANALYSER:
-        raise GenerationMismatch(
+        raise IndexVersionMismatch(
             f"this index was made with the analyser {row['analyser']}, and this version of Nearhit "
             f"has {lexical.ANALYSER}: ingest into a new database"
         )
     if found not in asked:
-        raise GenerationMismatch(
+        raise IndexVersionMismatch(
             f"this index was made with {found}, and NEARHIT_EMBEDDER asks for {asked[0]}: set it "
             "back; to move, name the new one in NEARHIT_EMBEDDER_NEXT and see `nearhit reembed`"
         )
-    return Generation(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")
+    return IndexVersion(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")

@@ -8,7 +8,7 @@ import openai
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
-from index.embedders.breaker import Breaker
+from index.embedders.breaker import EmbedderBreaker
 from index.embedders.vectors import unit
 from index.errors import EmbeddingUnavailable
 
@@ -58,7 +58,10 @@ class OpenAIEmbedder:
         self._clock_s = clock_s
         self._count_tokens = count_tokens
         self._deadline_s = deadline_s
-        self._breakers: dict[str, Breaker] = {"query": Breaker(clock_s), "batch": Breaker(clock_s)}
+        self._breakers: dict[str, EmbedderBreaker] = {
+            "query": EmbedderBreaker(clock_s),
+            "batch": EmbedderBreaker(clock_s),
+        }
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The text's unit vector. Raises `EmbeddingUnavailable`."""

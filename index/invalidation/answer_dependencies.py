@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from index.errors import Unreadable
 from index.model.attributes import Condition
-from index.model.query import Filter, Finish, Query
+from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import Scope
 
 FORMAT = 3  # raise it when the same bytes mean something else than before
@@ -35,7 +35,7 @@ _ODDITIES = (ValueError, TypeError, AttributeError, KeyError)  # of bytes that a
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dependence:
+class AnswerDependencies:
     """What an answer depends on: enough to know which changes end it, and to compute it anew.
 
     space: in which the query was embedded.
@@ -101,9 +101,9 @@ class Dependence:
         return _FORM.pack(FORMAT, zlib.crc32(body)) + body
 
     @classmethod
-    def decode(cls, record: bytes) -> "Dependence":
+    def decode(cls, record: bytes) -> "AnswerDependencies":
         """Raises `Unreadable`."""
-        parts = take_apart(record)
+        parts = decode_record(record)
         scope, wanted = audience(parts.audience)
         space, languages = analysis(parts.analysis)
         return cls(
@@ -126,7 +126,7 @@ class Dependence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parts:
+class DependencyRecord:
     """A record taken apart, and read no further than takes no time."""
 
     exact: bool
@@ -146,7 +146,7 @@ class Parts:
     query: bytes
 
 
-def take_apart(record: bytes) -> Parts:
+def decode_record(record: bytes) -> DependencyRecord:
     """Raises `Unreadable`."""
     start = _FORM.size + _HEAD.size
     if len(record) < start:
@@ -170,7 +170,7 @@ def take_apart(record: bytes) -> Parts:
     for length in counts[5:]:
         blobs.append(record[start : start + length])
         start += length
-    return Parts(
+    return DependencyRecord(
         exact,
         None if words == _UNKNOWN else words,
         alpha,
@@ -217,7 +217,7 @@ def _query(part: bytes, wanted: Filter) -> Query:
     try:
         fields = orjson.loads(part)
         if fields.get("finish") is not None:
-            fields["finish"] = Finish(**fields["finish"])
+            fields["finish"] = Postprocessing(**fields["finish"])
         return Query(**fields, filter=wanted)
     except _ODDITIES as error:
         raise Unreadable("the record names no query") from error

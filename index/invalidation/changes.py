@@ -17,7 +17,7 @@ ARRIVALS_MAX = 2_000  # chunks, about 3 MB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Arrival:
+class ChangedChunk:
     """A chunk that was added or touched, as it is now, with what says who may see it.
 
     space: that its vector is in; None in an index that has no space yet.
@@ -45,7 +45,7 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class ChangeSet:
     """What the changes of a partition up to `revision` did, all as of that revision.
 
     history: of the database, which the revisions are of.
@@ -57,20 +57,20 @@ class News:
     history: str
     partition: str
     revision: int
-    gone: frozenset[int]
+    removed: frozenset[int]
     moved: frozenset[int]
     documents: frozenset[int]
-    arrivals: Sequence[Arrival]
+    changed_chunks: Sequence[ChangedChunk]
     languages: frozenset[str]
     words: int
     space: str | None
 
 
-class Changes:
+class ChangeLog:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def since(self, home: str, partition: str, revision: int) -> News | None:
+    async def changes_after(self, home: str, partition: str, revision: int) -> ChangeSet | None:
         """What those after `revision` did; None if one is forgotten, or they are too many to tell.
 
         home: the tenant whose cache asks: of what is public, its own documents are left out.
@@ -83,22 +83,22 @@ class Changes:
         head = next((row for row in rows if row["revision"] is not None), None)
         if head is None or not head["is_whole"]:
             return None
-        return News(
+        return ChangeSet(
             history=head["history"],
             partition=partition,
             revision=head["revision"],
-            gone=frozenset(head["gone"]),
+            removed=frozenset(head["gone"]),
             moved=frozenset(head["moved"]),
             documents=frozenset(head["documents"]),
-            arrivals=[_arrival(row) for row in rows if row["chunk_id"] is not None],
+            changed_chunks=[_arrival(row) for row in rows if row["chunk_id"] is not None],
             languages=frozenset(head["partition_languages"]),
             words=head["words"],
             space=head["space"],
         )
 
 
-def _arrival(row: Row) -> Arrival:
-    return Arrival(
+def _arrival(row: Row) -> ChangedChunk:
+    return ChangedChunk(
         chunk_id=row["chunk_id"],
         document_key=row["document_key"],
         tenant=row["tenant"],

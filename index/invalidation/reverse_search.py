@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from index.errors import Unreadable
 from index.invalidation import answer_dependencies
-from index.invalidation.answer_dependencies import Parts
-from index.invalidation.changes import Arrival, News
+from index.invalidation.answer_dependencies import DependencyRecord
+from index.invalidation.changes import ChangedChunk, ChangeSet
 from index.invalidation.postings import NOTE, WEIGHED_NOTE, Postings
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
@@ -65,7 +65,7 @@ _ROW = np.dtype(
 )
 
 
-class Reverse:
+class ReverseIndex:
     """All answers of one tenant, by what they depend on.
 
     The records are those of `index.invalidation.answer_dependencies`.
@@ -94,7 +94,7 @@ class Reverse:
         self._rows[key] = row
         self._keys[row] = key
         try:
-            self._enter(row, answer_dependencies.take_apart(record))
+            self._enter(row, answer_dependencies.decode_record(record))
         except Unreadable:
             self._table[row]["is_lost"] = True
 
@@ -114,20 +114,20 @@ class Reverse:
         for postings in (self._words, self._candidates, self._shown, self._documents):
             postings.sweep(turns)
 
-    def doomed(self, news: News) -> set[str]:
+    def invalidated(self, news: ChangeSet) -> set[str]:
         """The keys of all answers that may be others at the revision of the news."""
         table = self._table[: len(self._keys)]
         turns = np.ascontiguousarray(table["turn"])
         concerned = table["sees_others"] if news.partition == PUBLIC else table["is_live"]
         doomed = table["is_lost"] | (concerned & self._is_otherwise(news, table))
         for postings, numbers in (
-            (self._candidates, news.gone),
-            (self._shown, news.gone | news.moved),
+            (self._candidates, news.removed),
+            (self._shown, news.removed | news.moved),
             (self._documents, news.documents),
         ):
             doomed[postings.rows(numbers, turns)] = True
-        may_see = _Sight(self._audiences, news.partition)
-        for arrival, reached in self._reached(news.arrivals, table, turns):
+        may_see = _VisibleChunks(self._audiences, news.partition)
+        for arrival, reached in self._reached(news.changed_chunks, table, turns):
             rows = np.flatnonzero(reached & concerned & ~doomed)
             doomed[rows[may_see(arrival, table["audience"][rows])]] = True
         return {key for row in np.flatnonzero(doomed) if (key := self._keys[row]) is not None}
@@ -138,7 +138,7 @@ class Reverse:
         self._table = _with_row(self._table, row)
         return row
 
-    def _enter(self, row: int, parts: Parts) -> None:
+    def _enter(self, row: int, parts: DependencyRecord) -> None:
         """Raises `Unreadable`, and then nothing has entered."""
         audience = self._audiences.number(parts.audience)
         analysis = self._analyses.number(parts.analysis)
@@ -166,7 +166,7 @@ class Reverse:
         )
         self._note(row, turn, parts)
 
-    def _note(self, row: int, turn: int, parts: Parts) -> None:
+    def _note(self, row: int, turn: int, parts: DependencyRecord) -> None:
         weighed = np.empty(len(parts.terms), WEIGHED_NOTE)
         weighed["row"], weighed["turn"], weighed["weight"] = row, turn, parts.weights
         self._words.add(parts.terms.tolist(), _each(weighed))
@@ -182,7 +182,7 @@ class Reverse:
         self._audiences.release(audience)
         self._analyses.release(analysis)
 
-    def _is_otherwise(self, news: News, table: Table) -> NDArray[np.bool_]:
+    def _is_otherwise(self, news: ChangeSet, table: Table) -> NDArray[np.bool_]:
         """Whose question would now be put, or looked up, in another way, whatever has come."""
         at_home = news.partition != PUBLIC
         is_other = [
@@ -193,13 +193,15 @@ class Reverse:
         otherwise: NDArray[np.bool_] = np.array([*is_other, False])[table["analysis"]]
         if at_home:
             otherwise |= (table["words"] != _NO_WORDS) & (table["words"] != news.words)
-        if news.gone or news.arrivals or news.moved or news.documents:  # and all of it at a time
+        if (
+            news.removed or news.changed_chunks or news.moved or news.documents
+        ):  # and all of it at a time
             otherwise |= table["is_dated"]
         return otherwise
 
     def _reached(
-        self, arrivals: Sequence[Arrival], table: Table, turns: NDArray[np.uint32]
-    ) -> Iterator[tuple[Arrival, NDArray[np.bool_]]]:
+        self, arrivals: Sequence[ChangedChunk], table: Table, turns: NDArray[np.uint32]
+    ) -> Iterator[tuple[ChangedChunk, NDArray[np.bool_]]]:
         """Each arrival, and whose hits or legs it would get into if it may be seen."""
         alphas, fused_floors, dense_floors, lexical_floors = (
             np.ascontiguousarray(table[name])
@@ -219,14 +221,14 @@ class Reverse:
             yield arrival, reached | ((fused > 0) & (fused >= fused_floors))
 
 
-class _Sight:
+class _VisibleChunks:
     """Who may see what has come; asked about few, for few are reached."""
 
     def __init__(self, audiences: "_Shared[tuple[Scope, Filter]]", partition: str) -> None:
         self._audiences = audiences
         self._partition = partition
 
-    def __call__(self, arrival: Arrival, audiences: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def __call__(self, arrival: ChangedChunk, audiences: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Of each audience, whether the arrival is one of its documents."""
         may_see = np.zeros(len(self._audiences), np.bool_)
         for audience in np.unique(audiences).tolist():
@@ -243,7 +245,7 @@ class _Sight:
         result: NDArray[np.bool_] = may_see[audiences]
         return result
 
-    def _is_in_scope(self, arrival: Arrival, scope: Scope) -> bool:
+    def _is_in_scope(self, arrival: ChangedChunk, scope: Scope) -> bool:
         if self._partition == PUBLIC:
             return scope.public and arrival.tenant != scope.tenant and PUBLIC in arrival.readers
         return arrival.tenant == scope.tenant and scope.admits(arrival.owner, arrival.readers)

@@ -47,7 +47,7 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class JobLease:
     """One run of a job: nobody has the job any more but whoever has its last run.
 
     sequence: the job's, by which its writes are ordered among all others.
@@ -60,10 +60,10 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedJob:
     """A job that its claimant is to do now."""
 
-    run: Run
+    run: JobLease
     job_id: str
     tenant: str
     kind: str
@@ -100,7 +100,7 @@ class Job:
     payload: bytes | None = None
 
 
-def of_document(document_id: str) -> str:
+def document_target(document_id: str) -> str:
     """The target of whoever writes or removes the document."""
     return f"document:{document_id}"
 
@@ -143,7 +143,7 @@ async def enqueue_once(session: Session, job: NewJob) -> str:
     return waiting or await enqueue(session, job)
 
 
-async def hold(session: Session, run: Run) -> None:
+async def hold(session: Session, run: JobLease) -> None:
     """Keep the job for this run until the transaction ends. Raises `JobLost`."""
     if not await session.value("jobs.hold", run.place, run.lease, run.attempts):
         raise JobLost(run.place)
@@ -158,33 +158,33 @@ async def supersede(
     writer comes in between. sequence: the write's; None for a write of now.
     """
     for each, document_ids in by_parts(parts):
-        targets = [of_document(document_id) for document_id in document_ids]
+        targets = [document_target(document_id) for document_id in document_ids]
         await session.rows("jobs.supersede", tenant, targets, sorted(each), sequence)
 
 
-class Jobs:
+class JobQueue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, job: NewJob) -> str:
+    async def enqueue(self, job: NewJob) -> str:
         """Enqueue the job by itself."""
         async with self._database.transaction() as session:
             return await enqueue(session, job)
 
-    async def put_once(self, job: NewJob) -> str:
+    async def enqueue_once(self, job: NewJob) -> str:
         """Enqueue the job, unless one of its kind and target waits already."""
         async with self._database.transaction() as session:
             await session.rows("jobs.alone")
             return await enqueue_once(session, job)
 
-    async def put_document(self, document_id: str, job: NewJob) -> str:
+    async def enqueue_document(self, document_id: str, job: NewJob) -> str:
         """Enqueue a write of the document, instead of those queued ones that set no other part."""
         async with self._database.transaction() as session:
             await session.rows("documents.lock", job.tenant, [document_id])
             await supersede(session, job.tenant, {document_id: job.parts})
             return await enqueue(session, job)
 
-    async def hurry(self, tenant: str) -> None:
+    async def run_now(self, tenant: str) -> None:
         """What was put off is due at once."""
         await self._database.rows("jobs.hurry", tenant)
 
@@ -203,7 +203,7 @@ class Jobs:
         tenant_jobs_max: int,
         kinds: Collection[str],
         at_work: Collection[int] = (),
-    ) -> Claimed | None:
+    ) -> ClaimedJob | None:
         """The job to do next, if there is one.
 
         tenant_jobs_max: how many of one tenant may be at work at once, by all workers.
@@ -221,22 +221,22 @@ class Jobs:
     async def renew(self, lease: UUID, places: Collection[int], *, lease_s: float) -> None:
         await self._database.rows("jobs.renew", lease, lease_s, list(places))
 
-    async def progress(self, run: Run, done: Mapping[str, Any]) -> None:
+    async def progress(self, run: JobLease, done: Mapping[str, Any]) -> None:
         """Tell how far it is. Raises `JobLost`."""
         if not await self._settle("progress", run, dict(done)):
             raise JobLost(run.place)
 
-    async def finish(self, run: Run, result: Mapping[str, Any]) -> bool:
+    async def finish(self, run: JobLease, result: Mapping[str, Any]) -> bool:
         """False if the run has lost its job, here and below."""
         return await self._settle("finish", run, dict(result))
 
-    async def put_off(
-        self, run: Run, error: str | None, *, due_s: float, counts: bool = True
+    async def reschedule(
+        self, run: JobLease, error: str | None, *, due_s: float, counts: bool = True
     ) -> bool:
         """Let the job wait again; an attempt that doesn't count leaves no trace."""
         return await self._settle("put_off", run, due_s, error, counts)
 
-    async def fail(self, run: Run, error: str) -> bool:
+    async def fail(self, run: JobLease, error: str) -> bool:
         return await self._settle("fail", run, error)
 
     async def next_s(self) -> float | None:
@@ -246,15 +246,15 @@ class Jobs:
         seconds: float | None = next(iter(row.values()))
         return seconds
 
-    async def are_left(self) -> bool:
+    async def has_waiting(self) -> bool:
         row = await self._database.row("jobs.are_left")
         return row is not None and bool(next(iter(row.values())))
 
-    async def tell(self, message: str) -> None:
+    async def notify(self, message: str) -> None:
         """Tell everybody who listens to the channel."""
         await self._database.rows("jobs.tell", message)
 
-    async def forget(self, kept_s: float) -> None:
+    async def delete_done(self, kept_s: float) -> None:
         """Forget the jobs that have been done for as long."""
         await self._database.rows("jobs.forget", kept_s)
 
@@ -275,7 +275,7 @@ class Jobs:
         rows = await self._database.rows("jobs.page", tenant, subject, state, kind, after, limit)
         return [Job(**row) for row in rows]
 
-    async def show(self, tenant: str | None, job_id: str) -> Job | None:
+    async def get(self, tenant: str | None, job_id: str) -> Job | None:
         row = await self._database.row("jobs.show", tenant, job_id)
         return None if row is None else Job(**row)
 
@@ -283,20 +283,20 @@ class Jobs:
         """Let a failed job wait again, with all its attempts; False if there is no such one."""
         return await self._database.row("jobs.replay", tenant, job_id) is not None
 
-    async def drop(self, tenant: str | None, job_id: str) -> bool:
+    async def delete(self, tenant: str | None, job_id: str) -> bool:
         """Forget a job; False if there is none, or it is at work."""
         return await self._database.row("jobs.drop", tenant, job_id) is not None
 
-    async def _settle(self, name: str, run: Run, *arguments: Any) -> bool:
+    async def _settle(self, name: str, run: JobLease, *arguments: Any) -> bool:
         row = await self._database.row(
             f"jobs.{name}", run.place, run.lease, run.attempts, *arguments
         )
         return row is not None
 
 
-def _claimed(row: Row, lease: UUID) -> Claimed:
-    return Claimed(
-        run=Run(row["place"], lease, row["attempts"], row["sequence"]),
+def _claimed(row: Row, lease: UUID) -> ClaimedJob:
+    return ClaimedJob(
+        run=JobLease(row["place"], lease, row["attempts"], row["sequence"]),
         job_id=row["job_id"],
         tenant=row["tenant"],
         kind=row["kind"],

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Acting(Protocol):
+class ActingPrincipal(Protocol):
     """A principal is one. subject: None for the operator and the system, whom key_id names."""
 
     @property
@@ -20,7 +20,7 @@ class Acting(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Actor:
+class AuditActor:
     """key_id: of the key or token; None for a web token."""
 
     subject: str | None
@@ -28,19 +28,19 @@ class Actor:
 
 
 # No key is called so: those begin with key_ or tok_.
-OPERATOR = Actor(None, "operator")
-SYSTEM = Actor(None, "system")
+OPERATOR = AuditActor(None, "operator")
+SYSTEM = AuditActor(None, "system")
 
-_actor: ContextVar[Acting] = ContextVar("actor", default=SYSTEM)
+_actor: ContextVar[ActingPrincipal] = ContextVar("actor", default=SYSTEM)
 
 
-def act_as(who: Acting) -> None:
+def act_as(who: ActingPrincipal) -> None:
     """From here to the end of the task, and in those that it begins."""
     _actor.set(who)
 
 
 @contextmanager
-def acting_as(who: Acting) -> Iterator[None]:
+def acting_as(who: ActingPrincipal) -> Iterator[None]:
     """What is changed within is changed by them."""
     token = _actor.set(who)
     try:
@@ -49,5 +49,5 @@ def acting_as(who: Acting) -> Iterator[None]:
         _actor.reset(token)
 
 
-def actor() -> Acting:
+def current_actor() -> ActingPrincipal:
     return _actor.get()

@@ -24,7 +24,7 @@ _NAME = re.compile(r"([a-z]+)(?::([0-9]{1,5})(?:/([0-9]{1,5}))?)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class ChunkSizes:
     """size_min, size_max: starting values, not measured; an embedding model reads 8,000 tokens."""
 
     size: int
@@ -33,18 +33,18 @@ class Sizes:
     size_max: int
 
 
-SIZES: Mapping[Kind, Sizes | None] = {
+SIZES: Mapping[Kind, ChunkSizes | None] = {
     "structure": None,
-    "characters": Sizes(1_000, 200, 100, 8_000),
-    "tokens": Sizes(500, 50, 16, 8_000),
-    "messages": Sizes(10, 0, 1, 1_000),
+    "characters": ChunkSizes(1_000, 200, 100, 8_000),
+    "tokens": ChunkSizes(500, 50, 16, 8_000),
+    "messages": ChunkSizes(10, 0, 1, 1_000),
     "whole": None,
     "model": None,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ChunkingConfig:
     """overlap: at most half of the size, so that no text is in more than a few chunks."""
 
     kind: Kind
@@ -52,7 +52,7 @@ class Cut:
     overlap: int = 0
 
 
-def parse(name: str) -> Cut:
+def parse(name: str) -> ChunkingConfig:
     """The cut of this name. Raises `ValueError`, which says what names there are."""
     match = _NAME.fullmatch(name)
     if match is None or match[1] not in SIZES:
@@ -64,13 +64,13 @@ def parse(name: str) -> Cut:
     if sizes is None:
         if match[2]:
             raise ValueError(f"{kind} has no size")
-        return Cut(kind)
+        return ChunkingConfig(kind)
     if match[2] is None:
-        return Cut(kind, sizes.size, sizes.overlap)
+        return ChunkingConfig(kind, sizes.size, sizes.overlap)
     size, overlap = int(match[2]), int(match[3] or 0)
     if not sizes.size_min <= size <= sizes.size_max or overlap > size // 2:
         raise ValueError(
             f"{kind} must have a size from {sizes.size_min:,} to {sizes.size_max:,}, "
             "and an overlap of at most half of it"
         )
-    return Cut(kind, size, overlap)
+    return ChunkingConfig(kind, size, overlap)

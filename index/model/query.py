@@ -90,7 +90,7 @@ _ANYTHING = Filter()
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class Postprocessing:
     """What is made of the hits once they are found, by whoever writes the answer down.
 
     top_k: how many of them are shown, in the end.
@@ -134,7 +134,7 @@ class Query:
     expand: bool = False
     summaries: bool = False
     metadata: bool = False
-    finish: Finish | None = None
+    postprocessing: Postprocessing | None = None
 
     @property
     def by_legs(self) -> bool:

@@ -77,7 +77,7 @@ LOST = (asyncpg.InterfaceError, asyncpg.PostgresError, asyncpg.InternalClientErr
 
 
 @asynccontextmanager
-async def straight(
+async def direct_connection(
     url: str, settings: Mapping[str, str] = {}
 ) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
     """One connection to the server itself, which is the same one for all that is done with it.

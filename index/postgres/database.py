@@ -1,7 +1,7 @@
 """One PostgreSQL, reached by statement name.
 
-A statement runs in one of two ways: as the owner of the tables, or, for searches, as a role that may
-only call the functions of `index/postgres/security_definer_functions.py`.
+A statement runs in one of two ways: as the owner of the tables, or, for searches, as a role that
+may only call the functions of `index/postgres/security_definer_functions.py`.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class Session:
 _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
 
 
-class Searching:
+class SearchConnections:
     """Calls functions, by the names of their statements, on connections of their role.
 
     Each statement's first argument is the tenant, which counts as the user of the connection.
@@ -162,9 +162,9 @@ class Database:
     """
 
     def __init__(
-        self, url: str, pool: Pool, searching: Searching, observe: Observe, *, logged: bool
+        self, url: str, pool: Pool, searches: SearchConnections, observe: Observe, *, logged: bool
     ) -> None:
-        self.searching = searching
+        self.searching = searches
         self.history = ""
         self._url = url
         self._pool = pool
@@ -210,7 +210,7 @@ class Database:
             hear(str(told[-1]))
 
         with unavailable():
-            async with connections.straight(self._url) as connection:
+            async with connections.direct_connection(self._url) as connection:
                 await connection.add_listener(channel, heard)
                 try:
                     yield
@@ -218,7 +218,7 @@ class Database:
                     with suppress(*connections.LOST):
                         await connection.remove_listener(channel, heard)
 
-    async def standing_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+    async def dedicated_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
         """`rows` on a connection held for this alone, one call at a time.
 
         Leasing a connection costs as much as a small statement (measured: 183 against 106 µs).
@@ -298,7 +298,7 @@ async def connect(
         shares = FairShare(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
-        searches = Searching(searching, owner, shares, observe)
+        searches = SearchConnections(searching, owner, shares, observe)
         database = Database(url, owner, searches, observe, logged=logged)
         try:
             yield database
@@ -318,7 +318,7 @@ async def _pools(
         owner = connections.pool(url, connections_max + 1, timeouts_s.owner)
         searching = connections.pool(url, connections_max, timeouts_s.searches, searches)
     else:
-        keeps = await pooler.fit(url, timeouts_s)
+        keeps = await pooler.verify(url, timeouts_s)
         owner = connections.pooled(
             pooler.url, connections_max + 1, timeouts_s.owner, keeps_statements=keeps
         )

@@ -50,7 +50,7 @@ async def migrate(url: str, migrations: list[Migration]) -> list[str]:
     Raises `MigrationRefused` when an applied file has changed or is unknown to this version,
     `RoleRefused` if there is no such role and we may not make it, and `PoolerRefused`.
     """
-    async with connections.straight(url, _UNHURRIED) as connection:
+    async with connections.direct_connection(url, _UNHURRIED) as connection:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
         await connection.execute(_TABLE)
         rows = await connection.fetch("SELECT name, digest FROM migrations")

@@ -53,7 +53,7 @@ class Pooler:
     url: str
     searches_url: str
 
-    async def fit(self, straight_url: str, timeouts_s: Timeouts) -> bool:
+    async def verify(self, straight_url: str, timeouts_s: Timeouts) -> bool:
         """See to it that both logins are as they must be; whether prepared statements are kept.
 
         Raises `PoolerRefused` and `DatabaseUnavailable`.
@@ -61,7 +61,7 @@ class Pooler:
         owners = connections.session(timeouts_s.owner)
         searches = connections.session(timeouts_s.searches)
         with unavailable():
-            async with connections.straight(straight_url) as connection:
+            async with connections.direct_connection(straight_url) as connection:
                 await _furnish(connection, owners, searches)
                 where = await connection.fetchrow(_WHERE)
                 owner = await connection.fetchval("SELECT current_user")

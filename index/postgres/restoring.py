@@ -16,7 +16,7 @@ async def prepare(url: str) -> tuple[str, bool]:
 
     The role that serves searches is there from now on: a dump names it, and does not make it.
     """
-    async with connections.straight(url) as connection:
+    async with connections.direct_connection(url) as connection:
         await search_role.make(connection)
         schema: str = await connection.fetchval(_SCHEMA)
         return schema, await connection.fetchval(_TABLES)
@@ -25,5 +25,5 @@ async def prepare(url: str) -> tuple[str, bool]:
 async def finish(url: str) -> None:
     """Bring the schema up to date, and draw another name for the database's history."""
     await migrate.migrate(url, migrate.shipped())
-    async with connections.straight(url) as connection:
+    async with connections.direct_connection(url) as connection:
         await connection.fetch(_DRAW, None)

@@ -34,13 +34,13 @@ SELECT EXISTS (
 )"""
 
 
-def is_walled(name: str) -> bool:
+def is_search_function(name: str) -> bool:
     """Whether the statement is asked for by searches, and so is to be had as a function alone."""
     return name.startswith("search.") or name == "vocabulary.look_up"
 
 
 STATEMENTS: Mapping[str, str] = {
-    name: statement for name, statement in statements.load().items() if is_walled(name)
+    name: statement for name, statement in statements.load().items() if is_search_function(name)
 }
 
 

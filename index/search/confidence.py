@@ -46,7 +46,7 @@ def is_low(
     return all(needed is not None and score < needed for score, needed in found)
 
 
-class Confidences:
+class ConfidenceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -18,7 +18,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ScoredChunk:
     """A chunk with both its scores; dense is None if its vector is of another space."""
 
     chunk_id: int
@@ -27,7 +27,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class LegRank:
     """What a leg says of a chunk: its score, and its rank, counted from 1, if it is a candidate."""
 
     rank: int | None
@@ -35,22 +35,22 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
-class Fused:
+class FusedChunk:
     """A chunk in the fused ranking, and what each leg says of it; None for nothing."""
 
     chunk_id: int
     score: float
-    dense: Leg | None
-    lexical: Leg | None
+    dense: LegRank | None
+    lexical: LegRank | None
 
 
 def absolute(
-    compared: Sequence[Compared],
+    compared: Sequence[ScoredChunk],
     dense: Sequence[Candidate] = (),
     lexical: Sequence[Candidate] = (),
     *,
     alpha: float,
-) -> list[Fused]:
+) -> list[FusedChunk]:
     """Fuse by alpha·dense + (1-alpha)·lexical, each score as it is; above 0 alone is a result.
 
     alpha: 0 to 1. dense, lexical: the legs, if it is to be told where a chunk stands in them.
@@ -62,11 +62,11 @@ def absolute(
     """
     dense_ranks, lexical_ranks = _ranks(dense), _ranks(lexical)
     fused = [
-        Fused(
+        FusedChunk(
             one.chunk_id,
             _convex(one, alpha),
-            None if one.dense is None else Leg(dense_ranks.get(one.chunk_id), one.dense),
-            Leg(lexical_ranks.get(one.chunk_id), one.lexical) if one.lexical else None,
+            None if one.dense is None else LegRank(dense_ranks.get(one.chunk_id), one.dense),
+            LegRank(lexical_ranks.get(one.chunk_id), one.lexical) if one.lexical else None,
         )
         for one in compared
     ]
@@ -75,7 +75,7 @@ def absolute(
 
 def relative(
     dense: Sequence[Candidate], lexical: Sequence[Candidate], *, alpha: float
-) -> list[Fused]:
+) -> list[FusedChunk]:
     """Fuse by alpha·dense + (1-alpha)·lexical, each leg scaled to 0..1 over its own candidates.
 
     alpha: 0 to 1. A leg without weight adds no chunk: 0 is pure keywords, 1 is pure meaning.
@@ -86,7 +86,7 @@ def relative(
 
 def reciprocal_rank(
     dense: Sequence[Candidate], lexical: Sequence[Candidate], *, k: int = 60
-) -> list[Fused]:
+) -> list[FusedChunk]:
     """Fuse by summed reciprocal rank: the sum over the legs of 1 / (k + rank).
 
     Source: Cormack, Clarke, Buettcher, SIGIR 2009.
@@ -94,7 +94,7 @@ def reciprocal_rank(
     return _fused(dense, lexical, _reciprocal(dense, k), _reciprocal(lexical, k))
 
 
-def _convex(compared: Compared, alpha: float) -> float:
+def _convex(compared: ScoredChunk, alpha: float) -> float:
     if compared.dense is None:
         return compared.lexical
     return alpha * compared.dense + (1 - alpha) * compared.lexical
@@ -120,10 +120,10 @@ def _fused(
     lexical: Sequence[Candidate],
     dense_parts: Mapping[int, float],
     lexical_parts: Mapping[int, float],
-) -> list[Fused]:
+) -> list[FusedChunk]:
     dense_legs, lexical_legs = _legs(dense), _legs(lexical)
     return _best_first(
-        Fused(
+        FusedChunk(
             chunk_id,
             dense_parts.get(chunk_id, 0.0) + lexical_parts.get(chunk_id, 0.0),
             dense_legs.get(chunk_id),
@@ -133,13 +133,13 @@ def _fused(
     )
 
 
-def _best_first(fused: Iterable[Fused]) -> list[Fused]:
+def _best_first(fused: Iterable[FusedChunk]) -> list[FusedChunk]:
     return sorted(fused, key=lambda chunk: (-chunk.score, chunk.chunk_id))
 
 
-def _legs(candidates: Sequence[Candidate]) -> dict[int, Leg]:
+def _legs(candidates: Sequence[Candidate]) -> dict[int, LegRank]:
     return {
-        candidate.chunk_id: Leg(rank, candidate.score)
+        candidate.chunk_id: LegRank(rank, candidate.score)
         for rank, candidate in enumerate(candidates, start=1)
     }
 

@@ -13,11 +13,11 @@ from typing import Any
 from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
 from index.postgres.database import Row
-from index.search.fusion import Fused
+from index.search.fusion import FusedChunk
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class HitSummary:
     """What is said of a document's text[start:end]."""
 
     text: str
@@ -44,10 +44,10 @@ class Hit:
     tags: tuple[str, ...]
     start: int
     end: int
-    ranking: Fused
+    ranking: FusedChunk
     tenant: str
     kind: Kind
-    summaries: tuple[Summary, ...]
+    summaries: tuple[HitSummary, ...]
     metadata: Mapping[str, Any] = field(hash=False)
 
     @property
@@ -57,14 +57,16 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class SelectedHits:
     """The hits, best first, and the chunks that were looked at to tell that they are these."""
 
     hits: tuple[Hit, ...]
     looked_at: tuple[int, ...]
 
 
-def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Picked:
+def select_hits(
+    query: Query, ranking: Sequence[FusedChunk], shown: Mapping[int, Row]
+) -> SelectedHits:
     """The first `top_k` of the ranking that may be hits, fewer if there are no more.
 
     ranking: best first. Of chunks with equal digests the best ranked is the hit.
@@ -93,7 +95,7 @@ def pick(query: Query, ranking: Sequence[Fused], shown: Mapping[int, Row]) -> Pi
         elif of_its_document != query.document_hits_max:
             of_document[hit.document] += 1
             hits.append(hit)
-    return Picked(tuple(hits), tuple(looked_at))
+    return SelectedHits(tuple(hits), tuple(looked_at))
 
 
 def _overlap(one: Hit, other: Hit) -> bool:
@@ -113,7 +115,7 @@ def _together(best: Hit, other: Hit) -> Hit:
     )
 
 
-def _hit(fused: Fused, row: Row) -> Hit:
+def _hit(fused: FusedChunk, row: Row) -> Hit:
     return Hit(
         chunk_id=fused.chunk_id,
         document_id=row["document_id"],
@@ -134,7 +136,7 @@ def _hit(fused: Fused, row: Row) -> Hit:
     )
 
 
-def _outermost_and_innermost(summaries: Sequence[tuple[str, int, int]]) -> tuple[Summary, ...]:
+def _outermost_and_innermost(summaries: Sequence[tuple[str, int, int]]) -> tuple[HitSummary, ...]:
     """Those of the whole and of the innermost section, which may be one, or none."""
-    around = sorted(starmap(Summary, summaries), key=lambda one: one.start - one.end)
+    around = sorted(starmap(HitSummary, summaries), key=lambda one: one.start - one.end)
     return (*around[:1], *around[1:][-1:])

@@ -20,9 +20,9 @@ from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database, Row
 from index.search import strategy
-from index.search.fusion import Candidate, Compared
-from index.search.strategy import Limits, Pass, Size, Survey
-from index.search.visibility_args import which
+from index.search.fusion import Candidate, ScoredChunk
+from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
+from index.search.visibility_args import filter_args
 from index.text import lexical
 from index.text.vocabulary import Extent, Spelling, Vocabulary
 
@@ -35,7 +35,7 @@ _ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pa
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EmbeddedQuery:
     """A query in the space of one embedder.
 
     dense: its vector; None while the embedder is away, or if this process has none for the space.
@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchTask:
     """What is looked for, and among what.
 
     shown: of how many of the best chunks to bring what a hit shows; by legs, of all candidates.
@@ -63,22 +63,22 @@ class Question:
     scope: Scope
     query: Query
     shown: int
-    ask: Callable[[str | None], Awaitable[Asked]]
+    ask: Callable[[str | None], Awaitable[EmbeddedQuery]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
     """A question with what chunks are compared with, as far as is known this time."""
 
-    question: Question
-    asked: Asked
+    question: SearchTask
+    asked: EmbeddedQuery
     languages: frozenset[str]
     spelled: Spelling
     words: lexical.Terms
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class PassResults:
     """What the passes found together.
 
     compared: the best chunks of all, as many as the question says, and beside them the candidates
@@ -94,32 +94,32 @@ class Looked:
     confidence: what hits have to score for the answer to be sure, as the tenant has set it.
     """
 
-    compared: Sequence[Compared]
+    scored: Sequence[ScoredChunk]
     dense: Sequence[Candidate]
     lexical: Sequence[Candidate]
-    shown: Mapping[int, Row]
+    rows: Mapping[int, Row]
     history: str
     revisions: Mapping[str, int]
     languages: frozenset[str] | None
-    spelled: Spelling
-    asked: Asked
-    words: Mapping[int, float]
+    spelling: Spelling
+    embedded_query: EmbeddedQuery
+    query_terms: Mapping[int, float]
     exact: bool
     confidence: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ScopeStats:
     """What was last seen of a scope's partitions."""
 
     space: str | None
     languages: frozenset[str]
-    size: Size
+    size: PartitionSize
     vocabulary: Extent
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _PassResult:
     """What one pass brought: `head` is its first row, which speaks of the pass itself."""
 
     head: Row
@@ -144,26 +144,26 @@ class _Made:
         return [Candidate(*found) for found in zip(ids, scores, strict=True)]
 
 
-class Passes:
-    def __init__(self, database: Database, *, limits: Limits) -> None:
+class SearchExecutor:
+    def __init__(self, database: Database, *, limits: StrategyLimits) -> None:
         self._database = database.searching
         self._limits = limits
         self._vocabulary = Vocabulary(database)
         self._loaded: frozenset[str] = frozenset()
-        self._known: LRUCache[tuple[str, ...], _Known] = LRUCache(_KNOWN_MAX)
+        self._known: LRUCache[tuple[str, ...], _ScopeStats] = LRUCache(_KNOWN_MAX)
 
-    async def look(self, question: Question) -> Looked:
+    async def execute(self, question: SearchTask) -> PassResults:
         """Raises `DatabaseUnavailable`."""
         scope, named = question.scope, question.query.language
         known = self._known.get(scope.partitions)
         for attempt in range(_TURNS_MAX):
             survey = None
             if known is None or not known.size.is_small(self._limits, others=scope.public):
-                survey, known = await self._surveyed(question)
+                survey, known = await self._remember_survey(question)
             turn = await self._turn(question, known)
             # Summaries alone are too few for a graph of all chunks to lead to.
             may_part = attempt < _ATTEMPTS_MAX and "text" in question.query.filter.kinds
-            made = await self._made(turn, survey if may_part else None)
+            made = await self._run_passes(turn, survey if may_part else None)
             if made is None:
                 continue
             known = self._known[scope.partitions] = _known(scope, made[0].head)
@@ -176,7 +176,7 @@ class Passes:
             # A language or a word came in, or another space, since we last looked: ask once more.
         raise DatabaseUnavailable("others keep changing what there is to see")
 
-    async def _turn(self, question: Question, known: _Known) -> _Turn:
+    async def _turn(self, question: SearchTask, known: _ScopeStats) -> _Turn:
         query = question.query
         languages = known.languages if query.language is None else frozenset({query.language})
         if not languages <= self._loaded:  # a thread costs as much as analysing ten queries
@@ -193,21 +193,23 @@ class Passes:
             words=lexical.query(query.text, languages, spelled.corrections),
         )
 
-    async def survey(self, question: Question) -> Survey:
+    async def survey(self, question: SearchTask) -> VisibilityEstimate:
         """How much there is to see. Raises `DatabaseUnavailable`."""
-        return (await self._surveyed(question))[0]
+        return (await self._remember_survey(question))[0]
 
-    async def _surveyed(self, question: Question) -> tuple[Survey, _Known]:
+    async def _remember_survey(
+        self, question: SearchTask
+    ) -> tuple[VisibilityEstimate, _ScopeStats]:
         row = await self._database.row(
             "search.survey",
-            *which(question.scope, question.query.filter),
+            *filter_args(question.scope, question.query.filter),
             True,
             question.scope.public,
             self._limits.crossover_chunks,
         )
         assert row is not None, "there is always a row for 'public'"
         known = _known(question.scope, row)
-        survey = Survey(
+        survey = VisibilityEstimate(
             size=known.size,
             own_share=row["own_share"] or 0.0,
             others_share=row["others_share"] or 0.0,
@@ -220,7 +222,9 @@ class Passes:
         )
         return survey, known
 
-    async def _made(self, turn: _Turn, survey: Survey | None) -> Sequence[_Made] | None:
+    async def _run_passes(
+        self, turn: _Turn, survey: VisibilityEstimate | None
+    ) -> Sequence[_PassResult] | None:
         """What the passes brought, all as of the same revisions; None if these have moved on.
 
         survey: if several passes may be tried; one alone always agrees with itself.
@@ -243,12 +247,12 @@ class Passes:
         agreed = seen == {(survey.history, survey.revisions[counted])}
         return whole if agreed else None
 
-    async def _run(self, turn: _Turn, one: Pass) -> _Made | None:
+    async def _run(self, turn: _Turn, one: SearchPass) -> _PassResult | None:
         if one.way == "nearest":
             return await self._nearest(turn, one)
         return await self._exact(turn, one)
 
-    async def _exact(self, turn: _Turn, one: Pass) -> _Made:
+    async def _exact(self, turn: _Turn, one: SearchPass) -> _PassResult:
         query = turn.question.query
         arguments = _arguments(turn, one, one.left_out)
         if query.by_legs:
@@ -257,7 +261,7 @@ class Passes:
             rows = await self._database.rows("search.exact", *arguments)
         return _made(rows, exact=True)
 
-    async def _nearest(self, turn: _Turn, one: Pass) -> _Made | None:
+    async def _nearest(self, turn: _Turn, one: SearchPass) -> _PassResult | None:
         """None if the graph led to fewer chunks than were asked for: there may be more."""
         candidates = _REACH * turn.question.query.candidates
         terms = strategy.rarest_terms(turn.words.chances, one.visible, candidates)
@@ -270,7 +274,7 @@ class Passes:
         enough = turn.question.query.candidates
         return made if len(made.leg("dense")) >= enough else None
 
-    async def _among(self, turn: _Turn, one: Pass, terms: Sequence[int]) -> _Made:
+    async def _among(self, turn: _Turn, one: SearchPass, terms: Sequence[int]) -> _PassResult:
         assert turn.asked.width is not None, "only an embedded query has a nearest chunk"
         rows = await self._database.rows(
             "search.nearest",
@@ -282,11 +286,11 @@ class Passes:
         return _made(rows, exact=False)
 
 
-def _arguments(turn: _Turn, one: Pass, own_argument: Sequence[int]) -> tuple[Any, ...]:
+def _arguments(turn: _Turn, one: SearchPass, own_argument: Sequence[int]) -> tuple[Any, ...]:
     """The arguments that all passes take, among them the one that is each statement's own."""
     question, asked = turn.question, turn.asked
     return (
-        *which(question.scope, question.query.filter),
+        *filter_args(question.scope, question.query.filter),
         one.own,
         one.others,
         asked.dense,
@@ -306,41 +310,41 @@ def _summaries_left_out(kinds: Collection[Kind]) -> bool | None:
     return None if len(kinds) > 1 else "text" in kinds
 
 
-def _made(rows: Sequence[Row], *, exact: bool) -> _Made:
+def _made(rows: Sequence[Row], *, exact: bool) -> _PassResult:
     head = next(row for row in rows if row["tenant_revision"] is not None)
-    return _Made(head, rows, exact)
+    return _PassResult(head, rows, exact)
 
 
-def _known(scope: Scope, row: Row) -> _Known:
+def _known(scope: Scope, row: Row) -> _ScopeStats:
     languages = row["tenant_languages"] or ()
     if scope.public:
         languages = (*languages, *(row["public_languages"] or ()))
-    size = Size(row["tenant_chunks"] or 0, row["public_chunks"])
+    size = PartitionSize(row["tenant_chunks"] or 0, row["public_chunks"])
     extent = Extent(row["history"], row["tenant_words"] or 0)
-    return _Known(row["space"], frozenset(languages), size, extent)
+    return _ScopeStats(row["space"], frozenset(languages), size, extent)
 
 
-def _joined(turn: _Turn, made: Sequence[_Made]) -> Looked:
+def _joined(turn: _Turn, made: Sequence[_PassResult]) -> PassResults:
     question = turn.question
     revisions = dict(zip((question.scope.tenant, PUBLIC), made[0].revisions, strict=True))
     chosen = [row for one in made for row in one.chosen]
-    return Looked(
-        compared=[Compared(row["chunk_id"], row["dense"], row["lexical"]) for row in chosen],
+    return PassResults(
+        scored=[ScoredChunk(row["chunk_id"], row["dense"], row["lexical"]) for row in chosen],
         dense=_leg(question.query, made, "dense"),
         lexical=_leg(question.query, made, "lexical"),
-        shown={row["chunk_id"]: row for row in chosen},
+        rows={row["chunk_id"]: row for row in chosen},
         history=made[0].history,
         revisions={partition: revisions[partition] for partition in question.scope.partitions},
         languages=turn.languages if question.query.language is None else None,
-        spelled=turn.spelled,
-        asked=turn.asked,
-        words=turn.words.weights,
+        spelling=turn.spelled,
+        embedded_query=turn.asked,
+        query_terms=turn.words.weights,
         exact=all(one.exact for one in made),
         confidence=made[0].head["confidence"],
     )
 
 
-def _leg(query: Query, made: Sequence[_Made], name: str) -> Sequence[Candidate]:
+def _leg(query: Query, made: Sequence[_PassResult], name: str) -> Sequence[Candidate]:
     if not query.by_legs:
         return ()
     found = chain.from_iterable(one.leg(name) for one in made)

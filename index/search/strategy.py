@@ -19,7 +19,7 @@ _EXPECTED = 4  # times the candidates wanted: a starting value for how many chun
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StrategyLimits:
     """Where one way gets quicker than another.
 
     crossover_chunks: visible; with more, the indexes of a shelf are the quicker way.
@@ -29,24 +29,24 @@ class Limits:
 
 
 # Measured with `make bench-index`; see docs/benchmarks/index.md.
-MEASURED = Limits(crossover_chunks=20_000)
+MEASURED = StrategyLimits(crossover_chunks=20_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class PartitionSize:
     """How many chunks there are: the tenant's, and those that every tenant may read."""
 
     tenant_chunks: int
     public_chunks: int
 
-    def is_small(self, limits: Limits, *, others: bool) -> bool:
+    def is_small(self, limits: StrategyLimits, *, others: bool) -> bool:
         """Whether there is too little to choose between ways."""
         chunks = self.tenant_chunks + (self.public_chunks if others else 0)
         return chunks <= limits.crossover_chunks
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class VisibilityEstimate:
     """What there is to see, in chunks.
 
     own_share, others_share: the visible part of the tenant's chunks, and of the public ones of
@@ -58,7 +58,7 @@ class Survey:
     history, revisions: of the database, of the tenant and of what is public, when this was so.
     """
 
-    size: Size
+    size: PartitionSize
     own_share: float
     others_share: float
     shelf: int
@@ -78,7 +78,7 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class SearchPass:
     """One statement's part of a search.
 
     own: it looks through the tenant's documents. others: through other tenants' public ones, but
@@ -93,12 +93,14 @@ class Pass:
     left_out: tuple[int, ...] = ()
 
 
-def exact(*, others: bool) -> Pass:
+def exact(*, others: bool) -> SearchPass:
     """One pass, in which nothing visible can be missed."""
-    return Pass("exact", own=True, others=others)
+    return SearchPass("exact", own=True, others=others)
 
 
-def choose(survey: Survey, limits: Limits, *, others: bool, width: int | None) -> list[Pass]:
+def choose(
+    survey: VisibilityEstimate, limits: StrategyLimits, *, others: bool, width: int | None
+) -> list[SearchPass]:
     """The passes whose legs together are the search's. width: of the query's vector, if it has one.
 
     A shelf whose index holds vectors of another width is looked through as if it had none.
@@ -118,16 +120,18 @@ def choose(survey: Survey, limits: Limits, *, others: bool, width: int | None) -
         or len(others_nearest) < len(survey.others_shelves)
     )
     passes = [
-        Pass("nearest", own=False, others=True, shelf=shelf, visible=survey.others_visible)
+        SearchPass("nearest", own=False, others=True, shelf=shelf, visible=survey.others_visible)
         for shelf in others_nearest
     ]
     if own_nearest:
         passes.append(
-            Pass("nearest", own=True, others=False, shelf=survey.shelf, visible=survey.own_visible)
+            SearchPass(
+                "nearest", own=True, others=False, shelf=survey.shelf, visible=survey.own_visible
+            )
         )
     if not own_nearest or others_left:
         passes.append(
-            Pass("exact", own=not own_nearest, others=others_left, left_out=others_nearest)
+            SearchPass("exact", own=not own_nearest, others=others_left, left_out=others_nearest)
         )
     return passes
 

@@ -7,7 +7,7 @@ from index.model.query import Filter
 from index.model.scope import Scope
 
 
-def which(scope: Scope, wanted: Filter) -> tuple[Any, ...]:
+def filter_args(scope: Scope, wanted: Filter) -> tuple[Any, ...]:
     """The arguments $1 to $12 of each statement there."""
     return (
         scope.tenant,

@@ -16,7 +16,7 @@ COUNT_MAX = 2**62  # greater than any
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class LowConfidenceItem:
     """A question that was asked so often, and the best hits of the last time."""
 
     tenant: str
@@ -31,7 +31,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CurationRecord:
     """document_id: of the document that has resolved it."""
 
     item_id: str
@@ -44,11 +44,11 @@ class Item:
     last_at: datetime
 
 
-class Curation:
+class LowConfidenceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, doubts: Sequence[Doubt], *, items_max: int) -> None:
+    async def add(self, doubts: Sequence[LowConfidenceItem], *, items_max: int) -> None:
         """Doubts of different questions; tenants that are gone get none. items_max: of a tenant."""
         async with self._database.transaction() as session:
             await session.rows(
@@ -65,19 +65,19 @@ class Curation:
 
     async def page(
         self, tenant: str, state: State, *, after: tuple[int, str] | None, limit: int
-    ) -> list[Item]:
+    ) -> list[CurationRecord]:
         """Those asked most often first; after: count and identifier of the last one before."""
         count, item_id = after or (COUNT_MAX, "")
         rows = await self._database.rows("curation.page", tenant, state, count, item_id, limit)
-        return [Item(**row) for row in rows]
+        return [CurationRecord(**row) for row in rows]
 
-    async def one(self, tenant: str, item_id: str) -> Item | None:
+    async def get(self, tenant: str, item_id: str) -> CurationRecord | None:
         row = await self._database.row("curation.one", tenant, item_id)
-        return None if row is None else Item(**row)
+        return None if row is None else CurationRecord(**row)
 
-    async def settle(
+    async def resolve(
         self, tenant: str, item_id: str, state: State, document_id: str | None = None
-    ) -> Item | None:
+    ) -> CurationRecord | None:
         """None if it is not open, or not there."""
         async with self._database.transaction() as session:
             row = await session.row("curation.settle", tenant, item_id, state, document_id)
@@ -86,4 +86,4 @@ class Curation:
             await audit_log.append(
                 session, tenant, f"curation.{state}", item_id, document=document_id
             )
-            return Item(**row)
+            return CurationRecord(**row)

@@ -97,7 +97,7 @@ class ShownKey:
     last_used_at: datetime | None
 
 
-class Principals:
+class PrincipalStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 

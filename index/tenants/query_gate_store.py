@@ -10,7 +10,7 @@ from index.postgres.database import Database
 GATES_MAX = 20  # of a tenant
 
 
-class Gates:
+class QueryGateStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -18,14 +18,14 @@ class BandCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Semantics:
+class BucketSettings:
     """error_max: what the tenant has set, if it has. bands: those of which anything is known."""
 
     error_max: float | None
     bands: Mapping[int, BandCounts]
 
 
-class Bands:
+class SemanticBucketStore:
     """generation: names all that the counts hold for; other generations' are never read."""
 
     def __init__(self, database: Database) -> None:
@@ -49,12 +49,12 @@ class Bands:
         ]
         await self._database.rows("bands.add", tenant, generation, *columns, verified_max)
 
-    async def read(self, tenant: str, generation: str) -> Semantics | None:
+    async def read(self, tenant: str, generation: str) -> BucketSettings | None:
         """None if there is no such tenant."""
         rows = await self._database.rows("bands.read", tenant, generation)
         if not rows:
             return None
-        return Semantics(
+        return BucketSettings(
             error_max=rows[0]["semantic_error_max"],
             bands={
                 row["band"]: BandCounts(row["seen"], row["served"], row["verified"], row["wrong"])

@@ -19,7 +19,7 @@ from index.documents import outbox
 from index.documents.outbox import Change
 from index.errors import DatabaseUnavailable, JobLost
 from index.jobs import job_queue
-from index.jobs.job_queue import NewJob, Run
+from index.jobs.job_queue import JobLease, NewJob
 from index.model.scope import PUBLIC
 from index.postgres.database import Database, Row, Session
 
@@ -46,7 +46,7 @@ def target(tenant: str) -> str:
     return f"tenant:{tenant}"
 
 
-class Leaving:
+class TenantDeletion:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -76,7 +76,7 @@ class Leaving:
         row = await self._database.row("jobs.show", PUBLIC, job_id)
         return {} if row is None else dict(row["progress"] or {})
 
-    async def is_there(self, tenant: str) -> bool:
+    async def exists(self, tenant: str) -> bool:
         """Whether it is still to be removed; another one of its name is none of ours."""
         return await self._database.row("leaving.is_there", tenant) is not None
 
@@ -85,7 +85,7 @@ class Leaving:
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)
 
-    async def remove_documents(self, tenant: str, run: Run, told: Told) -> bool:
+    async def remove_documents(self, tenant: str, run: JobLease, told: Told) -> bool:
         """Remove a piece of the tenant's documents, with all that hangs on them; False at the end.
 
         told: is counted up, here and below. Raises `JobLost`, here and below.
@@ -101,7 +101,7 @@ class Leaving:
             await _tell(session, run, told, more)
         return True
 
-    async def remove_rows(self, tenant: str, kind: str, run: Run, told: Told) -> bool:
+    async def remove_rows(self, tenant: str, kind: str, run: JobLease, told: Told) -> bool:
         """Remove a piece of its `embeddings`, `words`, or what was `heard`; False at the end."""
         async with self._database.transaction() as session:
             gone = await session.value(f"leaving.{kind}", tenant, _ROWS_MAX)
@@ -122,7 +122,7 @@ class Leaving:
                 await session.rows("leaving.hurry")
                 await session.rows("leaving.drop", shelf=shelf)
 
-    async def end(self, tenant: str, run: Run, told: Told) -> None:
+    async def end(self, tenant: str, run: JobLease, told: Told) -> None:
         """Remove the tenant itself, with what is left of it."""
         async with self._database.transaction() as session:
             await session.rows("leaving.remember", tenant)
@@ -156,7 +156,7 @@ async def _withdraw_public(session: Session, tenant: str) -> bool:
     return bool(rows)
 
 
-async def _tell(session: Session, run: Run, told: Told, more: Mapping[str, int]) -> None:
+async def _tell(session: Session, run: JobLease, told: Told, more: Mapping[str, int]) -> None:
     """With what was done, or not at all."""
     now = {**told, **{kind: told.get(kind, 0) + count for kind, count in more.items()}}
     if not await session.value("jobs.progress", run.place, run.lease, run.attempts, now):

@@ -11,7 +11,7 @@ _HOLDERS_MAX = 20  # keys that are told by name
 
 
 @dataclass(frozen=True, slots=True)
-class Revisions:
+class TenantRevisions:
     """A tenant's counters: of its documents, and of its keys and groups.
 
     history: of the database; counters of two histories can't be compared.
@@ -21,14 +21,14 @@ class Revisions:
     revision: int
     access_revision: int
 
-    def is_before(self, earlier: "Revisions") -> bool:
+    def is_before(self, earlier: "TenantRevisions") -> bool:
         """Whether the database has gone back since `earlier`, and calls its history the same."""
         return self.history == earlier.history and (
             self.revision < earlier.revision or self.access_revision < earlier.access_revision
         )
 
 
-class Tenants:
+class TenantStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -43,14 +43,14 @@ class Tenants:
     async def exists(self, tenant: str) -> bool:
         return await self._database.row("tenants.exists", tenant) is not None
 
-    async def revisions(self, tenants: Collection[str]) -> dict[str, Revisions]:
+    async def revisions(self, tenants: Collection[str]) -> dict[str, TenantRevisions]:
         """The counters of those that exist, from one snapshot; one call at a time."""
-        rows = await self._database.standing_rows("tenants.revisions", list(tenants))
+        rows = await self._database.dedicated_rows("tenants.revisions", list(tenants))
         if rows and rows[0]["history"] != self._database.history:
             await self._database.begin_history(rows[0]["history"])
         return _revisions(rows)
 
-    async def revisions_aside(self, tenants: Collection[str]) -> dict[str, Revisions]:
+    async def revisions_aside(self, tenants: Collection[str]) -> dict[str, TenantRevisions]:
         """As `revisions`, but many at a time, each on a connection of its own."""
         return _revisions(await self._database.rows("tenants.revisions", list(tenants)))
 
@@ -92,8 +92,8 @@ class Tenants:
                 await audit_log.append(session, tenant, "member.remove", group_id, member=subject)
 
 
-def _revisions(rows: Sequence[Row]) -> dict[str, Revisions]:
+def _revisions(rows: Sequence[Row]) -> dict[str, TenantRevisions]:
     return {
-        row["tenant"]: Revisions(row["history"], row["revision"], row["access_revision"])
+        row["tenant"]: TenantRevisions(row["history"], row["revision"], row["access_revision"])
         for row in rows
     }

@@ -9,7 +9,7 @@ from index.postgres.database import Database
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Use:
+class UsageKey:
     """What it was for. source: of the documents, '' if it was for none."""
 
     tenant: str
@@ -19,7 +19,7 @@ class Use:
 
 
 @dataclass(slots=True)
-class Amounts:
+class UsageAmounts:
     """tokens: as the service says; embedded: texts that went to it; reused: chunks that did not."""
 
     tokens: int = 0
@@ -27,7 +27,7 @@ class Amounts:
     embedded: int = 0
     reused: int = 0
 
-    def add(self, other: "Amounts") -> None:
+    def add(self, other: "UsageAmounts") -> None:
         self.tokens += other.tokens
         self.money += other.money
         self.embedded += other.embedded
@@ -35,7 +35,7 @@ class Amounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Daily:
+class DailyUsage:
     day: date
     operation: str
     tokens: int
@@ -45,7 +45,7 @@ class Daily:
 
 
 @dataclass(slots=True)
-class Month:
+class MonthlyUsage:
     """What was spent so far, and the tenant's own limit; None if it has none of its own."""
 
     money: float
@@ -53,7 +53,7 @@ class Month:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class IngestStatus:
     """How far behind a source's part of the index is.
 
     oldest_waiting_s: since the job that has waited longest was asked for; None if none waits.
@@ -70,11 +70,11 @@ class Status:
     lag_s: float
 
 
-class Usage:
+class UsageStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, used: Mapping[Use, Amounts]) -> None:
+    async def add(self, used: Mapping[UsageKey, UsageAmounts]) -> None:
         uses = sorted(used)
         amounts = [used[use] for use in uses]
         await self._database.rows(
@@ -89,14 +89,18 @@ class Usage:
             [each.reused for each in amounts],
         )
 
-    async def days(self, tenant: str, first: date, last: date) -> list[Daily]:
+    async def days(self, tenant: str, first: date, last: date) -> list[DailyUsage]:
         rows = await self._database.rows("usage.days", tenant, first, last)
-        return [Daily(**row) for row in rows]
+        return [DailyUsage(**row) for row in rows]
 
-    async def month(self, tenant: str, first: date) -> Month:
+    async def month(self, tenant: str, first: date) -> MonthlyUsage:
         """Since the month's first day; nothing and no limit if there is no such tenant."""
         row = await self._database.row("usage.month", tenant, first)
-        return Month(0.0, None) if row is None else Month(row["money"], row["budget_month"])
+        return (
+            MonthlyUsage(0.0, None)
+            if row is None
+            else MonthlyUsage(row["money"], row["budget_month"])
+        )
 
     async def put_budget(self, tenant: str, budget: float | None) -> bool:
         """False if there is no such tenant."""
@@ -106,6 +110,6 @@ class Usage:
                 await audit_log.append(session, tenant, "budget.put", tenant, budget_month=budget)
             return put is not None
 
-    async def status(self, tenant: str) -> list[Status]:
+    async def status(self, tenant: str) -> list[IngestStatus]:
         rows = await self._database.rows("usage.status", tenant)
-        return [Status(**row) for row in rows]
+        return [IngestStatus(**row) for row in rows]

@@ -27,7 +27,7 @@ import wordfreq
 from wordfreq.numbers import digit_freq, smash_numbers
 
 from index.text import tokens
-from index.text.memo import Remembered
+from index.text.memo import Memo
 
 # Vectors of two analysers must never meet: raise it when the same text gives another vector, be it
 # through a new release of the stemmer or of the word lists.
@@ -156,7 +156,7 @@ def stem(word: str, language: str) -> str:
 
 
 @lru_cache(maxsize=65_536)  # words, 10 MB
-def share(word: str, language: str) -> float:
+def word_share(word: str, language: str) -> float:
     """The share of the word, in all its forms, of all words in the language at large."""
     base = base_language(language)
     return _lexicon(base).frequency.get(_stem(word, base), 0.0)
@@ -176,7 +176,7 @@ def base_language(code: str) -> str:
 
 
 @cache
-def _held(language: str) -> Remembered[tuple[int, ...]]:
+def _held(language: str) -> Memo[tuple[int, ...]]:
     """What a piece of text between spaces adds to the counts of a chunk: the terms of its words.
 
     And these, so that nothing beside has to be looked up: `_MORE` for each word after the first,
@@ -192,7 +192,7 @@ def _held(language: str) -> Remembered[tuple[int, ...]]:
         marks = (_MORE,) * (words - 1), (_FEWER,) * (not words), (_SPANNED,) * spanned
         return tuple(chain(terms, *marks))
 
-    return Remembered(make)
+    return Memo(make)
 
 
 @lru_cache(maxsize=65_536)  # tokens, 30 MB

@@ -9,7 +9,7 @@ CHARACTERS_MAX = 128  # of a piece that comes again; a longer one is a blob of d
 T = TypeVar("T")
 
 
-class Remembered(dict[str, T]):
+class Memo(dict[str, T]):
     """Maps a piece to what `make` makes of it, which is always the same.
 
     A dict, so that looking up what is known takes no step of Python; once full, it begins anew.

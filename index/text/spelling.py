@@ -12,7 +12,7 @@ from itertools import chain, takewhile
 from operator import eq
 
 from index.text import lexical
-from index.text.memo import Remembered
+from index.text.memo import Memo
 
 # Over seven public sets (nDCG@10 of queries with one typo over that of the same without): 0.941
 # uncorrected, 0.996 with the numbers below. With 5 letters at least it is 0.993; 3 gave no more.
@@ -36,7 +36,7 @@ class Near:
     similarity: float
 
 
-def words_of(texts: Iterable[str]) -> frozenset[str]:
+def vocabulary_words(texts: Iterable[str]) -> frozenset[str]:
     """What a vocabulary learns from the texts."""
     pieces = set(chain.from_iterable(map(str.split, texts)))
     return frozenset(chain.from_iterable(map(_learned.__getitem__, pieces)))
@@ -70,7 +70,7 @@ def corrections(word: str, near: Sequence[Near], languages: Collection[str]) -> 
     return tuple(known for _, _, known in least)[:CORRECTIONS_MAX]
 
 
-def evident(
+def shown_corrections(
     corrected: Mapping[str, Sequence[str]], texts: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
     """The corrections that the texts show, and so whoever may read them may know.
@@ -79,7 +79,7 @@ def evident(
     """
     if not corrected:  # the common query: no text has to be read for it
         return {}
-    seen = words_of(texts)
+    seen = vocabulary_words(texts)
     shown = {word: tuple(filter(seen.__contains__, taken)) for word, taken in corrected.items()}
     return {word: taken for word, taken in shown.items() if taken}
 
@@ -118,11 +118,11 @@ def _fits(word: str) -> bool:
     return LETTERS_MIN <= len(word) <= LETTERS_MAX and word.isalpha() and word.islower()
 
 
-_learned = Remembered(lambda piece: tuple(filter(_fits, lexical.words(piece))))
+_learned = Memo(lambda piece: tuple(filter(_fits, lexical.words(piece))))
 
 
 def _listed(word: str, languages: Collection[str]) -> bool:
-    return any(lexical.share(word, language) >= LISTED_SHARE_MIN for language in languages)
+    return any(lexical.word_share(word, language) >= LISTED_SHARE_MIN for language in languages)
 
 
 def _is_form(word: str, near: Sequence[Near], languages: Collection[str]) -> bool:

@@ -56,7 +56,7 @@ class Spelling:
 
     corrections: Mapping[str, tuple[str, ...]]
     extent: Extent | None
-    era: Era | None = None
+    epoch: Era | None = None
 
     @property
     def words(self) -> int | None:
@@ -65,7 +65,7 @@ class Spelling:
 
     def holds(self, extent: Extent) -> bool:
         """Whether a vocabulary of that extent, of the same tenant, would say the same."""
-        return self.extent in (None, extent) and self.era in (None, extent.era)
+        return self.extent in (None, extent) and self.epoch in (None, extent.era)
 
 
 CERTAIN = Spelling(_NONE, None)
@@ -80,7 +80,7 @@ async def learn(session: Session, tenant: str, words: Collection[str]) -> None:
         await session.rows("vocabulary.learn", tenant, list(words))
 
 
-class Learned:
+class SeenWords:
     """The words that this process has seen committed: one that is known stays so for its era."""
 
     def __init__(self) -> None:

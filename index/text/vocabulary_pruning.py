@@ -20,7 +20,7 @@ def job(tenant: str, due_s: float) -> NewJob:
     return NewJob(tenant=tenant, kind=UNLEARN, target="vocabulary", payload=b"", due_s=due_s)
 
 
-class Unlearning:
+class VocabularyPruning:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -55,4 +55,4 @@ async def _forget(session: Session, tenant: str, words: Sequence[str]) -> int:
 
 async def _words(rows: Sequence[Row]) -> frozenset[str]:
     texts = [text for row in rows for text in (row["title"], row["text"], *row["summaries"])]
-    return await asyncio.to_thread(spelling.words_of, texts)
+    return await asyncio.to_thread(spelling.vocabulary_words, texts)

@@ -17,8 +17,8 @@ from pydantic import BaseModel, Field, ValidationError
 from index.model import chunking_config
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.registry import restored
-from ingest.chunkers.segments import Piece
+from ingest.chunkers.registry import rebuild_chunks
+from ingest.chunkers.segments import Segment
 from ingest.errors import ChatUnavailable
 
 MAX_SIZE = "{{MAX_SIZE}}"  # in a prompt
@@ -33,12 +33,12 @@ _JSON = re.compile(r"\{.*\}", re.DOTALL)  # models like to put a fence or a word
 log = structlog.get_logger()
 
 
-class Chat(Protocol):
+class ChunkerChat(Protocol):
     async def answer(self, instruction: str, text: str, *, tokens_max: int) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownChunks:
     """A text that is stored cut by a model, with its chunks' places."""
 
     text: str
@@ -46,21 +46,21 @@ class Known:
 
 
 Span = tuple[int, int]
-Part = tuple[Piece, ...]
+Part = tuple[Segment, ...]
 
 
-class ModelCut:
+class LlmChunker:
     """observe: told of each part `model`, or `structure` where no answer was fit to be used."""
 
     def __init__(
-        self, chat: Chat, observe: Callable[[str], None], *, prompt: str | None = None
+        self, chat: ChunkerChat, observe: Callable[[str], None], *, prompt: str | None = None
     ) -> None:
         """prompt: with {{MAX_SIZE}} for the most words of a chunk; our own if None."""
         self._chat = chat
         self._observe = observe
         self._instruction = (prompt or _prompt()).replace(MAX_SIZE, str(CHUNK_WORDS_MAX))
 
-    async def chunks(self, text: str, known: Known | None) -> list[Chunk]:
+    async def chunks(self, text: str, known: KnownChunks | None) -> list[Chunk]:
         """The chunks of the text, each under its headings.
 
         A part that the known text has too stays cut as it is there. What the model can't cut is cut
@@ -81,7 +81,7 @@ class ModelCut:
         found = await asyncio.gather(*(spans(part) for part in parts))
         places = [span for part in found for span in part]
         return await asyncio.to_thread(
-            restored, text, chunking_config.MODEL, _stripped(text, places)
+            rebuild_chunks, text, chunking_config.MODEL, _stripped(text, places)
         )
 
     async def _spans(self, text: str, part: Part, away: asyncio.Event) -> list[Span]:
@@ -152,7 +152,7 @@ def _stripped(text: str, places: Sequence[Span]) -> list[Span]:
     ]
 
 
-def _known_parts(known: Known) -> Mapping[str, Sequence[Span]]:
+def _known_parts(known: KnownChunks) -> Mapping[str, Sequence[Span]]:
     """By a part's text, where its chunks begin and end in it; only whole ones."""
     parts: dict[str, Sequence[Span]] = {}
     places = list(known.places)

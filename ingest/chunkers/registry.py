@@ -29,7 +29,7 @@ def load(names: Iterable[str]) -> None:
         tokens.load()
 
 
-def restored(text: str, name: str, places: Sequence[tuple[int, int]]) -> list[Chunk]:
+def rebuild_chunks(text: str, name: str, places: Sequence[tuple[int, int]]) -> list[Chunk]:
     """The chunks of a text that is stored cut so: where it has been cut, or would be cut again.
 
     places: of the stored chunks, ascending. A model would not cut a text the same way twice.

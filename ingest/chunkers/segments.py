@@ -35,7 +35,7 @@ RUN_END = re.compile(rf"(?s:.){{{WORD_CHARACTERS_MAX}}}")
 Ends = Callable[[str, int, int], Iterable[int]]  # the places in text[start:end] to cut at
 
 
-class Piece(NamedTuple):  # one a sentence: made in a third of a frozen dataclass's time
+class Segment(NamedTuple):  # one a sentence: made in a third of a frozen dataclass's time
     """text[start:end], of so many words.
 
     rank: how good a place its beginning is to cut at: the higher, the better.
@@ -62,9 +62,9 @@ def sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
             yield at
 
 
-def pieces(
+def segments(
     text: str, start: int, end: int, *ends: Ends, rank: int, words_max: int
-) -> Iterator[Piece]:
+) -> Iterator[Segment]:
     """text[start:end] parted at the first of these ends; what is still too long at the next ones,
     then between words, and at last anywhere.
 
@@ -76,14 +76,14 @@ def pieces(
 
 def _fitting(
     text: str, start: int, end: int, ends: Sequence[Ends], *, ranks: tuple[int, int], words_max: int
-) -> Iterator[Piece]:
+) -> Iterator[Segment]:
     """ranks: of the first one, and of the others."""
     first, *finer = ends
     rank, others = ranks
     for at, until in _parted(text, start, end, first):
         words = count_words(text[at:until])
         if words <= words_max or not finer:
-            yield Piece(at, until, words, rank)
+            yield Segment(at, until, words, rank)
         else:
             yield from _fitting(text, at, until, finer, ranks=(rank, 0), words_max=words_max)
         rank = others

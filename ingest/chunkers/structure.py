@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from ingest.chunkers.chunk import Chunk, chunk_of
-from ingest.chunkers.segments import Ends, Piece, count_words, line_ends, pieces, sentence_ends
+from ingest.chunkers.segments import Ends, Segment, count_words, line_ends, segments, sentence_ends
 from ingest.parse.markdown import Block, blocks
 
 WORDS_MAX = 320
@@ -70,7 +70,7 @@ def chunks(text: str, *, words_max: int = WORDS_MAX) -> list[Chunk]:
     ]
 
 
-def spans(text: str, *, words_max: int) -> list[tuple[Piece, ...]]:
+def spans(text: str, *, words_max: int) -> list[tuple[Segment, ...]]:
     """The same chunks, as the pieces that they are made of."""
     return [
         span
@@ -92,7 +92,7 @@ def headings_at(text: str, places: Iterable[int]) -> list[tuple[str, ...]]:
     return found
 
 
-def fitting(text: str, span: Sequence[Piece], words_max: int) -> list[Sequence[Piece]]:
+def fitting(text: str, span: Sequence[Segment], words_max: int) -> list[Sequence[Segment]]:
     """The pieces together if they fit, else cut at the best place near the middle, and again."""
     words = sum(piece.words for piece in span)
     if words <= words_max or len(span) == 1:
@@ -161,11 +161,11 @@ def _section_chunks(text: str, section: _Section, words_max: int) -> Iterator[Ch
             yield chunk
 
 
-def _pieces(text: str, section: _Section, words_max: int) -> Iterator[Piece]:
+def _pieces(text: str, section: _Section, words_max: int) -> Iterator[Segment]:
     for block in section.blocks:
         ends = line_ends if block.kind == "code" else sentence_ends
         rank = PARAGRAPH if text.endswith("\n\n", 0, block.start) else LINE
-        yield from pieces(
+        yield from segments(
             text,
             block.start,
             block.end,
@@ -181,7 +181,7 @@ def _from(place: int, ends: Ends, text: str, start: int, end: int) -> Iterable[i
     return ends(text, max(place, start), end)
 
 
-def _spans(text: str, found: Sequence[Piece], words_max: int) -> Iterator[tuple[Piece, ...]]:
+def _spans(text: str, found: Sequence[Segment], words_max: int) -> Iterator[tuple[Segment, ...]]:
     if sum(piece.words for piece in found) <= words_max * WHOLE:
         yield tuple(found)
         return
@@ -191,7 +191,7 @@ def _spans(text: str, found: Sequence[Piece], words_max: int) -> Iterator[tuple[
             yield tuple(span)
 
 
-def _places(text: str, found: Sequence[Piece]) -> list[_Place]:
+def _places(text: str, found: Sequence[Segment]) -> list[_Place]:
     ats = list(accumulate(piece.words for piece in found))
     return [
         _Place(number, at, (piece.rank, _lot(text, piece)))
@@ -199,11 +199,11 @@ def _places(text: str, found: Sequence[Piece]) -> list[_Place]:
     ]
 
 
-def _lot(text: str, piece: Piece) -> int:
+def _lot(text: str, piece: Segment) -> int:
     return crc32(text[piece.start : min(piece.end, piece.start + OPENING_CHARACTERS)].encode())
 
 
-def _best(places: Sequence[_Place], found: Sequence[Piece], apart: float) -> Iterator[_Place]:
+def _best(places: Sequence[_Place], found: Sequence[Segment], apart: float) -> Iterator[_Place]:
     """The places without a better one within so many words; of equals the first."""
     words = sum(piece.words for piece in found)
     late = {place.number for place in _unbeaten(reversed(places), apart, by_equals=False)}

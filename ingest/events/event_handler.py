@@ -6,60 +6,60 @@ one whose commit finds more heard than it has planned from begins again.
 
 from dataclasses import dataclass, replace
 
-from index.documents.event_versions import Hearing, Hearsay
-from index.errors import HeardMeanwhile
+from index.documents.event_versions import EventUpdate, EventVersionStore
+from index.errors import EventSuperseded
 from index.model.document import Document
 from index.model.write_order import ALL_PARTS, CONTENT
 from ingest.errors import DocumentContended
 from ingest.events import event_schemas
-from ingest.events.event_schemas import Delete, Event, Put
+from ingest.events.event_schemas import DeleteEvent, Event, PutEvent
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
 
 _ATTEMPTS_MAX = 20  # each lost attempt means that another event of the document got through
 
 
-class _Gone(Exception):
+class _DocumentMissing(Exception):
     """The document is not there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hearer:
+class EventHandler:
     """language: of documents that name none."""
 
     writer: Writer
-    hearsay: Hearsay
+    event_versions: EventVersionStore
     language: str
 
-    async def hear(self, tenant: str, event: Event) -> Written | None:
+    async def handle(self, tenant: str, event: Event) -> Written | None:
         """What the event changed; None if it said nothing new, or nothing of what is there.
 
         Raises what `Writer` does.
         """
         for _ in range(_ATTEMPTS_MAX):
-            before = await self.hearsay.of(tenant, event.document_id)
-            after = event_schemas.heard_with(before, event)
+            before = await self.event_versions.get(tenant, event.document_id)
+            after = event_schemas.merge_event(before, event)
             if after == before:
                 return None
             try:
-                return await self._do(tenant, event, Hearing(event.document_id, before, after))
-            except HeardMeanwhile:
+                return await self._do(tenant, event, EventUpdate(event.document_id, before, after))
+            except EventSuperseded:
                 continue
         raise DocumentContended(event.document_id)
 
-    async def _do(self, tenant: str, event: Event, hearing: Hearing) -> Written | None:
+    async def _do(self, tenant: str, event: Event, hearing: EventUpdate) -> Written | None:
         try:
             return await self._write(tenant, event, hearing)
-        except _Gone:  # what it says is kept for a document to come
-            await self.hearsay.keep(tenant, hearing)
+        except _DocumentMissing:  # what it says is kept for a document to come
+            await self.event_versions.keep(tenant, hearing)
             return None
 
-    async def _write(self, tenant: str, event: Event, hearing: Hearing) -> Written:
+    async def _write(self, tenant: str, event: Event, hearing: EventUpdate) -> Written:
         document_id, after = event.document_id, hearing.after
         is_latest = after.content > hearing.before.content
         says_access = after.access > hearing.before.access
         match event:
-            case Put() if is_latest:
+            case PutEvent() if is_latest:
                 return await self.writer.put(
                     tenant,
                     document_id,
@@ -67,7 +67,7 @@ class Hearer:
                     hearing,
                     ALL_PARTS if says_access else CONTENT,
                 )
-            case Delete() if is_latest:
+            case DeleteEvent() if is_latest:
                 return await self.writer.remove(
                     tenant, document_id, lambda stored: stored, hearing, forget=True
                 )
@@ -84,5 +84,5 @@ class Hearer:
 
 def _there(stored: Document | None) -> Document:
     if stored is None:
-        raise _Gone
+        raise _DocumentMissing
     return stored

@@ -27,7 +27,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from index.documents.event_versions import Heard, Hearing
+from index.documents.event_versions import EventUpdate, EventVersion
 from index.model import chunking_config
 from index.model.document import (
     EVENTS_SOURCE,
@@ -58,7 +58,7 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class Content(_Body):
+class EventContent(_Body):
     """What is in a document; absent, `cut` and `summaries` stay, `language` is the server's own."""
 
     title: Title = ""
@@ -79,7 +79,7 @@ class Content(_Body):
         return text
 
 
-class Access(_Body):
+class EventAccess(_Body):
     owner: Owner | None
     readers: Readers
 
@@ -90,26 +90,26 @@ class _Event(_Body):
     tenant: Line | None = None
 
 
-class Put(_Event):
+class PutEvent(_Event):
     type: Literal["create", "update"]
     document_id: NewDocumentId
-    document: Content
-    access: Access | None = None
+    document: EventContent
+    access: EventAccess | None = None
 
 
-class Delete(_Event):
+class DeleteEvent(_Event):
     type: Literal["delete"]
 
 
-class Share(_Event):
+class ShareEvent(_Event):
     type: Literal["access"]
-    access: Access
+    access: EventAccess
 
 
-Event: TypeAlias = Put | Delete | Share
+Event: TypeAlias = PutEvent | DeleteEvent | ShareEvent
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
-_NOBODY = Access(owner=None, readers=())
+_NOBODY = EventAccess(owner=None, readers=())
 
 
 def parse(body: bytes, tenant: str, bytes_max: int) -> Event:
@@ -125,16 +125,20 @@ def parse(body: bytes, tenant: str, bytes_max: int) -> Event:
     return event
 
 
-def heard_with(before: Heard, event: Event) -> Heard:
+def merge_event(before: EventVersion, event: Event) -> EventVersion:
     """What has been heard once the event has; the same as before if it says nothing new."""
-    content = before.content if isinstance(event, Share) else max(before.content, event.version)
-    access = _NOBODY if isinstance(event, Delete) else event.access
+    content = (
+        before.content if isinstance(event, ShareEvent) else max(before.content, event.version)
+    )
+    access = _NOBODY if isinstance(event, DeleteEvent) else event.access
     if access is None or event.version <= before.access:
         return replace(before, content=content)
-    return Heard(content, event.version, access.owner, access.readers)
+    return EventVersion(content, event.version, access.owner, access.readers)
 
 
-def document_of(event: Put, stored: Document | None, hearing: Hearing, language: str) -> Document:
+def document_of(
+    event: PutEvent, stored: Document | None, hearing: EventUpdate, language: str
+) -> Document:
     """What the event makes of the stored document; language: of one that names none."""
     content, after = event.document, hearing.after
     if stored is not None and after.access == hearing.before.access:

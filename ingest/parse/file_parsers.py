@@ -17,7 +17,7 @@ def size_bytes_max(suffix: str) -> int:
     return FILE_BYTES_MAX if suffix.lower() in extract.SUFFIXES else TEXT_CHARACTERS_MAX
 
 
-def fields(path: PurePosixPath, content: bytes, extractor: Extractor) -> dict[str, Any]:
+def parse_fields(path: PurePosixPath, content: bytes, extractor: Extractor) -> dict[str, Any]:
     """Title, text and what else the content says; an unknown suffix means Markdown.
 
     Raises `ValueError`.

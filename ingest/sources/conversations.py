@@ -10,7 +10,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
 from ingest.sources import confined
-from ingest.sources.source import Defaults, Item, Refused, document, reason
+from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 CUT = "messages:10"
 LINE_BYTES_MAX = 8 * 2**20  # starting values, not measured
@@ -76,7 +76,7 @@ class ConversationSource:
             with confined.open_file(self._path, FILE_BYTES_MAX, self._within) as file:
                 yield from self._items(file)
         except (OSError, ValueError) as error:
-            yield Refused(self._path.name, reason(error), holds="")
+            yield RefusedItem(self._path.name, reason(error), holds="")
 
     def _items(self, file: BinaryIO) -> Iterator[Item]:
         seen: set[str] = set()
@@ -86,11 +86,11 @@ class ConversationSource:
                 made = self._document(line, number)
             except ValueError as error:
                 # Which of the stored conversations it was can't be told, so all of them stay.
-                yield Refused(place, reason(error), holds="")
+                yield RefusedItem(place, reason(error), holds="")
                 continue
             if made.document_id in seen:
                 holds = made.document_id.removeprefix(f"{self.name}/")
-                yield Refused(place, f"an earlier line has the id {holds!r} too", holds=holds)
+                yield RefusedItem(place, f"an earlier line has the id {holds!r} too", holds=holds)
                 continue
             seen.add(made.document_id)
             yield made

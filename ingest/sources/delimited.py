@@ -8,7 +8,7 @@ from typing import TextIO
 
 from index.model.document import TEXT_CHARACTERS_MAX
 from ingest.sources import confined, table
-from ingest.sources.source import Defaults, Item, Refused, reason
+from ingest.sources.source import Defaults, Item, RefusedItem, reason
 from ingest.sources.table import Row
 
 FILE_BYTES_MAX = 2**30  # read row by row, so memory is no limit; a starting value, not measured
@@ -50,7 +50,7 @@ class DelimitedSource:
                 yield from self._items(file)
         except (OSError, ValueError, csv.Error) as error:
             said = str(error) if isinstance(error, csv.Error) else reason(error)
-            yield Refused(self._path.name, said, holds="")
+            yield RefusedItem(self._path.name, said, holds="")
 
     def _items(self, file: TextIO) -> Iterator[Item]:
         first = file.readline(HEADER_CHARACTERS_MAX)
@@ -70,7 +70,7 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line
 
 
-def _rows(lines: Iterator[list[str]], header: list[str], file: str) -> Iterator[Row | Refused]:
+def _rows(lines: Iterator[list[str]], header: list[str], file: str) -> Iterator[Row | RefusedItem]:
     number = 0
     while True:
         number += 1
@@ -79,7 +79,7 @@ def _rows(lines: Iterator[list[str]], header: list[str], file: str) -> Iterator[
         except csv.Error as error:
             # Where the next row begins is anybody's guess after this.
             reason = f"{error}; the rest is not read"
-            yield Refused(f"{file}, row {number:,}", reason, holds="")
+            yield RefusedItem(f"{file}, row {number:,}", reason, holds="")
             return
         if cells is None:
             return
@@ -87,6 +87,6 @@ def _rows(lines: Iterator[list[str]], header: list[str], file: str) -> Iterator[
             number -= 1
         elif len(cells) != len(header):
             said = f"has {len(cells)} cells, the header {len(header)}"
-            yield Refused(f"{file}, row {number:,}", said, holds="")
+            yield RefusedItem(f"{file}, row {number:,}", said, holds="")
         else:
             yield dict(zip(header, cells, strict=True))

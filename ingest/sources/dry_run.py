@@ -2,22 +2,22 @@
 
 from collections.abc import Callable, Sequence
 
-from index.documents.document_store import Documents, Stored
+from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.event_versions import Reading
 from index.model.document import Document
 from ingest.write.revision import Outcome, Put, Written
-from ingest.write.write_coordination import Turns
+from ingest.write.write_coordination import PipelineLocks
 
 
-class Comparison:
+class DryRunWriter:
     """In the writer's place. behind: documents that are not in the index as the source has them."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: DocumentStore) -> None:
         self._documents = documents
         self.behind: set[str] = set()
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], _reading: Reading, _turns: Turns
+        self, tenant: str, puts: Sequence[Put], _reading: Reading, _turns: PipelineLocks
     ) -> list[Outcome]:
         stored = await self._documents.stored_all(tenant, [put.document_id for put in puts])
         return [self._compared(put, stored.get(put.document_id)) for put in puts]
@@ -32,7 +32,7 @@ class Comparison:
         self.behind.add(document_id)
         return Written(document_id, 0)
 
-    def _compared(self, put: Put, stored: Stored | None) -> Written:
+    def _compared(self, put: Put, stored: StoredDocument | None) -> Written:
         document = stored.document if stored else None
         is_new = put.revise(document) != document
         if is_new:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
 from ingest.parse import safe_yaml
 from ingest.sources import confined
-from ingest.sources.source import Defaults, Item, Refused, document, reason
+from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured
 YAML_BYTES_MAX = 2 * 2**20  # half a minute: PyYAML reads 70 kB/s where it looks twice
@@ -73,7 +73,7 @@ class FaqSource:
         try:
             entries = self._entries()
         except (OSError, ValueError) as error:
-            yield Refused(self._path.name, reason(error), holds="")
+            yield RefusedItem(self._path.name, reason(error), holds="")
             return
         seen: set[str] = set()
         for number, entry in enumerate(entries, start=1):
@@ -82,11 +82,11 @@ class FaqSource:
                 made = self._document(entry)
             except ValueError as error:
                 # Which of the stored questions it was can't be told, so all of them stay.
-                yield Refused(place, reason(error), holds="")
+                yield RefusedItem(place, reason(error), holds="")
                 continue
             if made.document_id in seen:
                 holds = made.document_id.removeprefix(f"{self.name}/")
-                yield Refused(place, "is asked before, with the same id or text", holds=holds)
+                yield RefusedItem(place, "is asked before, with the same id or text", holds=holds)
                 continue
             seen.add(made.document_id)
             yield made

@@ -8,7 +8,7 @@ from index.model.document import Document
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.sources import confined
-from ingest.sources.source import Defaults, Item, Refused, document, reason
+from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 
 class FolderSource:
@@ -66,7 +66,7 @@ class FolderSource:
                         pending += sorted(self._entries(path), reverse=True)
                 except (OSError, ValueError) as error:
                     if not self._went(path):
-                        yield Refused(_printable(path.relative_to(self.folder)), reason(error))
+                        yield RefusedItem(_printable(path.relative_to(self.folder)), reason(error))
 
     def count(self) -> int:
         """How many items there are; reads no file."""
@@ -105,7 +105,7 @@ class FolderSource:
         uri = path.relative_to(self.folder).as_posix()
         limit = self._file_bytes_max or file_parsers.size_bytes_max(path.suffix)
         content = confined.read_file(path, limit, self.folder, self._within)
-        fields = file_parsers.fields(PurePosixPath(uri), content, extractor)
+        fields = file_parsers.parse_fields(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
         return document(self._defaults.fields() | {"uri": uri} | fields | own)
 

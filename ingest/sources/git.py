@@ -17,7 +17,7 @@ from threading import Timer
 from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document, normalise
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
-from ingest.sources.source import Defaults, Item, Refused, document, reason
+from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 # Starting values, not measured.
 SECONDS_MAX = 120.0  # of one git command
@@ -96,7 +96,7 @@ class GitSource:
             self._run("rev-parse", "--verify", "HEAD^{commit}")
             changed = self._changed()
         except (OSError, GitUnreadable) as error:
-            yield Refused(self._root.name, reason(error), holds="")
+            yield RefusedItem(self._root.name, reason(error), holds="")
             return
         for part, items in (
             ("", self._files(changed)),
@@ -106,7 +106,7 @@ class GitSource:
             try:
                 yield from items
             except (OSError, GitUnreadable) as error:
-                yield Refused(part or self._root.name, reason(error), holds=part)
+                yield RefusedItem(part or self._root.name, reason(error), holds=part)
 
     def _files(self, changed: dict[str, tuple[str, str]]) -> Iterator[Item]:
         entries = list(filter(_is_meant, self._entries()))
@@ -114,12 +114,14 @@ class GitSource:
             for entry in entries:
                 try:
                     content = self._content(entry, ask)
-                    fields = file_parsers.fields(PurePosixPath(entry.path), content, extractor)
+                    fields = file_parsers.parse_fields(
+                        PurePosixPath(entry.path), content, extractor
+                    )
                     yield self._file(entry, fields, changed.get(entry.path))
                 except GitUnreadable:
                     raise
                 except ValueError as error:
-                    yield Refused(entry.path, reason(error))
+                    yield RefusedItem(entry.path, reason(error))
 
     def _content(self, entry: _Entry, ask: "_Ask") -> bytes:
         limit = file_parsers.size_bytes_max(PurePosixPath(entry.path).suffix)
@@ -225,7 +227,7 @@ class GitSource:
                 }
             )
         except ValueError as error:
-            return Refused(path, reason(error))
+            return RefusedItem(path, reason(error))
 
     def _run(self, *arguments: str) -> str:
         """What git prints. Raises `GitUnreadable`."""

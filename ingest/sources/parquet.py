@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.sources import confined, table
-from ingest.sources.source import Defaults, Item, Refused, reason
+from ingest.sources.source import Defaults, Item, RefusedItem, reason
 from ingest.sources.table import Row
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured
@@ -41,7 +41,7 @@ class ParquetSource:
         file = self._path.name
         if find_spec("pyarrow") is None:
             said = "needs more than is installed: pip install 'nearhit[parquet]'"
-            yield Refused(file, said, holds="")
+            yield RefusedItem(file, said, holds="")
             return
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -61,9 +61,9 @@ class ParquetSource:
                 yield from table.items(rows, columns, self.name, file, self._defaults)
         except ArrowException as error:
             said = " ".join(str(error).split())[:200]
-            yield Refused(file, f"is not Parquet that can be read: {said}", holds="")
+            yield RefusedItem(file, f"is not Parquet that can be read: {said}", holds="")
         except (OSError, ValueError) as error:
-            yield Refused(file, reason(error), holds="")
+            yield RefusedItem(file, reason(error), holds="")
 
 
 def _refuse_large_groups(metadata: Any) -> None:

@@ -14,7 +14,7 @@ _CUT = chunking_config.DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedItem:
     """What is there but gave no document.
 
     path: what a person finds it by: a file relative to its folder, or a file's line.
@@ -27,7 +27,7 @@ class Refused:
     holds: str | None = None
 
 
-Item: TypeAlias = Document | Refused
+Item: TypeAlias = Document | RefusedItem
 
 
 class Source(Protocol):

@@ -9,25 +9,25 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.model.document import Document
 from ingest.errors import DocumentTooLong
-from ingest.sources.source import Item, Refused, Source
+from ingest.sources.source import Item, RefusedItem, Source
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
-from ingest.write.write_coordination import Turns
+from ingest.write.write_coordination import PipelineLocks
 
 _WRITING_MAX = 2  # batches: one is planned, one committed
 
 _Writing: TypeAlias = asyncio.Task[list[Outcome]]
 
 
-class Writing(Protocol):
+class SourceWriter(Protocol):
     """As `ingest.write.writer.Writer` does it, or as whoever only compares."""
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], reading: Reading, turns: Turns, /
+        self, tenant: str, puts: Sequence[Put], reading: Reading, turns: PipelineLocks, /
     ) -> list[Outcome]: ...
 
     async def remove(
@@ -47,7 +47,7 @@ class Report:
     documents: int = 0
     unchanged: int = 0
     removed: int = 0
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedItem] = field(default_factory=list)
     chunks_added: int = 0
     chunks_kept: int = 0
     chunks_removed: int = 0
@@ -80,8 +80,8 @@ async def read_source(
     source: Source,
     tenant: str,
     *,
-    writer: Writing,
-    documents: Documents,
+    writer: SourceWriter,
+    documents: DocumentStore,
     prune: bool,
     on_item: Callable[[Report], None],
     reading: Reading | None = None,
@@ -109,12 +109,12 @@ async def read_items(
     items: Iterator[Item],
     tenant: str,
     *,
-    writer: Writing,
+    writer: SourceWriter,
     on_item: Callable[[Report], None],
     reading: Reading,
 ) -> tuple[Report, set[str]]:
     """Write every document among the items; what it came to, and their identifiers."""
-    report, seen, turns = Report(), set[str](), Turns()
+    report, seen, turns = Report(), set[str](), PipelineLocks()
 
     async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
         found = [item for item in batch if isinstance(item, Document)]
@@ -137,7 +137,9 @@ async def read_items(
     return report, seen
 
 
-async def remove_stored(writer: Writing, tenant: str, document_id: str, reading: Reading) -> bool:
+async def remove_stored(
+    writer: SourceWriter, tenant: str, document_id: str, reading: Reading
+) -> bool:
     """Remove a document that the source no longer has; False if somebody wrote it later."""
     return (await writer.remove(tenant, document_id, lambda stored: stored, reading)).changed
 
@@ -190,13 +192,13 @@ def _refused(report: Report, source: str, document_id: str) -> bool:
     return any(path.is_relative_to(_holds(refused)) for refused in report.refused)
 
 
-def _holds(refused: Refused) -> str:
+def _holds(refused: RefusedItem) -> str:
     return refused.path if refused.holds is None else refused.holds
 
 
 def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     """Count the item, with the next outcome if it is a document; raises what ends the reading."""
-    if isinstance(item, Refused):
+    if isinstance(item, RefusedItem):
         report.refused.append(item)
         return
     match next(outcomes):
@@ -204,7 +206,7 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
             report.count(written)
         case DocumentTooLong() as error:
             path = item.document_id.removeprefix(f"{item.source}/")
-            report.refused.append(Refused(path, str(error)))
+            report.refused.append(RefusedItem(path, str(error)))
         case error:
             raise error
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from index.model.document import UNSTORABLE, Document, normalise
 from ingest.parse.markdown import refuse_lookalikes
-from ingest.sources.source import Defaults, Item, Refused, document, reason
+from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 FIELDS = ("id", "title", "text", "uri", "language", "tags", "owner", "readers", "cut", "summaries")
 LISTS = frozenset({"tags", "readers"})
@@ -65,26 +65,26 @@ def columns_of(header: Iterable[str], wanted: Mapping[str, str]) -> Columns:
 
 
 def items(
-    rows: Iterable[Row | Refused], columns: Columns, name: str, file: str, defaults: Defaults
+    rows: Iterable[Row | RefusedItem], columns: Columns, name: str, file: str, defaults: Defaults
 ) -> Iterator[Item]:
     """A document a row, refused where it can't be one or has the identifier of an earlier one."""
     seen: set[str] = set()
     for number, row in enumerate(rows, start=1):
-        if isinstance(row, Refused):
+        if isinstance(row, RefusedItem):
             yield row
             continue
         place = f"{file}, row {number:,}"
         if number > ROWS_MAX:
-            yield Refused(place, f"over {ROWS_MAX:,} rows; the rest is not read", holds="")
+            yield RefusedItem(place, f"over {ROWS_MAX:,} rows; the rest is not read", holds="")
             return
         try:
             made = columns.document(row, number, name, defaults)
         except ValueError as error:
-            yield Refused(place, reason(error), holds=_key(row, columns, number))
+            yield RefusedItem(place, reason(error), holds=_key(row, columns, number))
             continue
         if made.document_id in seen:
             key = made.document_id.removeprefix(f"{name}/")
-            yield Refused(place, f"an earlier row has the id {key!r} too", holds=key)
+            yield RefusedItem(place, f"an earlier row has the id {key!r} too", holds=key)
             continue
         seen.add(made.document_id)
         yield made

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path, PurePosixPath
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from ingest.errors import DocumentContended
@@ -42,7 +42,7 @@ class Watch:
         tenant: str,
         *,
         writer: Writer,
-        documents: Documents,
+        documents: DocumentStore,
         on_report: Callable[[Report], None],
         on_failure: Callable[[str], None],
     ) -> None:

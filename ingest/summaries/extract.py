@@ -15,7 +15,7 @@ from itertools import chain
 from math import log, sqrt
 
 from index.text import lexical, tokens
-from ingest.chunkers.segments import count_words, line_ends, pieces, sentence_ends
+from ingest.chunkers.segments import count_words, line_ends, segments, sentence_ends
 from ingest.parse.markdown import Block, blocks
 
 WORDS_MAX = 80  # two or three sentences; a starting value, not measured
@@ -73,7 +73,7 @@ def _said(text: str, found: Iterable[Block]) -> Iterator[str]:
     for block in found:
         is_row = text.startswith("|", block.start)
         ends = line_ends if block.kind == "code" else sentence_ends
-        for piece in pieces(
+        for piece in segments(
             text, block.start, block.end, ends, rank=0, words_max=_SENTENCE_WORDS_MAX
         ):
             plain = _LINK.sub(r"\1", text[piece.start : piece.end]).replace("**", "")

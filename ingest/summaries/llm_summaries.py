@@ -24,22 +24,22 @@ _RUN_CHARACTERS = 8_000  # of a text that is too long, for each of which an extr
 log = structlog.get_logger()
 
 
-class Chat(Protocol):
+class SummaryChat(Protocol):
     async def answer(self, instruction: str, text: str, *, tokens_max: int) -> str: ...
 
 
-class ModelSummaries:
+class LlmSummarizer:
     """observe: told of each part `model`, or `extract` where no answer was fit to be used."""
 
     def __init__(
-        self, chat: Chat, observe: Callable[[str], None], *, prompt: str | None = None
+        self, chat: SummaryChat, observe: Callable[[str], None], *, prompt: str | None = None
     ) -> None:
         """prompt: with {{MAX_SIZE}} for the most words of a summary; our own if None."""
         self._chat = chat
         self._observe = observe
         self._instruction = (prompt or _prompt()).replace(MAX_SIZE, str(WORDS_MAX))
 
-    async def said(self, text: str, known: Mapping[str, str]) -> dict[str, str]:
+    async def summaries_by_text(self, text: str, known: Mapping[str, str]) -> dict[str, str]:
         """By the text of a part, what the model says of it; nothing of those that it failed at.
 
         known: what need not be said anew. Once the service is away, it is not asked again.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from index.documents.document_store import Summary
+from index.documents.document_store import StoredSummary
 from ingest.chunkers.chunk import Chunk, summary_of
 from ingest.summaries.extract import extract
 from ingest.summaries.part import part_at, parts
@@ -22,7 +22,7 @@ def summaries(text: str, said: Mapping[str, str]) -> list[Chunk]:
     return chunks
 
 
-def restored(text: str, stored: Sequence[tuple[int, int, str]]) -> list[Chunk]:
+def rebuild_summaries(text: str, stored: Sequence[tuple[int, int, str]]) -> list[Chunk]:
     """Those that are stored: start, end and what is said of what is between."""
     found = part_at(text, [(start, end) for start, end, _ in stored])
     return [
@@ -31,7 +31,7 @@ def restored(text: str, stored: Sequence[tuple[int, int, str]]) -> list[Chunk]:
     ]
 
 
-def said_by_model(text: str, stored: Sequence[Summary]) -> dict[str, str]:
+def llm_summary_texts(text: str, stored: Sequence[StoredSummary]) -> dict[str, str]:
     """By the text of a part, what is said of it in other words than its own.
 
     An extract took the place of a model that was away: it can be asked again.

@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from index.jobs.job_queue import Jobs, Run
+from index.jobs.job_queue import JobLease, JobQueue
 
 TELL_S = 1.0  # between two words about how far it is
 
 T = TypeVar("T")
 
 
-async def telling(
-    jobs: Jobs,
-    run: Run,
+async def report_progress(
+    jobs: JobQueue,
+    run: JobLease,
     work: Awaitable[T],
     so_far: Callable[[], Mapping[str, Any]],
     is_needless: Callable[[], Awaitable[bool]] | None = None,

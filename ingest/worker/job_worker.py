@@ -26,26 +26,26 @@ from index.errors import (
     SourceReserved,
     TenantMissing,
 )
-from index.jobs.job_queue import CHANNEL, Claimed, Jobs
-from index.model.audit_actor import SYSTEM, Actor, acting_as
+from index.jobs.job_queue import CHANNEL, ClaimedJob, JobQueue
+from index.model.audit_actor import SYSTEM, AuditActor, acting_as
 from ingest.errors import DocumentContended, DocumentTooLong, JobRefused
-from ingest.worker.pgqueuer_adapter import Listening, Pace, Repository
+from ingest.worker.pgqueuer_adapter import Listening, PgqueuerRepositoryAdapter, WorkerLimits
 
 _AWAY_PAUSE_S = 1.0  # between two looks whether the database is back
 _POLL = timedelta(seconds=30)  # should a message be lost; leases and dates are waited for anyway
 _DRAIN_POLL = timedelta(seconds=0.05)  # for nobody tells that nothing is left
 
-Handler: TypeAlias = Callable[[Claimed], Awaitable[Mapping[str, Any]]]
+Handler: TypeAlias = Callable[[ClaimedJob], Awaitable[Mapping[str, Any]]]
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class Worker:
-    jobs: Jobs
+    jobs: JobQueue
     listening: Listening
     handlers: Mapping[str, Handler]
-    pace: Pace = field(default_factory=Pace)
+    pace: WorkerLimits = field(default_factory=WorkerLimits)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; what is not done in time by then is given back."""
@@ -61,7 +61,9 @@ class Worker:
         await self._work(asyncio.Event(), QueueExecutionMode.drain)
 
     async def _work(self, stop: asyncio.Event, mode: QueueExecutionMode) -> None:
-        repository = Repository(self.jobs, self.pace, self.listening, list(self.handlers), stop)
+        repository = PgqueuerRepositoryAdapter(
+            self.jobs, self.pace, self.listening, list(self.handlers), stop
+        )
         # Its port is wider than its manager; what is missing here belongs to its own command line.
         manager = QueueManager(cast("RepositoryPort", repository), channel=Channel(CHANNEL))
         repository.at_work = manager.job_context
@@ -89,16 +91,16 @@ class Worker:
         if not running.cancelled():
             running.result()
 
-    async def do(self, claimed: Claimed, handler: Handler) -> None:
+    async def do(self, claimed: ClaimedJob, handler: Handler) -> None:
         """Do the job and say what became of it; who can't say so any more lets the lease end."""
         asked = claimed.subject is not None or claimed.key_id is not None
         try:
-            with acting_as(Actor(claimed.subject, claimed.key_id) if asked else SYSTEM):
+            with acting_as(AuditActor(claimed.subject, claimed.key_id) if asked else SYSTEM):
                 await self._settle(claimed, handler)
         except DatabaseUnavailable as away:
             log.warning("job", job=claimed.job_id, state="untold", detail=str(away))
 
-    async def _settle(self, claimed: Claimed, handler: Handler) -> None:
+    async def _settle(self, claimed: ClaimedJob, handler: Handler) -> None:
         run = claimed.run
         told = {"job": claimed.job_id, "kind": claimed.kind, "tenant": claimed.tenant}
         try:
@@ -106,7 +108,7 @@ class Worker:
         except JobLost:
             log.info("job", state="lost", **told)
         except BudgetSpent as spent:
-            await self.jobs.put_off(run, str(spent), due_s=self.pace.spent_s, counts=False)
+            await self.jobs.reschedule(run, str(spent), due_s=self.pace.spent_s, counts=False)
         except (JobRefused, DocumentTooLong, SourceReserved, TenantMissing) as refused:
             log.warning("job", state="failed", detail=str(refused), **told)
             await self.jobs.fail(run, str(refused))
@@ -115,7 +117,7 @@ class Worker:
         else:
             await self.jobs.finish(run, result)
 
-    async def _failed(self, claimed: Claimed, error: Exception, told: Mapping[str, str]) -> None:
+    async def _failed(self, claimed: ClaimedJob, error: Exception, told: Mapping[str, str]) -> None:
         """Once more after a pause, unless that was the last attempt."""
         reason, attempts = _reason(error), claimed.run.attempts
         strange = error if reason == type(error).__name__ else None
@@ -123,7 +125,7 @@ class Worker:
         if attempts >= claimed.attempts_max:
             await self.jobs.fail(claimed.run, reason)
         else:
-            await self.jobs.put_off(claimed.run, reason, due_s=self.pace.pause_after_s(attempts))
+            await self.jobs.reschedule(claimed.run, reason, due_s=self.pace.pause_after_s(attempts))
 
 
 def _reason(error: Exception) -> str:
@@ -147,7 +149,7 @@ class _Entrypoint:
     """A handler as pgqueuer calls it: with a ticket that stands for the job."""
 
     worker: Worker
-    repository: Repository
+    repository: PgqueuerRepositoryAdapter
     handler: Handler
 
     async def __call__(self, ticket: Ticket) -> None:

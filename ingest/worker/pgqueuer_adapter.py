@@ -17,13 +17,13 @@ from pgqueuer.domain.models import HealthCheckEvent, TableChangedEvent
 from pgqueuer.domain.models import Job as Ticket
 from pgqueuer.domain.types import Channel, JobId, QueueEntrypoint
 
-from index.jobs.job_queue import Claimed, Jobs
+from index.jobs.job_queue import ClaimedJob, JobQueue
 
 Listening: TypeAlias = Callable[[str, Callable[[str], None]], AbstractAsyncContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WorkerLimits:
     """How much at once, and how long a worker is waited for or waits.
 
     jobs_max: at once in this worker; tenant_jobs_max: of one tenant, in all workers.
@@ -49,19 +49,19 @@ class Pace:
 
 
 @dataclass(slots=True)
-class Repository:
+class PgqueuerRepositoryAdapter:
     """As much of pgqueuer's repository as its manager calls, on our own queue.
 
     stop: nothing is begun any more once it is set.
     claimed: the jobs at work; at_work: the manager's view of them, which is behind for a moment.
     """
 
-    jobs: Jobs
-    pace: Pace
+    jobs: JobQueue
+    pace: WorkerLimits
     listening: Listening
     kinds: Sequence[str]
     stop: asyncio.Event
-    claimed: dict[JobId, Claimed] = field(default_factory=dict)
+    claimed: dict[JobId, ClaimedJob] = field(default_factory=dict)
     at_work: Mapping[JobId, object] = field(default_factory=dict)
     qbe: QueryBuilderEnvironment = field(default_factory=QueryBuilderEnvironment)
     _manager: UUID | None = None
@@ -87,7 +87,7 @@ class Repository:
         if claimed is None:
             return []
         if self.stop.is_set():
-            await self.jobs.put_off(claimed.run, None, due_s=0.0, counts=False)
+            await self.jobs.reschedule(claimed.run, None, due_s=0.0, counts=False)
             return []
         ticket = _ticket(claimed)
         self.claimed[ticket.id] = claimed
@@ -99,7 +99,7 @@ class Repository:
             if (claimed := self.claimed.get(ticket.id)) is None:
                 continue
             if status == "canceled":
-                await self.jobs.put_off(claimed.run, None, due_s=0.0, counts=False)
+                await self.jobs.reschedule(claimed.run, None, due_s=0.0, counts=False)
             del self.claimed[ticket.id]
         self.driver.hear("")  # there is room now; when its end was told, there may have been none
 
@@ -116,10 +116,10 @@ class Repository:
         return 0
 
     async def queued_work(self, _: list[QueueEntrypoint]) -> int:
-        return int(await self.jobs.are_left())
+        return int(await self.jobs.has_waiting())
 
     async def notify_health_check(self, health_check_event_id: UUID) -> None:
-        await self.jobs.tell(str(health_check_event_id))
+        await self.jobs.notify(str(health_check_event_id))
 
     async def has_table(self, _: str) -> bool:
         return True  # index/migrations sees to it, here and below
@@ -167,7 +167,7 @@ class _Driver:
         await self._open.aclose()
 
 
-def _ticket(claimed: Claimed) -> Ticket:
+def _ticket(claimed: ClaimedJob) -> Ticket:
     now = datetime.now(UTC)
     return Ticket.model_validate(
         {

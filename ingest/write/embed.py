@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index.documents.document_store import Documents
-from ingest.billing_context import paid_by
+from index.documents.document_store import DocumentStore
+from ingest.billing_context import bill_to
 
 
-class Embedder(Protocol):
+class PassageEmbedder(Protocol):
     """Texts to unit vectors, one row each. Raises `EmbeddingUnavailable`."""
 
     @property
@@ -22,14 +22,14 @@ class Embedder(Protocol):
 
 
 async def embed_missing(
-    documents: Documents, embedder: Embedder, tenant: str, wanted: Mapping[bytes, str]
+    documents: DocumentStore, embedder: PassageEmbedder, tenant: str, wanted: Mapping[bytes, str]
 ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
     """A vector for each digest, and those embedded now, which are kept whatever comes next."""
     known = await documents.known_embeddings(tenant, embedder.space, wanted)
     missing = [digest for digest in wanted if digest not in known]
     for at in range(0, len(missing), embedder.batch_texts_max):
         batch = missing[at : at + embedder.batch_texts_max]
-        with paid_by(tenant):
+        with bill_to(tenant):
             rows = await embedder.embed_passages([wanted[digest] for digest in batch])
         new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
         await documents.keep_embeddings(tenant, embedder.space, new)

@@ -8,70 +8,76 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from index.documents.document_store import Stored
+from index.documents.document_store import StoredDocument
 from index.model import chunking_config
 from index.model.document import Document
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import Known
-from ingest.summaries.summary import said_by_model
-from ingest.write.document_plan import Assistance, is_cut_alike
+from ingest.chunkers.llm_chunker import KnownChunks
+from ingest.summaries.summary import llm_summary_texts
+from ingest.write.document_plan import LlmResult, has_same_chunking
 
 
-class ModelCut(Protocol):
+class Chunker(Protocol):
     """Cuts a text as a model finds best, and all but what is known of it anew. Never fails."""
 
-    async def chunks(self, text: str, known: Known | None, /) -> list[Chunk]: ...
+    async def chunks(self, text: str, known: KnownChunks | None, /) -> list[Chunk]: ...
 
 
-class ModelSummaries(Protocol):
+class Summarizer(Protocol):
     """By the text of a part, what a model says of it, where that is not known. Never fails."""
 
-    async def said(self, text: str, known: Mapping[str, str], /) -> Mapping[str, str]: ...
+    async def summaries_by_text(
+        self, text: str, known: Mapping[str, str], /
+    ) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Assistant:
+class LlmPreprocessor:
     """model_cut: for documents that ask for it, which are otherwise cut by their structure.
 
     model_summaries: the same of summaries, which are otherwise extracts.
     """
 
-    model_cut: ModelCut | None = None
-    model_summaries: ModelSummaries | None = None
+    model_cut: Chunker | None = None
+    model_summaries: Summarizer | None = None
 
-    async def assisted(
-        self, changed: Sequence[tuple[Stored | None, Document]]
-    ) -> dict[str, Assistance]:
+    async def preprocess(
+        self, changed: Sequence[tuple[StoredDocument | None, Document]]
+    ) -> dict[str, LlmResult]:
         """By document, what the model has to do with."""
         return {
-            document.document_id: Assistance(
+            document.document_id: LlmResult(
                 await self._cut(stored, document), await self._said(stored, document)
             )
             for stored, document in changed
             if chunking_config.MODEL in (document.cut, document.summaries)
         }
 
-    async def _cut(self, stored: Stored | None, document: Document) -> Sequence[Chunk] | None:
+    async def _cut(
+        self, stored: StoredDocument | None, document: Document
+    ) -> Sequence[Chunk] | None:
         if (
             self.model_cut is None
             or document.cut != chunking_config.MODEL
-            or is_cut_alike(stored, document)
+            or has_same_chunking(stored, document)
         ):
             return None
         known = (
-            Known(stored.document.text, stored.places)
+            KnownChunks(stored.document.text, stored.places)
             if stored is not None and stored.document.cut == chunking_config.MODEL
             else None
         )
         return await self.model_cut.chunks(document.text, known)
 
-    async def _said(self, stored: Stored | None, document: Document) -> Mapping[str, str]:
+    async def _said(self, stored: StoredDocument | None, document: Document) -> Mapping[str, str]:
         """What was said of a part counts as long as its text stays."""
         if document.summaries != "model":
             return {}
         known: Mapping[str, str] = {}
         if stored is not None and stored.document.summaries == "model":
-            known = await asyncio.to_thread(said_by_model, stored.document.text, stored.summaries)
+            known = await asyncio.to_thread(
+                llm_summary_texts, stored.document.text, stored.summaries
+            )
         if self.model_summaries is None:
             return known
-        return await self.model_summaries.said(document.text, known)
+        return await self.model_summaries.summaries_by_text(document.text, known)

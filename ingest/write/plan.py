@@ -8,7 +8,7 @@ from ingest.chunkers.chunk import Chunk
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredChunk:
     """A chunk of the document as the index holds it."""
 
     chunk_id: int
@@ -16,7 +16,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ChunkPlan:
     """What to do with each new and each stored chunk; every one of them occurs once.
 
     added: indexes into the new chunks, ascending.
@@ -29,7 +29,7 @@ class Plan:
     removed: tuple[int, ...]
 
 
-def plan(stored: Sequence[Stored], new: Sequence[Chunk]) -> Plan:
+def plan_chunks(stored: Sequence[StoredChunk], new: Sequence[Chunk]) -> ChunkPlan:
     """Keep what has an equal digest, as often as it occurs on both sides; change the rest.
 
     Of equal digests the lowest chunk ids are kept, for the first of the new chunks.
@@ -44,4 +44,4 @@ def plan(stored: Sequence[Stored], new: Sequence[Chunk]) -> Plan:
         else:
             added.append(index)
     removed = sorted(chunk_id for chunk_ids in unclaimed.values() for chunk_id in chunk_ids)
-    return Plan(tuple(added), tuple(kept), tuple(removed))
+    return ChunkPlan(tuple(added), tuple(kept), tuple(removed))

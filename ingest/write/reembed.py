@@ -9,20 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cache.protocol import Revisions
-from index.documents.document_store import Documents
-from index.embedders.embedding_migration import Spaces, Text
-from ingest.chunkers.registry import restored
+from index.documents.document_store import DocumentStore
+from index.embedders.embedding_migration import EmbeddingMigration, StoredText
+from ingest.chunkers.registry import rebuild_chunks
 from ingest.errors import NotReembedded
 from ingest.summaries import summary
-from ingest.write.embed import Embedder, embed_missing
-from ingest.write.writer import Invalidation
+from ingest.write.embed import PassageEmbedder, embed_missing
+from ingest.write.writer import CacheInvalidation
 
 _PAGE_DOCUMENTS = 50
 _ROUNDS_MAX = 20  # each but the first embeds what was written during the last
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ReembedProgress:
     """documents: gone through in this round; embedded: texts that the embedder was given so far."""
 
     round: int
@@ -34,18 +34,18 @@ class Progress:
 class Reembedder:
     """Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `TenantMissing` and `NotReembedded`."""
 
-    documents: Documents
-    spaces: Spaces
-    embedder: Embedder
-    invalidation: Invalidation
+    documents: DocumentStore
+    spaces: EmbeddingMigration
+    embedder: PassageEmbedder
+    invalidation: CacheInvalidation
 
     async def run(
-        self, tenant: str, dimensions: int, on_progress: Callable[[Progress], None]
+        self, tenant: str, dimensions: int, on_progress: Callable[[ReembedProgress], None]
     ) -> bool:
         """Move the tenant into the embedder's space; False if it is there already."""
         space = self.embedder.space
         if await self.documents.space(tenant) == space:
-            await self.spaces.settle(
+            await self.spaces.finish(
                 tenant, space, dimensions
             )  # an earlier run may have ended here
             return False
@@ -58,22 +58,26 @@ class Reembedder:
             if committed is not None:
                 revisions = Revisions(committed.history, committed.revisions)
                 await self.invalidation.drain(tenant, revisions)
-                await self.spaces.settle(tenant, space, dimensions)
+                await self.spaces.finish(tenant, space, dimensions)
                 return True
             if number > 1 and embedded == before:
                 break
-        lacking = await self.spaces.lacking(tenant, space, limit=5)
+        lacking = await self.spaces.missing_vectors(tenant, space, limit=5)
         raise NotReembedded(
             f"{tenant} stays in its space: some chunks are none that its documents are cut into "
             f"today. Write these documents again: {', '.join(lacking)}"
         )
 
-    async def fill(self, tenant: str, on_progress: Callable[[Progress], None]) -> int:
+    async def fill(self, tenant: str, on_progress: Callable[[ReembedProgress], None]) -> int:
         """Embed what has no vector in the embedder's space, and nothing else; returns how much."""
         return await self._fill(tenant, 1, 0, on_progress)
 
     async def _fill(
-        self, tenant: str, number: int, embedded: int, on_progress: Callable[[Progress], None]
+        self,
+        tenant: str,
+        number: int,
+        embedded: int,
+        on_progress: Callable[[ReembedProgress], None],
     ) -> int:
         """Embed what has no vector in the new space; returns `embedded` and as many more."""
         after = done = 0
@@ -81,17 +85,17 @@ class Reembedder:
             _, now = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
             embedded += len(now)
             after, done = page[-1].key, done + len(page)
-            on_progress(Progress(number, done, embedded))
+            on_progress(ReembedProgress(number, done, embedded))
         return embedded
 
 
-def _texts(page: list[Text]) -> dict[bytes, str]:
+def _texts(page: list[StoredText]) -> dict[bytes, str]:
     """What to embed, by digest."""
     return {
         chunk.digest: chunk.embedded_text
         for document in page
         for chunk in (
-            *restored(document.text, document.cut, document.places),
-            *summary.restored(document.text, document.summaries),
+            *rebuild_chunks(document.text, document.cut, document.places),
+            *summary.rebuild_summaries(document.text, document.summaries),
         )
     }

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from index.documents.document_store import Stored
+from index.documents.document_store import StoredDocument
 from index.documents.event_versions import By, Reading
 from index.documents.forgetting import Forgotten
 from index.model.document import Document
@@ -49,7 +49,7 @@ class Written:
 class Revision:
     """A document as it is to be written: the parts that the write sets, and what it was made of."""
 
-    stored: Stored | None
+    stored: StoredDocument | None
     document: Document
     parts: Parts
     absent: Absent = NEVER_SEEN
@@ -92,7 +92,7 @@ def distinct(puts: Sequence[Put]) -> Iterator[dict[str, Put]]:
 
 
 def revision_of(
-    put: Put, stored: Stored | None, absent: Absent, sequence: int | None
+    put: Put, stored: StoredDocument | None, absent: Absent, sequence: int | None
 ) -> Revision | Outcome:
     """What the put makes of the document, less what later writes have set, unless it is refused."""
     if stored is not None:
@@ -113,6 +113,6 @@ def revision_of(
     return Revision(None, document, put.parts, absent)
 
 
-def superseded(document_id: str, stored: Stored | None) -> Written:
+def superseded(document_id: str, stored: StoredDocument | None) -> Written:
     revision = stored.revision if stored else 0
     return Written(document_id, revision, changed=False, is_superseded=True)

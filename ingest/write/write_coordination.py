@@ -10,7 +10,7 @@ _WAY_S_MAX = 1.0  # who goes first may wait for an embedder; a revocation must n
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class PipelineLocks:
     """Of writes that follow one another, one is planned while the one before is committed.
 
     What is planned later knows what was embedded before, and is committed later.
@@ -21,13 +21,13 @@ class Turns:
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Precedence:
+class FairnessLocks:
     """At documents that many write at once: whoever was overtaken too often goes first."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
-    async def give_way(self, tenant: str, document_ids: Iterable[str]) -> None:
+    async def yield_to_priority(self, tenant: str, document_ids: Iterable[str]) -> None:
         """Wait for whoever goes first at one of these, though not for long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_WAY_S_MAX):
@@ -38,7 +38,9 @@ class Precedence:
                             pass
 
     @asynccontextmanager
-    async def first(self, tenant: str, document_ids: Iterable[str]) -> AsyncIterator[None]:
+    async def acquire_priority(
+        self, tenant: str, document_ids: Iterable[str]
+    ) -> AsyncIterator[None]:
         """Meanwhile others give way; of several who go first, one after the other if they can."""
         async with AsyncExitStack() as held:
             with suppress(TimeoutError):

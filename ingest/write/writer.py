@@ -15,20 +15,26 @@ from typing import Protocol
 from pgvector import HalfVector
 
 from cache.protocol import Revisions
-from index.documents.document_store import Documents, Stored
+from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.document_writes import Confirmation
-from index.documents.event_versions import By, Hearing, sequence_of
+from index.documents.event_versions import By, EventUpdate, sequence_of
 from index.documents.outbox import Committed
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable, SourceReserved
 from index.model.document import Document
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, Absent, Parts
 from index.text import spelling
-from ingest.billing_context import paid_by
+from ingest.billing_context import bill_to
 from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.threads import Threads
-from ingest.write.document_plan import Draft, Planned, draft_aside, is_common, write_of
-from ingest.write.embed import Embedder, embed_missing
-from ingest.write.llm_preprocessing import Assistant
+from ingest.write.document_plan import (
+    DocumentPlan,
+    PlannedBatch,
+    is_tenant_visible,
+    plan_in_thread,
+    to_write,
+)
+from ingest.write.embed import PassageEmbedder, embed_missing
+from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.revision import (
     Outcome,
     Put,
@@ -39,7 +45,7 @@ from ingest.write.revision import (
     revision_of,
     superseded,
 )
-from ingest.write.write_coordination import Precedence, Turns
+from ingest.write.write_coordination import FairnessLocks, PipelineLocks
 
 _ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
 _PATIENCE = 3  # lost attempts; then the other writers of this process give way
@@ -48,20 +54,20 @@ _PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many processe
 _THREADS = 4
 _WAITING_MAX = 1_000  # writes of one tenant whose documents have yet to be cut
 _WAIT_S_MAX = 300.0
-_NO_ASSISTANT = Assistant()
+_NO_ASSISTANT = LlmPreprocessor()
 
 
-class Tally(Protocol):
+class ChunkCounter(Protocol):
     """Told of each document how many texts of it were embedded, and how many chunks were not."""
 
     def chunks(self, tenant: str, source: str, embedded: int, reused: int, /) -> None: ...
 
 
-class Invalidation(Protocol):
+class CacheInvalidation(Protocol):
     async def drain(self, tenant: str, revisions: Revisions, /) -> None: ...
 
 
-_Attempt = Callable[[Mapping[str, Stored | None]], Awaitable[Mapping[str, Outcome]]]
+_Attempt = Callable[[Mapping[str, StoredDocument | None]], Awaitable[Mapping[str, Outcome]]]
 
 
 class Writer:
@@ -73,12 +79,12 @@ class Writer:
 
     def __init__(
         self,
-        documents: Documents,
-        embedder: Embedder,
-        invalidation: Invalidation,
-        *others: Embedder,
-        assistant: Assistant = _NO_ASSISTANT,
-        tally: Tally | None = None,
+        documents: DocumentStore,
+        embedder: PassageEmbedder,
+        invalidation: CacheInvalidation,
+        *others: PassageEmbedder,
+        assistant: LlmPreprocessor = _NO_ASSISTANT,
+        tally: ChunkCounter | None = None,
     ) -> None:
         """embedder: for tenants in no other's space, or in none yet."""
         self._documents = documents
@@ -87,7 +93,7 @@ class Writer:
         self._invalidation = invalidation
         self._assistant = assistant
         self._tally = tally
-        self._precedence = Precedence()
+        self._precedence = FairnessLocks()
         self._threads = Threads(
             _THREADS, name="write", waiting_max=_WAITING_MAX, wait_s_max=_WAIT_S_MAX
         )
@@ -114,7 +120,7 @@ class Writer:
         tenant: str,
         puts: Sequence[Put],
         by: By | None = None,
-        turns: Turns | None = None,
+        turns: PipelineLocks | None = None,
     ) -> list[Outcome]:
         """Store the documents, together where they differ; what became of each, in order.
 
@@ -124,11 +130,11 @@ class Writer:
 
         turns: of calls that are made together and write one after the other.
         """
-        turns = turns or Turns()
+        turns = turns or PipelineLocks()
         outcomes: list[Outcome] = []
         for different in distinct(puts):
-            await self._precedence.give_way(tenant, different)
-            settled = await self._settled(
+            await self._precedence.yield_to_priority(tenant, different)
+            settled = await self._retry_until_committed(
                 tenant, list(different), partial(self._put, tenant, different, by, turns)
             )
             outcomes += [settled[document_id] for document_id in different]
@@ -139,7 +145,7 @@ class Writer:
         tenant: str,
         document_id: str,
         revise: Revise,
-        by: Hearing | None = None,
+        by: EventUpdate | None = None,
         parts: Parts = ACCESS,
     ) -> Written:
         """Change owner and readers to what `revise` says; embeds nothing, moves no vector.
@@ -147,7 +153,7 @@ class Writer:
         parts: which of the two it sets; queued writes then leave them alone.
         """
 
-        async def attempt(stored: Stored | None) -> Written | None:
+        async def attempt(stored: StoredDocument | None) -> Written | None:
             document = revise(stored.document if stored else None)
             assert stored is not None, "revise refuses what is not there"
             if stored.document == document:
@@ -155,20 +161,20 @@ class Writer:
                 confirmed = await self._confirmed(tenant, {document_id: unchanged}, by)
                 return unchanged.unchanged() if confirmed else None
             words: Collection[str] = ()
-            if is_common(document) and not is_common(stored.document):
+            if is_tenant_visible(document) and not is_tenant_visible(stored.document):
                 told = (summary.text for summary in stored.summaries)
                 texts = [document.title, document.text, *told]
-                words = await self._threads.run(tenant, spelling.words_of, texts)
+                words = await self._threads.run(tenant, spelling.vocabulary_words, texts)
             owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
                 tenant, stored, owner=owner, readers=readers, words=words, by=by, parts=parts
             )
             if committed is None:
                 return None
-            revision = await self._invalidated(tenant, committed)
+            revision = await self._invalidate(tenant, committed)
             return Written(document_id, revision, kept=len(stored.all_ids))
 
-        return await self._settled_one(tenant, document_id, attempt)
+        return await self._retry_one(tenant, document_id, attempt)
 
     async def remove(
         self,
@@ -186,7 +192,7 @@ class Writer:
         forget: its vectors too, which would else stay, should its words come back.
         """
 
-        async def attempt(stored: Stored | None) -> Written | None:
+        async def attempt(stored: StoredDocument | None) -> Written | None:
             permit(stored.document if stored else None)
             if stored is None:
                 is_absent = await self._documents.remove_absent(tenant, document_id, by)
@@ -197,13 +203,13 @@ class Writer:
             committed = await self._documents.remove(tenant, stored, by, forget=forget)
             if committed is None:
                 return None
-            revision = await self._invalidated(tenant, committed)
+            revision = await self._invalidate(tenant, committed)
             removed = len(stored.all_ids)
             return Written(document_id, revision, removed=removed, forgotten=committed.forgotten)
 
-        return await self._settled_one(tenant, document_id, attempt)
+        return await self._retry_one(tenant, document_id, attempt)
 
-    async def renew(
+    async def rewrite_chunks(
         self, tenant: str, document_id: str, strays: Sequence[int] = (), by: By | None = None
     ) -> None:
         """Write the document as it is, all of its chunks anew; nothing if it is gone.
@@ -211,7 +217,7 @@ class Writer:
         strays: chunks of it that not all tables hold, to be removed.
         """
 
-        async def attempt(stored: Stored | None) -> Written | None:
+        async def attempt(stored: StoredDocument | None) -> Written | None:
             if stored is None:
                 return Written(document_id, 0, changed=False)
             unknown = replace(
@@ -219,10 +225,10 @@ class Writer:
                 digests=(b"",) * len(stored.digests),
                 summaries=tuple(replace(each, digest=b"") for each in stored.summaries),
             )
-            drafts, too_long = await self._drafts(tenant, [(unknown, stored.document)])
+            drafts, too_long = await self._plan_documents(tenant, [(unknown, stored.document)])
             for error in too_long.values():
                 raise error
-            planned = await self._planned(
+            planned = await self._embed_plans(
                 tenant,
                 [replace(draft, strays=strays) for draft in drafts],
                 {document_id: Revision(stored, stored.document, frozenset())},
@@ -230,24 +236,24 @@ class Writer:
             outcome = (await self._commit(tenant, planned, by)).get(document_id)
             return None if outcome is None else _written(outcome)
 
-        await self._settled_one(tenant, document_id, attempt)
+        await self._retry_one(tenant, document_id, attempt)
 
-    async def _settled_one(
+    async def _retry_one(
         self,
         tenant: str,
         document_id: str,
-        attempt: Callable[[Stored | None], Awaitable[Written | None]],
+        attempt: Callable[[StoredDocument | None], Awaitable[Written | None]],
     ) -> Written:
         """What an attempt wrote; None means that somebody else got through first."""
 
-        async def attempt_all(stored: Mapping[str, Stored | None]) -> Mapping[str, Outcome]:
+        async def attempt_all(stored: Mapping[str, StoredDocument | None]) -> Mapping[str, Outcome]:
             written = await attempt(stored[document_id])
             return {} if written is None else {document_id: written}
 
-        settled = await self._settled(tenant, [document_id], attempt_all)
+        settled = await self._retry_until_committed(tenant, [document_id], attempt_all)
         return _written(settled[document_id])
 
-    async def _settled(
+    async def _retry_until_committed(
         self, tenant: str, document_ids: Sequence[str], attempt: _Attempt
     ) -> dict[str, Outcome]:
         """What became of each; whom an attempt leaves out somebody overtook, so once more."""
@@ -256,21 +262,21 @@ class Writer:
         async with AsyncExitStack() as going_first:
             for lost in range(_ATTEMPTS_MAX):
                 if lost == _PATIENCE:
-                    first = self._precedence.first(tenant, waiting)
+                    first = self._precedence.acquire_priority(tenant, waiting)
                     await going_first.enter_async_context(first)
                 try:
                     stored = await self._documents.stored_all(tenant, waiting)
                     outcomes |= await attempt({each: stored.get(each) for each in waiting})
                 except Exception as error:
                     await going_first.aclose()
-                    return outcomes | await self._failed(tenant, waiting, attempt, error)
+                    return outcomes | await self._retry_separately(tenant, waiting, attempt, error)
                 waiting = [each for each in waiting if each not in outcomes]
                 if not waiting:
                     return outcomes
                 await asyncio.sleep(random.uniform(0, lost * _PAUSE_S))  # noqa: S311  no secret
         return outcomes | {each: DocumentContended(each) for each in waiting}
 
-    async def _failed(
+    async def _retry_separately(
         self, tenant: str, document_ids: Sequence[str], attempt: _Attempt, error: Exception
     ) -> dict[str, Outcome]:
         """What becomes of those whose attempt failed as a whole, most often for one of them.
@@ -281,7 +287,7 @@ class Writer:
             return dict.fromkeys(document_ids, error)
         outcomes: dict[str, Outcome] = {}
         for each in document_ids:
-            outcomes |= await self._settled(tenant, [each], attempt)
+            outcomes |= await self._retry_until_committed(tenant, [each], attempt)
         return outcomes
 
     async def _put(
@@ -289,8 +295,8 @@ class Writer:
         tenant: str,
         puts: Mapping[str, Put],
         by: By | None,
-        turns: Turns,
-        stored: Mapping[str, Stored | None],
+        turns: PipelineLocks,
+        stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, Outcome]:
         """One attempt at all that `stored` names; whom somebody overtook is left out."""
         outcomes: dict[str, Outcome] = {}
@@ -305,10 +311,10 @@ class Writer:
             else:
                 unchanged[each] = revised
         async with turns.planning:
-            drafts, too_long = await self._drafts(
+            drafts, too_long = await self._plan_documents(
                 tenant, [(revised.stored, revised.document) for revised in revisions.values()]
             )
-            planned = await self._planned(tenant, drafts, revisions)
+            planned = await self._embed_plans(tenant, drafts, revisions)
         async with turns.committing:
             outcomes |= await self._confirmed(tenant, unchanged, by)
             return outcomes | too_long | await self._commit(tenant, planned, by)
@@ -318,7 +324,7 @@ class Writer:
         tenant: str,
         puts: Mapping[str, Put],
         by: By | None,
-        stored: Mapping[str, Stored | None],
+        stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, Revision | Outcome]:
         """What each put makes of its document."""
         sequence, absent = sequence_of(by), dict[str, Absent]()
@@ -350,27 +356,29 @@ class Writer:
         )
         return {each: one.unchanged() for each, one in unchanged.items() if each in confirmed}
 
-    async def _drafts(
-        self, tenant: str, changed: Sequence[tuple[Stored | None, Document]]
-    ) -> tuple[list[Draft], dict[str, DocumentTooLong]]:
+    async def _plan_documents(
+        self, tenant: str, changed: Sequence[tuple[StoredDocument | None, Document]]
+    ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
         """The drafts, and those documents that are too long for one."""
-        with paid_by(tenant):
-            assisted = await self._assistant.assisted(changed)
-        return await draft_aside(self._threads, tenant, changed, assisted)
+        with bill_to(tenant):
+            assisted = await self._assistant.preprocess(changed)
+        return await plan_in_thread(self._threads, tenant, changed, assisted)
 
-    async def _planned(
-        self, tenant: str, drafts: Sequence[Draft], revisions: Mapping[str, Revision]
-    ) -> Planned:
+    async def _embed_plans(
+        self, tenant: str, drafts: Sequence[DocumentPlan], revisions: Mapping[str, Revision]
+    ) -> PlannedBatch:
         texts = {chunk.digest: chunk.embedded_text for draft in drafts for chunk in draft.added}
         space = await self._space(tenant) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
         writes = []
         for draft in drafts:
-            revised, write = revisions[draft.document.document_id], write_of(draft, space, vectors)
+            revised, write = revisions[draft.document.document_id], to_write(draft, space, vectors)
             writes.append(replace(write, parts=revised.parts, absent=revised.absent))
-        return Planned(drafts, writes, embedded)
+        return PlannedBatch(drafts, writes, embedded)
 
-    async def _commit(self, tenant: str, planned: Planned, by: By | None) -> dict[str, Outcome]:
+    async def _commit(
+        self, tenant: str, planned: PlannedBatch, by: By | None
+    ) -> dict[str, Outcome]:
         """Those of the drafts that were written, all in one commit."""
         if not planned.drafts:
             return {}
@@ -383,7 +391,7 @@ class Writer:
         committed = next((each for each in commits if isinstance(each, Committed)), None)
         if committed is None:
             return outcomes
-        revision = await self._invalidated(tenant, committed)
+        revision = await self._invalidate(tenant, committed)
         for draft, commit, texts_embedded in zip(
             planned.drafts, commits, planned.each_embedded(), strict=True
         ):
@@ -423,7 +431,7 @@ class Writer:
         embedder = self._embedders[space]
         return await embed_missing(self._documents, embedder, tenant, wanted)
 
-    async def _invalidated(self, tenant: str, committed: Committed) -> int:
+    async def _invalidate(self, tenant: str, committed: Committed) -> int:
         """The tenant's revision, once caches are drained up to it, or readers left to do so."""
         await self._invalidation.drain(tenant, Revisions(committed.history, committed.revisions))
         return committed.revisions[tenant]

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
-from index.documents.chunk_store import Added
-from index.documents.document_store import Documents
+from index.documents.chunk_store import AddedChunk
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Write
-from index.documents.partitions import Shelves
+from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
 from index.postgres.database import connect
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from index.text import lexical, spelling
 
 _SETS = ("medquad_en", "squad_sent_dev", "scifact")
@@ -74,7 +74,7 @@ async def understood(texts: Sequence[str]) -> Passages:
         texts,
         await StaticEmbedder().embed_passages(texts),
         [lexical.chunk(text, "en") for text in texts],
-        [spelling.words_of([text]) for text in texts],
+        [spelling.vocabulary_words([text]) for text in texts],
     )
 
 
@@ -151,12 +151,12 @@ class Rows:
             words=frozenset().union(*(self.source.words[place] for place in made.passages)),
         )
 
-    def _chunk(self, place: int) -> Added:
+    def _chunk(self, place: int) -> AddedChunk:
         self._serial += 1
         digest = blake2b(self._serial.to_bytes(8, "big"), digest_size=16).digest()
         vector = turned(self.source.dense[place], self._generator)
         self.held[digest] = vector.astype(np.float16), place
-        return Added(
+        return AddedChunk(
             digest=digest,
             start=0,
             end=len(self.source.texts[place]),
@@ -166,7 +166,7 @@ class Rows:
         )
 
 
-async def store(documents: Documents, tenant: str, writes: Sequence[Write]) -> None:
+async def store(documents: DocumentStore, tenant: str, writes: Sequence[Write]) -> None:
     committed = await documents.apply_all(tenant, writes)
     assert None not in committed, "nobody else writes"
 
@@ -181,11 +181,11 @@ async def fill(url: str, source: Passages, tenants: Mapping[str, int], *, seed: 
     ) as database:
         rows, random = Rows(source, seed), Random(seed)  # noqa: S311  the same rows every time
         for tenant, chunks in tenants.items():
-            await Tenants(database).create(tenant, tenant)
+            await TenantStore(database).create(tenant, tenant)
             for batch in batches(_made(tenant, chunks, len(source.texts), random)):
-                await store(Documents(database), tenant, [rows.write(one) for one in batch])
+                await store(DocumentStore(database), tenant, [rows.write(one) for one in batch])
                 rows.held.clear()
-        async for _ in Shelves(database).tend():
+        async for _ in Partitions(database).maintain():
             pass
 
 

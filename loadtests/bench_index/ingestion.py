@@ -14,10 +14,10 @@ from statistics import median
 import asyncpg
 from pgvector.asyncpg import register_vector
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Write
 from index.postgres.database import connect
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from loadtests import service
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench
@@ -115,8 +115,8 @@ async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: 
     async with connect(
         url, connections_max=2, statement_timeout_s=600, observe=lambda _name, _seconds: None
     ) as database:
-        await Tenants(database).create(_TENANT, _TENANT)
-        documents = Documents(database)
+        await TenantStore(database).create(_TENANT, _TENANT)
+        documents = DocumentStore(database)
         for number in range(rounds + 1):
             batches = [
                 [rows.write(made) for made in batch]

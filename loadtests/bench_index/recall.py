@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from index.documents.document_store import Documents
-from index.documents.partitions import Shelves
+from index.documents.document_store import DocumentStore
+from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres.database import Database, connect
 from index.search import fusion, strategy
-from index.search.fusion import Candidate, Fused
-from index.search.search_plan_executor import Asked, Looked, Passes, Question
+from index.search.fusion import Candidate, FusedChunk
+from index.search.search_plan_executor import EmbeddedQuery, PassResults, SearchExecutor, SearchTask
 from index.search.strategy import MEASURED
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from loadtests import service
 from loadtests.bench_index import corpus
@@ -160,7 +160,7 @@ class World:
         self._made: dict[str, Made] = {}
 
     async def fill(self, database: Database) -> None:
-        tenants, documents = Tenants(database), Documents(database)
+        tenants, documents = TenantStore(database), DocumentStore(database)
         made = [
             self._document(tenant, size)
             for tenant, total in enumerate(self._sizes)
@@ -173,7 +173,7 @@ class World:
 
     async def churn(self, database: Database) -> None:
         """Write a tenth of the documents anew, with other passages."""
-        documents = Documents(database)
+        documents = DocumentStore(database)
         count = round(CHURNED_SHARE * len(self._made))
         chosen = sorted(self._random.sample(sorted(self._made), count))
         made = [self._edited(self._made[name]) for name in chosen]
@@ -257,13 +257,13 @@ class BruteForce:
         self._dense = dense / np.linalg.norm(dense, axis=1, keepdims=True)
         self._passages = np.array([passage for _, _, passage in seen])
 
-    def recall(self, looked: Looked, vector: NDArray[np.float32], text: str) -> Recalled:
+    def recall(self, looked: PassResults, vector: NDArray[np.float32], text: str) -> Recalled:
         """Of what was found for the text with this vector."""
         half = vector.astype(np.float16).astype(np.float32)
         dense = self._dense @ (half / np.linalg.norm(half))
-        words = self._words(lexical.query(text, ["en"], looked.spelled.corrections).weights)
-        alpha = looked.asked.alpha
-        ranking = fusion.absolute(looked.compared, alpha=alpha)
+        words = self._words(lexical.query(text, ["en"], looked.spelling.corrections).weights)
+        alpha = looked.embedded_query.alpha
+        ranking = fusion.absolute(looked.scored, alpha=alpha)
         return (
             self._recall(alpha * dense + (1 - alpha) * words, ranking),
             self._recall(dense, looked.dense),
@@ -279,7 +279,9 @@ class BruteForce:
         of_chunk: NDArray[np.float32] = of_passage[self._passages]
         return of_chunk
 
-    def _recall(self, scores: NDArray[np.float32], ranking: Sequence[Candidate | Fused]) -> float:
+    def _recall(
+        self, scores: NDArray[np.float32], ranking: Sequence[Candidate | FusedChunk]
+    ) -> float:
         """The share of the best FIRST that the ranking begins with; equal scores may stand in."""
         best = np.sort(scores[scores > 0])[::-1][:FIRST]
         if not len(best):
@@ -292,7 +294,7 @@ class BruteForce:
 async def _measure_all(
     database: Database, url: str, world: World, questions: Sequence[str]
 ) -> list[Recall]:
-    async for _ in Shelves(database).tend():
+    async for _ in Partitions(database).maintain():
         pass
     connection = await asyncpg.connect(url)
     rows = await connection.fetch(
@@ -309,18 +311,18 @@ async def _measure_all(
 async def _measure(
     database: Database, world: World, truth: BruteForce, share: float, questions: Sequence[str]
 ) -> Recall:
-    passes, embedder = Passes(database, limits=MEASURED), StaticEmbedder()
+    passes, embedder = SearchExecutor(database, limits=MEASURED), StaticEmbedder()
     scope, wanted = world.scope(share)
     recalled, times_s = [], []
     for text in questions:
         vector = await embedder.embed_query(text)
         question = _question(scope, Query(text, filter=wanted), vector)
-        await passes.look(question)  # so that no time is measured with cold pages
+        await passes.execute(question)  # so that no time is measured with cold pages
         started_s = time.perf_counter()
-        await passes.look(question)
+        await passes.execute(question)
         times_s.append(time.perf_counter() - started_s)
         explained = replace(question, query=replace(question.query, explain=True))
-        looked = await passes.look(explained)
+        looked = await passes.execute(explained)
         recalled.append(truth.recall(looked, vector, text))
     fused, dense, words = (mean(of_one) for of_one in zip(*recalled, strict=True))
     survey = await passes.survey(question)
@@ -336,13 +338,13 @@ async def _measure(
     )
 
 
-def _question(scope: Scope, query: Query, vector: NDArray[np.float32]) -> Question:
-    asked = Asked(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
+def _question(scope: Scope, query: Query, vector: NDArray[np.float32]) -> SearchTask:
+    asked = EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
 
-    async def ask(_: str | None) -> Asked:
+    async def ask(_: str | None) -> EmbeddedQuery:
         return asked
 
-    return Question(scope, query, shown=FIRST, ask=ask)
+    return SearchTask(scope, query, shown=FIRST, ask=ask)
 
 
 def _sizes(chunks: int) -> list[int]:

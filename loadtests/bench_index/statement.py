@@ -20,7 +20,7 @@ from index.model.query import Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres.database import connect
 from index.search import strategy
-from index.search.search_plan_executor import Asked, Passes, Question
+from index.search.search_plan_executor import EmbeddedQuery, SearchExecutor, SearchTask
 from index.search.strategy import MEASURED
 from loadtests import service
 from loadtests.bench_index import corpus
@@ -120,7 +120,7 @@ async def _measure(
         statement_timeout_s=60,
         observe=lambda _name, seconds: spent.append(seconds),
     ) as database:
-        passes, asked = Passes(database, limits=MEASURED), await _asked(questions)
+        passes, asked = SearchExecutor(database, limits=MEASURED), await _asked(questions)
         scope = resolve(tenant, "agent", ["readers"], SCOPE_NAMES)
         for number in range(rounds + 1):
             for text, one in zip(questions, asked, strict=True):
@@ -129,7 +129,7 @@ async def _measure(
                 bare_s = time.perf_counter() - started_s
                 spent.clear()
                 question = _question(scope, text, one)
-                await passes.look(question)
+                await passes.execute(question)
                 if number:  # the first round warms up
                     turns.append((bare_s, sum(spent)))
                     counts.append(len(spent))
@@ -148,16 +148,17 @@ async def _measure(
     )
 
 
-async def _asked(questions: Sequence[str]) -> list[Asked]:
+async def _asked(questions: Sequence[str]) -> list[EmbeddedQuery]:
     vectors = await StaticEmbedder().embed_passages(questions)
     return [
-        Asked(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha) for vector in vectors
+        EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
+        for vector in vectors
     ]
 
 
-def _question(scope: Scope, text: str, asked: Asked) -> Question:
-    async def ask(_: str | None) -> Asked:
+def _question(scope: Scope, text: str, asked: EmbeddedQuery) -> SearchTask:
+    async def ask(_: str | None) -> EmbeddedQuery:
         return asked
 
     query = Query(text)
-    return Question(scope, query, shown=query.likely_depth, ask=ask)
+    return SearchTask(scope, query, shown=query.likely_depth, ask=ask)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cache.semantic import guards, similarity_buckets
 from cache.semantic.guards import Features, Guard
-from cache.semantic.similarity_buckets import Counts
+from cache.semantic.similarity_buckets import BucketCounts
 from index.embedders.static_embedder import StaticEmbedder
 from index.text import lexical
 
@@ -23,7 +23,7 @@ class _Lexicon:
 
     words = staticmethod(lexical.words)
     stem = staticmethod(lru_cache(65_536)(lexical.stem))
-    share = staticmethod(lru_cache(65_536)(lexical.share))
+    share = staticmethod(lru_cache(65_536)(lexical.word_share))
 
 
 class Judge:
@@ -54,8 +54,8 @@ def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:
 
 
 def band(similarity: float) -> int | None:
-    return similarity_buckets.band(similarity)
+    return similarity_buckets.bucket_of(similarity)
 
 
 def bound(verified: int, wrong: int) -> float:
-    return similarity_buckets.bound(Counts(verified=verified, wrong=wrong))
+    return similarity_buckets.error_upper_bound(BucketCounts(verified=verified, wrong=wrong))

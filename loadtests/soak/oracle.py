@@ -14,7 +14,7 @@ from gateway.mcp import results
 from gateway.schemas import parse
 from gateway.search.response_body import encode
 from gateway.search.search_schemas import SearchBody
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable
 from index.model import scope
 from index.model.document import Document
@@ -23,7 +23,7 @@ from index.model.scope import PUBLIC, SCOPE_NAMES
 from index.postgres import database
 from index.postgres.database import Database
 from index.search.searcher import Embedder, Searcher
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from loadtests.soak import reads
 from loadtests.soak.model.viewer import Viewer
 from loadtests.soak.reads import Read
@@ -47,8 +47,8 @@ class Oracle:
     def __init__(self, connected: Database, embedder: Embedder) -> None:
         self.database = connected
         self._embedder = embedder
-        self._tenants = Tenants(connected)
-        self._documents = Documents(connected)
+        self._tenants = TenantStore(connected)
+        self._documents = DocumentStore(connected)
         self.forget()
 
     def forget(self) -> None:

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.redis.breaker import Breaker
-from cache.redis.store import Store
+from cache.redis.breaker import RedisBreaker
+from cache.redis.store import RedisStore
 from gateway.embedded.embedded_servers import Servers
-from tests.cache.worker import Truth, Worker
+from tests.cache.worker import FakeChangeLog, Worker
 
 
 @pytest.fixture
@@ -18,13 +18,13 @@ async def redis(servers: Servers) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture
-def new_store(redis: Redis) -> Callable[..., Store]:
+def new_store(redis: Redis) -> Callable[..., RedisStore]:
     prefix = f"nearhit-test-{secrets.token_hex(6)}:"
 
-    def new(*, entries_max: int = 1_000, page_entries: int = 100) -> Store:
-        return Store(
+    def new(*, entries_max: int = 1_000, page_entries: int = 100) -> RedisStore:
+        return RedisStore(
             redis,
-            Breaker(time.monotonic),
+            RedisBreaker(time.monotonic),
             prefix=prefix,
             budget_s=5.0,
             lifetime_s=60.0,
@@ -36,15 +36,15 @@ def new_store(redis: Redis) -> Callable[..., Store]:
 
 
 @pytest.fixture
-def store(new_store: Callable[..., Store]) -> Store:
+def store(new_store: Callable[..., RedisStore]) -> RedisStore:
     return new_store()
 
 
 @pytest.fixture
-def truth() -> Truth:
-    return Truth(acme=3, public=7)
+def truth() -> FakeChangeLog:
+    return FakeChangeLog(acme=3, public=7)
 
 
 @pytest.fixture
-def new_worker(store: Store, truth: Truth) -> Callable[[], Worker]:
+def new_worker(store: RedisStore, truth: FakeChangeLog) -> Callable[[], Worker]:
     return lambda: Worker(store, truth)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from cache.answers import Computed
+from cache.answers import ComputedAnswer
 from tests.cache.histories import at
 
 
@@ -18,9 +18,11 @@ class Index:
         self.may_end = asyncio.Event()
         self.may_end.set()
 
-    async def __call__(self) -> Computed:
+    async def __call__(self) -> ComputedAnswer:
         self.asked += 1
-        computed = Computed(self.body, at(**self.revisions), self.record)  # this is the snapshot
+        computed = ComputedAnswer(
+            self.body, at(**self.revisions), self.record
+        )  # this is the snapshot
         await self.may_end.wait()
         return computed
 

@@ -27,7 +27,7 @@ from itertools import chain
 from typing import Literal, TypeAlias, TypeVar
 
 from cache import protocol
-from cache.protocol import Mark, Revisions, State
+from cache.protocol import EntryVersion, Revisions, State
 from tests.cache.protocol_worlds import (
     KEY,
     PARTITIONS,
@@ -54,13 +54,13 @@ Finish: TypeAlias = Callable[[State | None, State, Mapping[str, int]], State | N
 class Rules:
     """The protocol, whole; a mutant replaces one part of it."""
 
-    believed: Believed = protocol.believed
+    believed: Believed = protocol.valid_state
     reset: Callable[[str, str, Revisions], State] = protocol.reset
-    joined: Callable[[State, Revisions], State] = protocol.joined
-    may_serve: Callable[[State | None, Mark | None, Revisions], bool] = protocol.may_serve
-    may_fill: Callable[[State | None, Mark], bool] = protocol.may_fill
-    begin: Callable[[State, Revisions], State | None] = protocol.begin
-    finish: Finish = protocol.finish
+    joined: Callable[[State, Revisions], State] = protocol.with_partitions
+    may_serve: Callable[[State | None, EntryVersion | None, Revisions], bool] = protocol.may_serve
+    may_fill: Callable[[State | None, EntryVersion], bool] = protocol.may_fill
+    begin: Callable[[State, Revisions], State | None] = protocol.raise_fence
+    finish: Finish = protocol.mark_applied
     reach: Callable[[Revisions, Revisions], bool] = Revisions.reach
     drops_as_it_finishes: bool = True
     looks_for_nonce_in_registry: bool = True
@@ -139,7 +139,7 @@ class Model:
         partitions = 1 if self._scene.joins else self._scene.partitions
         known = revisions(nothing).of(PARTITIONS[:partitions])
         first = self._rules.reset("name 0", "nonce 0", known)
-        server = Server(first.run, frozen(first), None, frozenset([first.nonce]))
+        server = Server(first.server_id, frozen(first), None, frozenset([first.nonce]))
         replica = server._replace(name="" if self._rules.promotion_renames else "its own")
         return World(
             ((nothing,),), Node(server, replica if "failover" in self._scene.faults else None)
@@ -365,7 +365,7 @@ class Model:
                     if not _is_right(since, entry.snapshot.contents):
                         yield f"who read {snapshot} is served {entry.snapshot}", None
                     elif self._scene.remembers and state is not None:
-                        good = protocol.known_good(state, entry.mark, wanted)
+                        good = protocol.valid_until(state, entry.mark, wanted)
                         served = self._remembering(world, good, entry.snapshot.contents)
                         yield f"who read {snapshot} is served", served
                 if (

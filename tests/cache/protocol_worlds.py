@@ -6,7 +6,7 @@ Named tuples, not dataclasses: a search hashes millions of them.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from cache.protocol import Mark, Progress, Revisions, State
+from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
 
 KEY = "key"  # the record of the one entry; a registry also holds its nonce
 PARTITIONS = ("tenant", "public")
@@ -28,8 +28,8 @@ class Entry(NamedTuple):
     snapshot: Snapshot
 
     @property
-    def mark(self) -> Mark:
-        return Mark(self.nonce, revisions(self.snapshot))
+    def mark(self) -> EntryVersion:
+        return EntryVersion(self.nonce, revisions(self.snapshot))
 
 
 class Server(NamedTuple):
@@ -56,13 +56,15 @@ class Frozen(NamedTuple):
     progress: tuple[tuple[str, int, int], ...]
 
     def thawed(self) -> State:
-        progress = {name: Progress(fence, applied) for name, fence, applied in self.progress}
+        progress = {
+            name: PartitionProgress(fence, applied) for name, fence, applied in self.progress
+        }
         return State(self.run, self.nonce, self.history, progress)
 
 
 def frozen(state: State) -> Frozen:
     progress = ((name, one.fence, one.applied) for name, one in state.progress.items())
-    return Frozen(state.run, state.nonce, state.history, tuple(sorted(progress)))
+    return Frozen(state.server_id, state.nonce, state.history, tuple(sorted(progress)))
 
 
 def revisions(snapshot: Snapshot) -> Revisions:

@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from cache.errors import CacheUnavailable
-from cache.rate_limit import Allowances, Hand, Rate, Taken
-from cache.redis.store import Store
+from cache.rate_limit import LocalTokens, RateLimit, RateLimiter, TakenTokens
+from cache.redis.store import RedisStore
 
 pytestmark = pytest.mark.anyio
 
-RATE = Rate(per_s=20.0, size=40)
+RATE = RateLimit(per_s=20.0, size=40)
 
 
 class Clock:
@@ -33,7 +33,9 @@ class Simulated:
         self.asked = 0
         self.is_away = False
 
-    async def take(self, _home: str, _name: str, rate: Rate, wanted: int, /) -> Taken:
+    async def take_tokens(
+        self, _home: str, _name: str, rate: RateLimit, wanted: int, /
+    ) -> TakenTokens:
         await asyncio.sleep(0)
         self.asked += 1
         if self.is_away:
@@ -44,7 +46,7 @@ class Simulated:
         taken = min(wanted, int(self._tokens + 1e-6))
         self._tokens -= taken
         wait_s = 0.0 if self._tokens >= 1 else (1 - self._tokens) / rate.per_s
-        return Taken(taken, int(self._tokens), wait_s)
+        return TakenTokens(taken, int(self._tokens), wait_s)
 
 
 @pytest.fixture
@@ -57,12 +59,12 @@ def buckets(clock: Clock) -> Simulated:
     return Simulated(clock)
 
 
-async def spend(hand: Hand) -> bool:
+async def spend(hand: LocalTokens) -> bool:
     return hand.spend() or await hand.wait()
 
 
-def hand(buckets: Simulated, clock: Clock) -> Hand:
-    return Allowances(buckets, RATE, clock).hand("acme", "rate")
+def hand(buckets: Simulated, clock: Clock) -> LocalTokens:
+    return RateLimiter(buckets, RATE, clock).local_tokens("acme", "rate")
 
 
 async def test_a_full_bucket_lets_through_what_it_holds_and_then_says_when_to_come(
@@ -109,7 +111,9 @@ async def test_whoever_asks_too_often_gets_the_rate_and_no_more(
 
 async def test_a_busy_worker_seldom_waits_for_redis(clock: Clock) -> None:
     buckets = Simulated(clock)
-    one = Allowances(buckets, Rate(per_s=10_000.0, size=20_000), clock).hand("acme", "rate")
+    one = RateLimiter(buckets, RateLimit(per_s=10_000.0, size=20_000), clock).local_tokens(
+        "acme", "rate"
+    )
     waited = 0
 
     for _ in range(5_000):
@@ -128,7 +132,9 @@ async def test_the_faster_they_come_the_fewer_wait_for_redis(
     clock: Clock, asked_per_s: int, waiting_max: float
 ) -> None:
     buckets, random = Simulated(clock), Random(1)  # noqa: S311  the same arrivals every time
-    one = Allowances(buckets, Rate(per_s=500.0, size=1_000), clock).hand("acme", "rate")
+    one = RateLimiter(buckets, RateLimit(per_s=500.0, size=1_000), clock).local_tokens(
+        "acme", "rate"
+    )
     waited = 0
 
     for _ in range(60 * asked_per_s):
@@ -176,38 +182,38 @@ async def test_a_waiter_that_is_cancelled_takes_nobody_along(
     assert await stays
 
 
-async def test_redis_keeps_the_bucket_for_all(new_store: Callable[..., Store]) -> None:
+async def test_redis_keeps_the_bucket_for_all(new_store: Callable[..., RedisStore]) -> None:
     stores = [new_store(), new_store()]
 
-    taken = [await stores[turn % 2].take("acme", "rate", RATE, 15) for turn in range(4)]
+    taken = [await stores[turn % 2].take_tokens("acme", "rate", RATE, 15) for turn in range(4)]
 
     assert [each.tokens for each in taken[:3]] == [15, 15, 10]
     assert taken[2].left == 0
     assert 0 < taken[2].wait_s <= 1 / RATE.per_s
     await asyncio.sleep(0.3)
-    assert 5 <= (await stores[0].take("acme", "rate", RATE, 40)).tokens <= 40
-    assert (await stores[0].take("acme", "other", RATE, 40)).tokens == 40
-    assert (await stores[0].take("beta", "rate", RATE, 40)).tokens == 40
+    assert 5 <= (await stores[0].take_tokens("acme", "rate", RATE, 40)).tokens <= 40
+    assert (await stores[0].take_tokens("acme", "other", RATE, 40)).tokens == 40
+    assert (await stores[0].take_tokens("beta", "rate", RATE, 40)).tokens == 40
 
 
-async def test_a_bucket_is_gone_once_it_would_be_full(new_store: Callable[..., Store]) -> None:
+async def test_a_bucket_is_gone_once_it_would_be_full(new_store: Callable[..., RedisStore]) -> None:
     store = new_store()
-    await store.take("acme", "rate", Rate(per_s=1_000.0, size=10), 5)
+    await store.take_tokens("acme", "rate", RateLimit(per_s=1_000.0, size=10), 5)
 
     await asyncio.sleep(1.2)
 
-    assert await store.recall("acme", "rate") is None
+    assert await store.get("acme", "rate") is None
 
 
 async def test_without_redis_all_hands_of_a_bucket_together_get_its_rate(
     buckets: Simulated, clock: Clock
 ) -> None:
     buckets.is_away = True
-    allowances = Allowances(buckets, RATE, clock)
-    hands = [allowances.hand("acme", "rate") for _ in range(50)]
+    allowances = RateLimiter(buckets, RATE, clock)
+    hands = [allowances.local_tokens("acme", "rate") for _ in range(50)]
 
     through = [await spend(each) for _ in range(3) for each in hands]
 
     assert sum(through) == RATE.size
-    assert await spend(allowances.hand("acme", "another"))
-    assert await spend(allowances.hand("beta", "rate"))
+    assert await spend(allowances.local_tokens("acme", "another"))
+    assert await spend(allowances.local_tokens("beta", "rate"))

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.answers import Asked, Computed
-from cache.redis.store import Store
+from cache.answers import CacheLookup, ComputedAnswer
+from cache.redis.store import RedisStore
 from tests.cache.histories import at
 from tests.cache.index import Index
-from tests.cache.worker import Truth, Worker
+from tests.cache.worker import FakeChangeLog, Worker
 
 pytestmark = pytest.mark.anyio
 
@@ -40,12 +40,12 @@ async def test_another_worker_is_answered_from_redis(new_worker: NewWorker) -> N
 
     served = await new_worker().ask("key", index, acme=3)
 
-    assert (served.tier, served.body, served.good) == ("redis", b"one", at(acme=3))
+    assert (served.tier, served.body, served.valid_until) == ("redis", b"one", at(acme=3))
     assert index.asked == 1
 
 
 async def test_a_change_that_nobody_drained_is_seen_by_the_next_reader(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     await new_worker().ask("key", Index(b"old", acme=3), acme=3)
     truth.commit("acme")
@@ -60,7 +60,7 @@ async def test_a_change_that_nobody_drained_is_seen_by_the_next_reader(
 
 
 async def test_a_racing_fill_that_missed_the_change_is_refused(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     filler, writer = new_worker(), new_worker()
     old, new = Index(b"old", acme=3), Index(b"new", acme=4)
@@ -78,7 +78,9 @@ async def test_a_racing_fill_that_missed_the_change_is_refused(
     assert (await new_worker().ask("key", new, acme=4)).body == b"new"
 
 
-async def test_a_fill_that_saw_the_change_is_kept(new_worker: NewWorker, truth: Truth) -> None:
+async def test_a_fill_that_saw_the_change_is_kept(
+    new_worker: NewWorker, truth: FakeChangeLog
+) -> None:
     writer, new = new_worker(), Index(b"new", acme=4)
     await new_worker().ask("other", Index(b"old", acme=3), acme=3)
 
@@ -90,7 +92,7 @@ async def test_a_fill_that_saw_the_change_is_kept(new_worker: NewWorker, truth: 
 
 
 async def test_an_answer_newer_than_what_is_drained_says_how_new_it_is(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker, asked_before = new_worker(), {"acme": 3}
     truth.commit("acme")  # after somebody has asked, and before the rows are read
@@ -98,12 +100,12 @@ async def test_an_answer_newer_than_what_is_drained_says_how_new_it_is(
 
     served = await worker.ask("key", Index(b"none", acme=4), **asked_before)
 
-    assert (served.tier, served.body, served.good) == ("redis", b"new", at(acme=4))
+    assert (served.tier, served.body, served.valid_until) == ("redis", b"new", at(acme=4))
     assert (await worker.ask("key", Index(b"none", acme=4), acme=4)).tier == "memory"
 
 
 async def test_an_answer_is_served_only_if_all_that_it_depends_on_vouches_for_it(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     before, after = {"acme": 3, "public": 7}, {"acme": 3, "public": 8}
     await new_worker().ask("key", Index(b"old", acme=3, public=7), **before)
@@ -118,7 +120,7 @@ async def test_an_answer_is_served_only_if_all_that_it_depends_on_vouches_for_it
 
 
 async def test_what_depends_on_less_is_served_whatever_becomes_of_the_rest(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     await new_worker().ask("own", Index(b"own", acme=3), acme=3)
     await new_worker().ask("both", Index(b"both", acme=3, public=7), acme=3, public=7)
@@ -134,7 +136,9 @@ async def test_the_same_key_of_two_tenants_is_two_answers(new_worker: NewWorker)
     await new_worker().ask("key", Index(b"acme's", acme=3), acme=3)
 
     zetas = Index(b"zeta's", zeta=3)
-    served = await new_worker().answers.get(Asked("zeta", "key"), at(zeta=3), zetas)
+    served = await new_worker().answers.get_or_compute(
+        CacheLookup("zeta", "key"), at(zeta=3), zetas
+    )
 
     assert (served.tier, served.body) == ("miss", b"zeta's")
 
@@ -142,18 +146,18 @@ async def test_the_same_key_of_two_tenants_is_two_answers(new_worker: NewWorker)
 async def test_an_answer_that_lacks_a_part_is_served_and_not_kept(new_worker: NewWorker) -> None:
     worker = new_worker()
 
-    async def partial() -> Computed:
-        return Computed(b"partial", at(acme=3), whole=False)
+    async def partial() -> ComputedAnswer:
+        return ComputedAnswer(b"partial", at(acme=3), is_complete=False)
 
     served = await worker.ask("key", partial, acme=3)
     again = await worker.ask("key", Index(b"whole", acme=3), acme=3)
 
-    assert (served.body, served.whole) == (b"partial", False)
+    assert (served.body, served.is_complete) == (b"partial", False)
     assert (again.tier, again.body) == ("miss", b"whole")
 
 
 async def test_callers_who_know_of_a_newer_change_do_not_join_an_older_fill(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker, old, new = new_worker(), Index(b"old", acme=3), Index(b"new", acme=4)
     old.may_end.clear()
@@ -191,7 +195,7 @@ async def test_who_waits_for_a_computation_that_fails_computes_itself(
     waiter, index = new_worker(), Index(b"mine", acme=3)
     may_fail, begun = asyncio.Event(), asyncio.Event()
 
-    async def failing() -> Computed:
+    async def failing() -> ComputedAnswer:
         begun.set()
         await may_fail.wait()
         raise ConnectionError
@@ -210,7 +214,7 @@ async def test_who_waits_for_a_computation_that_fails_computes_itself(
 
 @pytest.mark.parametrize("lost", ["state", "entries", "key"])
 async def test_whatever_redis_evicts_the_answer_stays_right(
-    new_worker: NewWorker, truth: Truth, store: Store, redis: Redis, lost: str
+    new_worker: NewWorker, truth: FakeChangeLog, store: RedisStore, redis: Redis, lost: str
 ) -> None:
     await new_worker().ask("key", Index(b"old", acme=3), acme=3)
 
@@ -224,7 +228,7 @@ async def test_whatever_redis_evicts_the_answer_stays_right(
 
 
 async def test_an_entry_that_outlived_an_evicted_state_is_no_entry(
-    new_worker: NewWorker, store: Store, redis: Redis
+    new_worker: NewWorker, store: RedisStore, redis: Redis
 ) -> None:
     await new_worker().ask("key", Index(b"old", acme=3), acme=3)
 
@@ -235,7 +239,7 @@ async def test_an_entry_that_outlived_an_evicted_state_is_no_entry(
 
 
 async def test_a_state_made_on_another_process_counts_as_none(
-    new_worker: NewWorker, store: Store, redis: Redis
+    new_worker: NewWorker, store: RedisStore, redis: Redis
 ) -> None:
     await new_worker().ask("key", Index(b"old", acme=3), acme=3)
     state = await raw(redis, store.name("acme", "state"))
@@ -264,7 +268,7 @@ async def test_a_state_made_on_another_process_counts_as_none(
     ids=["altered", "cut", "cut in its head", "another format", "no line", "empty", "garbage"],
 )
 async def test_a_poisoned_entry_is_not_served(
-    new_worker: NewWorker, store: Store, redis: Redis, poison: Callable[[bytes], bytes]
+    new_worker: NewWorker, store: RedisStore, redis: Redis, poison: Callable[[bytes], bytes]
 ) -> None:
     await new_worker().ask("key", Index(b"old", acme=3), acme=3)
     name = store.name("acme", "key")

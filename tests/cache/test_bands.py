@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cache.semantic import similarity_buckets
-from cache.semantic.similarity_buckets import EDGES, VERIFIED_MAX, Counts
+from cache.semantic.similarity_buckets import EDGES, VERIFIED_MAX, BucketCounts
 
 
-def counts(verified: int, wrong: int) -> Counts:
-    return Counts(seen=verified, served=0, verified=verified, wrong=wrong)
+def counts(verified: int, wrong: int) -> BucketCounts:
+    return BucketCounts(seen=verified, served=0, verified=verified, wrong=wrong)
 
 
 @pytest.mark.parametrize(
@@ -31,14 +31,16 @@ def counts(verified: int, wrong: int) -> Counts:
 def test_the_bound_is_that_of_clopper_and_pearson(
     verified: int, wrong: int, expected: float
 ) -> None:
-    assert similarity_buckets.bound(counts(verified, wrong)) == pytest.approx(expected, abs=5e-4)
+    assert similarity_buckets.error_upper_bound(counts(verified, wrong)) == pytest.approx(
+        expected, abs=5e-4
+    )
 
 
 @pytest.mark.parametrize(("verified", "wrong"), [(1, 0), (7, 3), (30, 1), (60, 59), (400, 12)])
 def test_so_few_wrong_ones_have_one_chance_in_twenty_at_the_bound(
     verified: int, wrong: int
 ) -> None:
-    chance = similarity_buckets.bound(counts(verified, wrong))
+    chance = similarity_buckets.error_upper_bound(counts(verified, wrong))
 
     # The binomial distribution, term by term.
     term, total = (1 - chance) ** verified, 0.0
@@ -49,8 +51,8 @@ def test_so_few_wrong_ones_have_one_chance_in_twenty_at_the_bound(
 
 
 def test_nothing_verified_and_nothing_right_bound_nothing() -> None:
-    assert similarity_buckets.bound(counts(0, 0)) == 1.0
-    assert similarity_buckets.bound(counts(7, 7)) == 1.0
+    assert similarity_buckets.error_upper_bound(counts(0, 0)) == 1.0
+    assert similarity_buckets.error_upper_bound(counts(7, 7)) == 1.0
 
 
 @given(st.integers(1, 9_000), st.data())
@@ -58,11 +60,11 @@ def test_more_wrong_ones_raise_the_bound_and_more_right_ones_lower_it(
     verified: int, data: st.DataObject
 ) -> None:
     wrong = data.draw(st.integers(0, verified - 1))
-    bound = similarity_buckets.bound(counts(verified, wrong))
+    bound = similarity_buckets.error_upper_bound(counts(verified, wrong))
 
     assert wrong / verified < bound <= 1
-    assert similarity_buckets.bound(counts(verified, wrong + 1)) > bound
-    assert similarity_buckets.bound(counts(verified + 1, wrong)) < bound
+    assert similarity_buckets.error_upper_bound(counts(verified, wrong + 1)) > bound
+    assert similarity_buckets.error_upper_bound(counts(verified + 1, wrong)) < bound
 
 
 def test_a_band_opens_at_299_right_answers_in_a_row_and_not_before() -> None:
@@ -72,15 +74,19 @@ def test_a_band_opens_at_299_right_answers_in_a_row_and_not_before() -> None:
 
 
 def test_every_similarity_from_the_first_edge_on_lies_in_one_band() -> None:
-    assert similarity_buckets.band(EDGES[0] - 1e-6) is None
-    assert similarity_buckets.band(EDGES[0]) == 0
-    assert similarity_buckets.band(1.0) == similarity_buckets.band(1.0001) == len(EDGES) - 1
+    assert similarity_buckets.bucket_of(EDGES[0] - 1e-6) is None
+    assert similarity_buckets.bucket_of(EDGES[0]) == 0
+    assert (
+        similarity_buckets.bucket_of(1.0) == similarity_buckets.bucket_of(1.0001) == len(EDGES) - 1
+    )
     for number in range(len(EDGES)):
-        first, last = similarity_buckets.span(number)
+        first, last = similarity_buckets.bucket_bounds(number)
         assert (
-            similarity_buckets.band(first) == number == similarity_buckets.band((first + last) / 2)
+            similarity_buckets.bucket_of(first)
+            == number
+            == similarity_buckets.bucket_of((first + last) / 2)
         )
-    assert similarity_buckets.span(len(EDGES) - 1)[1] == 1.0
+    assert similarity_buckets.bucket_bounds(len(EDGES) - 1)[1] == 1.0
 
 
 def test_a_shut_band_verifies_all_that_it_sees_and_an_open_one_some() -> None:
@@ -98,13 +104,13 @@ def test_a_shut_band_verifies_all_that_it_sees_and_an_open_one_some() -> None:
 def test_old_counts_fade_so_that_a_band_can_change_its_mind() -> None:
     once_right = counts(VERIFIED_MAX, 0)
 
-    faded = similarity_buckets.aged(once_right)
+    faded = similarity_buckets.decay(once_right)
 
     assert faded.verified == VERIFIED_MAX // 2
     assert faded.seen == once_right.seen
     assert similarity_buckets.is_open(faded, 0.002)
-    assert similarity_buckets.aged(counts(VERIFIED_MAX, 3)).wrong == 2
-    assert similarity_buckets.aged(counts(VERIFIED_MAX - 1, 3)) == counts(VERIFIED_MAX - 1, 3)
+    assert similarity_buckets.decay(counts(VERIFIED_MAX, 3)).wrong == 2
+    assert similarity_buckets.decay(counts(VERIFIED_MAX - 1, 3)) == counts(VERIFIED_MAX - 1, 3)
 
 
 @pytest.mark.parametrize(

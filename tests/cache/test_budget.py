@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cache.redis.call_timeout import Budget
+from cache.redis.call_timeout import CallTimeout
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ async def test_what_does_not_come_is_given_up(ends: tuple[socket.socket, socket.
     ours, _ = ends
 
     with pytest.raises(TimeoutError):
-        async with Budget(BUDGET_S):
+        async with CallTimeout(BUDGET_S):
             await asyncio.get_running_loop().sock_recv(ours, 100)
 
 
@@ -41,7 +41,7 @@ async def test_what_came_while_the_loop_was_busy_came_in_time(
     ours, theirs = ends
     loop = asyncio.get_running_loop()
 
-    async with Budget(BUDGET_S):
+    async with CallTimeout(BUDGET_S):
         waiting = asyncio.ensure_future(loop.sock_recv(ours, 100))
         await asyncio.sleep(0)
         theirs.send(b"here it is")
@@ -55,7 +55,7 @@ async def test_whoever_gives_up_on_the_caller_is_not_taken_for_the_time(
     ours, _ = ends
 
     async def ask() -> None:
-        async with Budget(60):
+        async with CallTimeout(60):
             await asyncio.get_running_loop().sock_recv(ours, 100)
 
     asking = asyncio.create_task(ask())

@@ -7,12 +7,12 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from cache.redis.breaker import Breaker
-from cache.redis.store import Store
+from cache.redis.breaker import RedisBreaker
+from cache.redis.store import RedisStore
 from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.own_server import server, until
-from tests.cache.worker import Truth, Worker
+from tests.cache.worker import FakeChangeLog, Worker
 
 pytestmark = pytest.mark.anyio
 
@@ -42,15 +42,15 @@ async def test_a_cluster_refuses_what_touches_two_slots(node: Redis) -> None:
 
 
 async def test_answers_are_filled_served_and_dropped_on_a_cluster(node: Redis) -> None:
-    store = Store(
+    store = RedisStore(
         node,
-        Breaker(time.monotonic),
+        RedisBreaker(time.monotonic),
         prefix="test:",
         budget_s=5.0,
         lifetime_s=60.0,
         entries_max=2,
     )
-    truth = Truth(acme=3)
+    truth = FakeChangeLog(acme=3)
 
     def new_worker() -> Worker:
         return Worker(store, truth)

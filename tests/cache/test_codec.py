@@ -2,23 +2,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache.protocol import Mark, Progress, Revisions, State
+from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
 from cache.redis import codec
-from cache.redis.codec import Entry, Head
+from cache.redis.codec import Entry, EntryHeader
 
 nonces = st.binary(min_size=8, max_size=8).map(bytes.hex)
 numbers = st.integers(min_value=0, max_value=2**63 - 1)
 names = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,62}", fullmatch=True)
 histories = st.from_regex(r"[0-9a-f]{1,16}", fullmatch=True)
 numbered = st.dictionaries(names, numbers, min_size=1, max_size=2)
-marks = st.builds(Mark, nonces, st.builds(Revisions, histories, numbered))
+marks = st.builds(EntryVersion, nonces, st.builds(Revisions, histories, numbered))
 entries = st.builds(Entry, marks, st.binary(), st.binary(), st.binary())
 states = st.builds(
     State,
     st.just("f" * 80),
     nonces,
     histories,
-    st.dictionaries(names, st.builds(Progress, numbers, numbers), min_size=1, max_size=2),
+    st.dictionaries(names, st.builds(PartitionProgress, numbers, numbers), min_size=1, max_size=2),
 )
 
 
@@ -28,7 +28,9 @@ def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
     bodiless = raw[: len(raw) - len(entry.body)]
 
     assert codec.decode_entry(raw) == entry
-    assert codec.decode_head(bodiless) == Head(entry.mark, entry.record, entry.question)
+    assert codec.decode_header(bodiless) == EntryHeader(
+        entry.version, entry.dependencies, entry.question
+    )
 
 
 @given(states)
@@ -57,13 +59,13 @@ def test_an_entry_of_another_format_is_no_entry(entry: Entry, start: bytes) -> N
     raw = start + codec.encode_entry(entry).removeprefix(b"3 ")
 
     assert codec.decode_entry(raw) is None
-    assert codec.decode_head(raw) is None
+    assert codec.decode_header(raw) is None
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_are_too_strange_to_be_refused(raw: bytes) -> None:
     assert codec.decode_entry(raw) is None
-    assert codec.decode_head(raw) is None
+    assert codec.decode_header(raw) is None
     assert codec.decode_state(raw) is None
 
 

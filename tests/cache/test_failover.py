@@ -8,12 +8,12 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.errors import CacheUnavailable
-from cache.redis.breaker import Breaker
-from cache.redis.store import Sight, Store
+from cache.redis.breaker import RedisBreaker
+from cache.redis.store import CacheSnapshot, RedisStore
 from tests.cache.histories import HISTORY
 from tests.cache.index import Index
 from tests.cache.own_server import server, until
-from tests.cache.worker import Truth, Worker
+from tests.cache.worker import FakeChangeLog, Worker
 
 pytestmark = pytest.mark.anyio
 
@@ -44,10 +44,10 @@ async def promote(replica: Redis) -> None:
     await replica.replicaof("NO", "ONE")
 
 
-def store_on(client: Redis) -> Store:
-    return Store(
+def store_on(client: Redis) -> RedisStore:
+    return RedisStore(
         client,
-        Breaker(time.monotonic),
+        RedisBreaker(time.monotonic),
         prefix="test:",
         budget_s=5.0,
         lifetime_s=60.0,
@@ -55,16 +55,16 @@ def store_on(client: Redis) -> Store:
     )
 
 
-async def fill(store: Store, key: str) -> None:
-    worker = Worker(store, Truth(acme=3))
+async def fill(store: RedisStore, key: str) -> None:
+    worker = Worker(store, FakeChangeLog(acme=3))
     await worker.ask(key, Index(b"old", acme=3), acme=3)
 
 
-async def registered(store: Store, sight: Sight) -> set[str]:
+async def registered(store: RedisStore, sight: CacheSnapshot) -> set[str]:
     assert sight.state is not None
     page = await store.scan(sight, sight.state.nonce, after=0)
     assert page is not None
-    return {listed.key for listed in page.listed}
+    return {listed.key for listed in page.records}
 
 
 async def test_a_promoted_replica_believes_no_state_of_its_master(
@@ -75,7 +75,7 @@ async def test_a_promoted_replica_believes_no_state_of_its_master(
     await master.wait(1, 5_000)
 
     await promote(replica)
-    sight = await store_on(replica).look("acme", HISTORY, "key")
+    sight = await store_on(replica).lookup("acme", HISTORY, "key")
 
     assert sight.entry is not None
     assert sight.state is None
@@ -86,20 +86,20 @@ async def test_a_server_demoted_and_promoted_again_believes_no_state_of_before(
 ) -> None:
     first, second = pair
     await fill(store_on(first), "key")
-    assert (await store_on(first).look("acme", HISTORY, "key")).state is not None
+    assert (await store_on(first).lookup("acme", HISTORY, "key")).state is not None
 
     await promote(second)
     await follow(first, second)
     await promote(first)
 
-    assert (await store_on(first).look("acme", HISTORY, "key")).state is None
+    assert (await store_on(first).lookup("acme", HISTORY, "key")).state is None
 
 
 async def test_a_scan_counts_only_on_the_server_that_was_seen(pair: tuple[Redis, Redis]) -> None:
     master, replica = pair
     await fill(store_on(master), "key")
     await master.wait(1, 5_000)
-    sight = await store_on(master).look("acme", HISTORY, "key")
+    sight = await store_on(master).lookup("acme", HISTORY, "key")
     assert await registered(store_on(master), sight) == {"key"}
 
     await promote(replica)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cache.question_index import Families
+from cache.question_index import QuestionIndex
 from cache.semantic import cached_question
-from cache.semantic.cached_question import Question
+from cache.semantic.cached_question import CachedQuestion
 
 FAMILY, OTHER_FAMILY = "00" * 16, "ff" * 16
 DIMENSIONS = 8
@@ -19,19 +19,19 @@ def vector(seed: int, dimensions: int = DIMENSIONS) -> NDArray[np.float16]:
     return (drawn / np.linalg.norm(drawn)).astype(np.float16)
 
 
-def asked(seed: int, family: str = FAMILY) -> Question:
-    return Question(family, f"question {seed}?", vector(seed))
+def asked(seed: int, family: str = FAMILY) -> CachedQuestion:
+    return CachedQuestion(family, f"question {seed}?", vector(seed))
 
 
 def test_a_question_comes_back_as_it_was() -> None:
-    first = Question(FAMILY, "quantos dias de férias?", vector(1))
+    first = CachedQuestion(FAMILY, "quantos dias de férias?", vector(1))
 
     back = cached_question.decode(first.encode())
 
     assert back is not None
     assert (back.family, back.text) == (first.family, first.text)
     assert back.vector.tobytes() == first.vector.tobytes()
-    assert len(Question(FAMILY, "short", vector(1, 256)).encode()) == 3 + 16 + 512 + 5
+    assert len(CachedQuestion(FAMILY, "short", vector(1, 256)).encode()) == 3 + 16 + 512 + 5
 
 
 @given(st.binary(max_size=200))
@@ -48,16 +48,16 @@ def test_a_question_of_another_format_is_none() -> None:
     assert cached_question.decode(record[: 3 + 16 + 5]) is None
     assert cached_question.decode(record + b"\xff") is None
     assert (
-        cached_question.decode(Question(FAMILY, "?", np.full(4, np.nan, np.float16)).encode())
+        cached_question.decode(CachedQuestion(FAMILY, "?", np.full(4, np.nan, np.float16)).encode())
         is None
     )
 
 
 def test_the_nearest_of_the_family_come_first_and_no_other_family_at_all() -> None:
-    families = Families()
+    families = QuestionIndex()
     for seed in range(40):
         families.add(f"key-{seed:02}", asked(seed).encode())
-    families.add("stranger", Question(OTHER_FAMILY, "question 7?", vector(7)).encode())
+    families.add("stranger", CachedQuestion(OTHER_FAMILY, "question 7?", vector(7)).encode())
 
     found = families.nearest(FAMILY, vector(7).astype(np.float32), 5)
 
@@ -70,7 +70,7 @@ def test_the_nearest_of_the_family_come_first_and_no_other_family_at_all() -> No
 
 
 def test_equal_similarities_go_by_their_keys() -> None:
-    families = Families()
+    families = QuestionIndex()
     for key in ("c", "a", "d", "b"):
         families.add(key, asked(1).encode())
 
@@ -80,7 +80,7 @@ def test_equal_similarities_go_by_their_keys() -> None:
 
 
 def test_a_record_that_can_not_be_read_only_takes_its_key_away() -> None:
-    families = Families()
+    families = QuestionIndex()
     families.add("key", asked(1).encode())
 
     families.add("key", b"\x09 written by another version")
@@ -90,10 +90,10 @@ def test_a_record_that_can_not_be_read_only_takes_its_key_away() -> None:
 
 
 def test_a_vector_of_another_judge_never_meets_these() -> None:
-    families = Families()
+    families = QuestionIndex()
     families.add("key", asked(1).encode())
 
-    families.add("other", Question(FAMILY, "?", vector(1, DIMENSIONS * 2)).encode())
+    families.add("other", CachedQuestion(FAMILY, "?", vector(1, DIMENSIONS * 2)).encode())
 
     assert len(families) == 1
     assert families.nearest(FAMILY, vector(1, DIMENSIONS * 2).astype(np.float32), 5) == []
@@ -113,8 +113,8 @@ def test_a_vector_of_another_judge_never_meets_these() -> None:
 def test_after_any_history_the_nearest_are_those_of_a_plain_search(
     history: list[tuple[str, int, int, str]],
 ) -> None:
-    families = Families()
-    held: dict[str, Question] = {}
+    families = QuestionIndex()
+    held: dict[str, CachedQuestion] = {}
     for what, key, seed, family in history:
         if what == "add":
             families.add(str(key), asked(seed, family).encode())

@@ -26,7 +26,7 @@ class Lexicon:
         return lexical.stem(word, language)
 
     def share(self, word: str, language: str) -> float:
-        return lexical.share(word, language)
+        return lexical.word_share(word, language)
 
 
 def objections(cached: str, asked: str, *languages: str) -> frozenset[Guard]:

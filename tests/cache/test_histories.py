@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from cache.answers import Asked, Computed
+from cache.answers import CacheLookup, ComputedAnswer
 from cache.protocol import Revisions
-from cache.redis.store import Store
+from cache.redis.store import RedisStore
 from tests.cache.histories import at
 from tests.cache.index import Index
-from tests.cache.worker import Truth, Worker
+from tests.cache.worker import FakeChangeLog, Worker
 
 pytestmark = pytest.mark.anyio
 
@@ -18,10 +18,10 @@ ELSEWHERE = Revisions("b2", {"acme": 3})
 
 
 async def ask(worker: Worker, body: bytes, revisions: Revisions) -> tuple[str, bytes]:
-    async def compute() -> Computed:
-        return Computed(body, revisions)
+    async def compute() -> ComputedAnswer:
+        return ComputedAnswer(body, revisions)
 
-    served = await worker.answers.get(Asked("acme", "key"), revisions, compute)
+    served = await worker.answers.get_or_compute(CacheLookup("acme", "key"), revisions, compute)
     return served.tier, served.body
 
 
@@ -36,33 +36,33 @@ async def test_the_same_revision_of_two_histories_is_two_answers_in_memory(
 
 
 async def test_what_redis_holds_of_another_history_is_gone(
-    new_worker: NewWorker, store: Store
+    new_worker: NewWorker, store: RedisStore
 ) -> None:
     await ask(new_worker(), b"lost", at(acme=3))
 
     assert await ask(new_worker(), b"now", ELSEWHERE) == ("miss", b"now")
     assert await ask(new_worker(), b"never", ELSEWHERE) == ("redis", b"now")
-    assert (await store.look("acme", "a1", "key")).state is None
+    assert (await store.lookup("acme", "a1", "key")).state is None
 
 
 async def test_an_answer_computed_in_another_history_is_not_stored(
-    new_worker: NewWorker, store: Store
+    new_worker: NewWorker, store: RedisStore
 ) -> None:
     worker = new_worker()
 
-    async def compute() -> Computed:
-        return Computed(b"from the server that lives on", ELSEWHERE)
+    async def compute() -> ComputedAnswer:
+        return ComputedAnswer(b"from the server that lives on", ELSEWHERE)
 
-    served = await worker.answers.get(Asked("acme", "key"), at(acme=3), compute)
+    served = await worker.answers.get_or_compute(CacheLookup("acme", "key"), at(acme=3), compute)
 
     assert not served.stored
     assert "refused" in worker.events
-    assert (await store.look("acme", "a1", "key")).entry is None
+    assert (await store.lookup("acme", "a1", "key")).entry is None
     assert await ask(worker, b"right", at(acme=3)) == ("miss", b"right")
 
 
 async def test_changes_of_another_history_drain_nothing(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = new_worker()
     await worker.ask("key", Index(b"one", acme=3), acme=3)
@@ -76,7 +76,7 @@ async def test_changes_of_another_history_drain_nothing(
 
 
 async def test_a_redis_that_is_ahead_of_the_database_is_not_believed(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     truth.commit("acme", b"other")
     await new_worker().ask("key", Index(b"lost", acme=4), acme=4)
@@ -91,7 +91,7 @@ async def test_a_redis_that_is_ahead_of_the_database_is_not_believed(
 
 
 async def test_a_redis_that_is_ahead_of_a_reader_alone_is_believed(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     await new_worker().ask("key", Index(b"one", b"leave", acme=3), acme=3)
     truth.commit("acme", b"other")

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.redis.store import Store
+from cache.redis.store import RedisStore
 from tests.cache.histories import at
 from tests.cache.index import Index
-from tests.cache.worker import Truth, Worker
+from tests.cache.worker import FakeChangeLog, Worker
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +29,7 @@ async def tier(worker: Worker, key: str, **revisions: int) -> str:
 
 
 async def test_a_change_takes_the_entries_that_depend_on_it_and_no_other(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     writer = new_worker()
     await fill(writer, "one", "two", "three")
@@ -44,7 +44,7 @@ async def test_a_change_takes_the_entries_that_depend_on_it_and_no_other(
 
 
 async def test_memory_is_renewed_by_redis_if_the_change_spared_the_answer(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = new_worker()
     await fill(worker, "one", "two")
@@ -57,7 +57,7 @@ async def test_memory_is_renewed_by_redis_if_the_change_spared_the_answer(
 
 
 async def test_a_worker_that_drains_again_reads_only_what_is_new(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     writer, other = new_worker(), new_worker()
     await fill(other, "one", "two")
@@ -74,7 +74,7 @@ async def test_a_worker_that_drains_again_reads_only_what_is_new(
 
 
 async def test_a_key_that_was_filled_again_dies_of_what_it_depends_on_now(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     writer, other = new_worker(), new_worker()
     await fill(other, "one")
@@ -91,7 +91,9 @@ async def test_a_key_that_was_filled_again_dies_of_what_it_depends_on_now(
     assert await tier(new_worker(), "one", acme=6) == "miss"
 
 
-async def test_both_partitions_are_drained_together(new_worker: NewWorker, truth: Truth) -> None:
+async def test_both_partitions_are_drained_together(
+    new_worker: NewWorker, truth: FakeChangeLog
+) -> None:
     writer = new_worker()
     revisions = {"acme": 3, "public": 7}
     for key in (b"own", b"public", b"neither"):
@@ -108,7 +110,7 @@ async def test_both_partitions_are_drained_together(new_worker: NewWorker, truth
 
 
 async def test_drains_of_many_writers_at_once_all_get_through(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     workers = [new_worker() for _ in range(4)]
     await fill(workers[0], "one", "two")
@@ -126,7 +128,7 @@ async def test_drains_of_many_writers_at_once_all_get_through(
 
 
 async def test_a_change_that_is_drained_already_costs_one_look(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = new_worker()
     await fill(worker, "one")
@@ -140,7 +142,7 @@ async def test_a_change_that_is_drained_already_costs_one_look(
 
 
 async def test_changes_that_are_forgotten_doom_everything(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = new_worker()
     await fill(worker, "one")
@@ -153,7 +155,7 @@ async def test_changes_that_are_forgotten_doom_everything(
 
 
 async def test_many_doomed_at_once_are_dropped_by_a_new_nonce(
-    new_worker: NewWorker, truth: Truth, store: Store
+    new_worker: NewWorker, truth: FakeChangeLog, store: RedisStore
 ) -> None:
     worker = Worker(store, truth, drops_max=2)
     await fill(worker, "one", "two", "three", "four")
@@ -166,7 +168,7 @@ async def test_many_doomed_at_once_are_dropped_by_a_new_nonce(
 
 
 async def test_without_the_truth_nothing_is_dropped_and_nothing_served(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = new_worker()
     await fill(worker, "one")
@@ -182,7 +184,7 @@ async def test_without_the_truth_nothing_is_dropped_and_nothing_served(
 
 
 async def test_every_drain_is_timed_whatever_becomes_of_it(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = new_worker()
     await fill(worker, "one")
@@ -198,7 +200,7 @@ async def test_every_drain_is_timed_whatever_becomes_of_it(
 
 
 async def test_an_entry_that_can_not_be_read_dies_of_any_change(
-    new_worker: NewWorker, truth: Truth, store: Store, redis: Redis
+    new_worker: NewWorker, truth: FakeChangeLog, store: RedisStore, redis: Redis
 ) -> None:
     await fill(new_worker(), "one", "two")
     await redis.set(store.name("acme", "one"), b"of another version")
@@ -211,7 +213,7 @@ async def test_an_entry_that_can_not_be_read_dies_of_any_change(
 
 
 async def test_an_entry_whose_registry_was_lost_is_dropped_with_all_others(
-    new_worker: NewWorker, truth: Truth, store: Store, redis: Redis
+    new_worker: NewWorker, truth: FakeChangeLog, store: RedisStore, redis: Redis
 ) -> None:
     worker = new_worker()
     await fill(worker, "one")

@@ -11,9 +11,9 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError, ResponseError
 
 from cache.errors import CacheUnavailable
-from cache.redis.breaker import Breaker
-from cache.redis.pipelined_connection import Line
-from cache.redis.store import Store
+from cache.redis.breaker import RedisBreaker
+from cache.redis.pipelined_connection import PipelinedConnection
+from cache.redis.store import RedisStore
 from gateway.embedded.embedded_servers import Servers
 from tests.cache.own_server import server
 
@@ -31,8 +31,8 @@ async def client(servers: Servers) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture
-def line(client: Redis) -> Line:
-    return Line(client)
+def line(client: Redis) -> PipelinedConnection:
+    return PipelinedConnection(client)
 
 
 @pytest.fixture
@@ -45,32 +45,34 @@ async def turns(count: int) -> None:
         await asyncio.sleep(0)
 
 
-async def test_what_is_asked_at_once_is_answered_to_each_on_one_connection(line: Line) -> None:
+async def test_what_is_asked_at_once_is_answered_to_each_on_one_connection(
+    line: PipelinedConnection,
+) -> None:
     words = [f"word {number}" for number in range(50)]
 
-    echoes = await asyncio.gather(*(line.ask("ECHO", word) for word in words))
-    connections = await asyncio.gather(*(line.ask("CLIENT", "ID") for _ in words))
+    echoes = await asyncio.gather(*(line.send("ECHO", word) for word in words))
+    connections = await asyncio.gather(*(line.send("CLIENT", "ID") for _ in words))
 
     assert echoes == [word.encode() for word in words]
     assert len(set(connections)) == 1
 
 
-async def test_whoever_gives_up_leaves_the_others_theirs(line: Line) -> None:
-    await line.ask("PING")
-    impatient = [asyncio.create_task(line.ask("ECHO", "nobody's")) for _ in range(3)]
-    patient = asyncio.create_task(line.ask("ECHO", "mine"))
+async def test_whoever_gives_up_leaves_the_others_theirs(line: PipelinedConnection) -> None:
+    await line.send("PING")
+    impatient = [asyncio.create_task(line.send("ECHO", "nobody's")) for _ in range(3)]
+    patient = asyncio.create_task(line.send("ECHO", "mine"))
     await asyncio.sleep(0)
     for each in impatient:
         each.cancel()
 
     async with asyncio.timeout(LATE_S):
         assert await patient == b"mine"
-        assert await line.ask("ECHO", "after") == b"after"
+        assert await line.send("ECHO", "after") == b"after"
 
 
-async def test_a_refusal_is_for_whoever_asked(line: Line) -> None:
-    refused = asyncio.create_task(line.ask("NO-SUCH-COMMAND"))
-    told = asyncio.create_task(line.ask("ECHO", "mine"))
+async def test_a_refusal_is_for_whoever_asked(line: PipelinedConnection) -> None:
+    refused = asyncio.create_task(line.send("NO-SUCH-COMMAND"))
+    told = asyncio.create_task(line.send("ECHO", "mine"))
 
     async with asyncio.timeout(LATE_S):
         with pytest.raises(ResponseError):
@@ -78,21 +80,23 @@ async def test_a_refusal_is_for_whoever_asked(line: Line) -> None:
         assert await told == b"mine"
 
 
-async def test_what_the_server_has_closed_is_opened_again(line: Line, servers: Servers) -> None:
-    first = await line.ask("CLIENT", "ID")
+async def test_what_the_server_has_closed_is_opened_again(
+    line: PipelinedConnection, servers: Servers
+) -> None:
+    first = await line.send("CLIENT", "ID")
     async with Redis.from_url(servers.redis_url) as other:
         await other.client_kill_filter(_id=first)
 
-    assert await line.ask("CLIENT", "ID") != first
+    assert await line.send("CLIENT", "ID") != first
 
 
 async def test_whoever_asks_as_the_server_closes_it_is_answered_or_told_that_it_is_away(
-    line: Line, servers: Servers
+    line: PipelinedConnection, servers: Servers
 ) -> None:
     async def ask_on() -> None:
         while not is_over:
             with suppress(RedisError, OSError):  # nothing else, as those who ask know of nothing
-                assert await line.ask("PING") == b"PONG"
+                assert await line.send("PING") == b"PONG"
             await asyncio.sleep(0)
 
     is_over = False
@@ -100,19 +104,19 @@ async def test_whoever_asks_as_the_server_closes_it_is_answered_or_told_that_it_
         asking = [asyncio.create_task(ask_on()) for _ in range(10)]
         for _ in range(100):
             with suppress(RedisError, OSError):
-                await other.client_kill_filter(_id=await line.ask("CLIENT", "ID"))
+                await other.client_kill_filter(_id=await line.send("CLIENT", "ID"))
         is_over = True
         await asyncio.gather(*asking)
 
 
 async def test_whoever_waits_as_it_ends_asks_once_more(
-    line: Line, key: str, servers: Servers
+    line: PipelinedConnection, key: str, servers: Servers
 ) -> None:
-    await line.ask("PING")
-    waiting = asyncio.create_task(line.ask("BLPOP", key, LATE_S))
+    await line.send("PING")
+    waiting = asyncio.create_task(line.send("BLPOP", key, LATE_S))
     await turns(5)
 
-    line.hang_up()
+    line.disconnect()
     await turns(5)
     async with Redis.from_url(servers.redis_url) as other:
         await other.lpush(key, "for it")
@@ -121,24 +125,28 @@ async def test_whoever_waits_as_it_ends_asks_once_more(
 
 
 @pytest.mark.parametrize("late", range(40))
-async def test_whenever_it_ends_the_connection_is_free_again(line: Line, late: int) -> None:
-    asking = asyncio.create_task(line.ask("ECHO", "mine"))
+async def test_whenever_it_ends_the_connection_is_free_again(
+    line: PipelinedConnection, late: int
+) -> None:
+    asking = asyncio.create_task(line.send("ECHO", "mine"))
     await turns(late)
-    line.hang_up()
+    line.disconnect()
 
     async with asyncio.timeout(LATE_S - 1):
         assert await asking == b"mine"
-        assert await line.ask("ECHO", "after") == b"after"
+        assert await line.send("ECHO", "after") == b"after"
 
 
 async def test_what_a_full_server_refuses_ends_no_connection() -> None:
     async with server("--maxmemory", "1", "--maxmemory-policy", "noeviction") as full:
-        breaker = Breaker(count(0.0, 60.0).__next__)  # whose pauses are over at once
-        store = Store(full, breaker, prefix="test:", budget_s=5.0, lifetime_s=60.0, entries_max=10)
+        breaker = RedisBreaker(count(0.0, 60.0).__next__)  # whose pauses are over at once
+        store = RedisStore(
+            full, breaker, prefix="test:", budget_s=5.0, lifetime_s=60.0, entries_max=10
+        )
         connections = []
         for _ in range(3):
             with pytest.raises(CacheUnavailable):
-                await store.keep("acme", "a", b"1")
+                await store.set("acme", "a", b"1")
             told = await full.info("stats")
             connections.append(told["total_connections_received"])
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cache import protocol
-from cache.protocol import Mark, Progress, Revisions, State
+from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
 
 numbers = st.integers(min_value=0, max_value=20)
 partitions = st.sampled_from(["acme", "public"])
@@ -14,8 +14,10 @@ histories = st.sampled_from(["h", "i"])
 revisions = st.builds(Revisions, histories, st.dictionaries(partitions, numbers, min_size=1))
 nonces = st.sampled_from(["a", "b"])
 runs = st.sampled_from(["one", "two"])
-marks = st.builds(Mark, nonce=nonces, as_of=revisions)
-progress = st.lists(numbers, min_size=2, max_size=2).map(lambda two: Progress(max(two), min(two)))
+marks = st.builds(EntryVersion, nonce=nonces, as_of=revisions)
+progress = st.lists(numbers, min_size=2, max_size=2).map(
+    lambda two: PartitionProgress(max(two), min(two))
+)
 whole = st.fixed_dictionaries({"acme": progress, "public": progress})
 states = st.builds(
     State, runs, nonces, histories, st.dictionaries(partitions, progress, min_size=1)
@@ -27,9 +29,9 @@ whole_states = st.builds(State, runs, nonces, histories, whole)
 def test_a_state_is_believed_only_on_the_process_and_in_the_history_that_it_was_made_in(
     state: State, run: str, history: str
 ) -> None:
-    is_the_same = state.run == run and state.history == history
+    is_the_same = state.server_id == run and state.history == history
 
-    assert protocol.believed(state, run, history) == (state if is_the_same else None)
+    assert protocol.valid_state(state, run, history) == (state if is_the_same else None)
 
 
 @given(revisions, revisions)
@@ -42,7 +44,9 @@ def test_revisions_reach_those_of_their_own_history_alone(one: Revisions, other:
 
 
 @given(states, marks)
-def test_nothing_is_filled_that_was_read_from_another_history(state: State, mark: Mark) -> None:
+def test_nothing_is_filled_that_was_read_from_another_history(
+    state: State, mark: EntryVersion
+) -> None:
     assert not (protocol.may_fill(state, mark) and mark.as_of.history != state.history)
 
 
@@ -50,12 +54,12 @@ def test_nothing_is_filled_that_was_read_from_another_history(state: State, mark
 def test_a_drain_begins_only_with_changes_of_the_history_of_the_state(
     state: State, reached: Revisions
 ) -> None:
-    assert (protocol.begin(state, reached) is None) == (reached.history != state.history)
+    assert (protocol.raise_fence(state, reached) is None) == (reached.history != state.history)
 
 
 @given(states, marks, revisions)
 def test_an_entry_is_served_only_under_its_nonce_and_once_all_changes_are_applied(
-    state: State, mark: Mark, wanted: Revisions
+    state: State, mark: EntryVersion, wanted: Revisions
 ) -> None:
     applied = {name: one.applied for name, one in state.progress.items()}
 
@@ -67,9 +71,9 @@ def test_an_entry_is_served_only_under_its_nonce_and_once_all_changes_are_applie
 
 @given(whole_states, revisions, marks)
 def test_once_a_drain_has_begun_no_fill_that_misses_its_changes_is_accepted(
-    state: State, reached: Revisions, mark: Mark
+    state: State, reached: Revisions, mark: EntryVersion
 ) -> None:
-    begun = protocol.begin(state, reached)
+    begun = protocol.raise_fence(state, reached)
     as_of, numbers = mark.as_of.by_partition, reached.by_partition
     misses = any(as_of[name] < numbers[name] for name in as_of.keys() & numbers.keys())
 
@@ -81,9 +85,9 @@ def test_a_drain_ends_only_on_the_state_that_it_began_on(
     state: State, reached: Revisions, now: State
 ) -> None:
     reached = replace(reached, history=state.history)
-    begun = protocol.begin(state, reached)
+    begun = protocol.raise_fence(state, reached)
     assert begun is not None
-    finished = protocol.finish(now, begun, reached.by_partition)
+    finished = protocol.mark_applied(now, begun, reached.by_partition)
 
     if finished is not None:
         assert now.nonce == state.nonce
@@ -94,14 +98,14 @@ def test_a_drain_ends_only_on_the_state_that_it_began_on(
 
 @given(states, marks, revisions)
 def test_what_depends_on_a_partition_is_filled_only_once_the_state_has_it(
-    state: State, mark: Mark, wanted: Revisions
+    state: State, mark: EntryVersion, wanted: Revisions
 ) -> None:
-    joined = protocol.joined(state, wanted)
+    joined = protocol.with_partitions(state, wanted)
 
     unknown = mark.as_of.by_partition.keys() - state.progress.keys()
     assert not (protocol.may_fill(state, mark) and unknown)
     assert joined.progress == {
-        **{name: Progress(at, at) for name, at in wanted.by_partition.items()},
+        **{name: PartitionProgress(at, at) for name, at in wanted.by_partition.items()},
         **state.progress,
     }
 
@@ -110,7 +114,7 @@ def test_what_depends_on_a_partition_is_filled_only_once_the_state_has_it(
 def test_what_is_behind_is_what_the_state_has_and_has_not_applied(
     state: State, wanted: Revisions
 ) -> None:
-    behind = protocol.behind(state, wanted)
+    behind = protocol.pending_revisions(state, wanted)
 
     assert behind.items() <= wanted.by_partition.items()
     for name, revision in wanted.by_partition.items():
@@ -120,8 +124,8 @@ def test_what_is_behind_is_what_the_state_has_and_has_not_applied(
 
 @given(marks, revisions)
 def test_without_a_state_nothing_is_served_and_nothing_filled(
-    mark: Mark, wanted: Revisions
+    mark: EntryVersion, wanted: Revisions
 ) -> None:
     assert not protocol.may_serve(None, mark, wanted)
     assert not protocol.may_fill(None, mark)
-    assert not protocol.behind(None, wanted)
+    assert not protocol.pending_revisions(None, wanted)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from cache import protocol
-from cache.protocol import Mark, Progress, Revisions, State
+from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
 from tests.cache.protocol_model import Fault, Rules, Scene, search
 
 pytestmark = pytest.mark.slow
@@ -70,7 +70,7 @@ def test_no_interleaving_serves_a_stale_answer(scene: Scene, states: int) -> Non
 
 def with_fences(state: State, fences: Mapping[str, int]) -> State:
     progress = {
-        name: Progress(fences.get(name, one.fence), one.applied)
+        name: PartitionProgress(fences.get(name, one.fence), one.applied)
         for name, one in state.progress.items()
     }
     return replace(state, progress=progress)
@@ -79,7 +79,7 @@ def with_fences(state: State, fences: Mapping[str, int]) -> State:
 def finish_without_fence(
     state: State | None, begun: State, revisions: Mapping[str, int]
 ) -> State | None:
-    return state and protocol.finish(with_fences(state, revisions), begun, revisions)
+    return state and protocol.mark_applied(with_fences(state, revisions), begun, revisions)
 
 
 def finish_on_any_state(
@@ -88,46 +88,46 @@ def finish_on_any_state(
     if state is None:
         return None
     same = replace(begun, nonce=state.nonce, progress={**begun.progress, **state.progress})
-    return protocol.finish(state, same, revisions)
+    return protocol.mark_applied(state, same, revisions)
 
 
 def finish_at_the_fence(
     state: State | None, begun: State, revisions: Mapping[str, int]
 ) -> State | None:
-    finished = protocol.finish(state, begun, revisions)
+    finished = protocol.mark_applied(state, begun, revisions)
     if finished is None:
         return None
     progress = {
-        name: Progress(one.fence, one.fence if name in revisions else one.applied)
+        name: PartitionProgress(one.fence, one.fence if name in revisions else one.applied)
         for name, one in finished.progress.items()
     }
     return replace(finished, progress=progress)
 
 
-def may_fill_by_applied(state: State | None, mark: Mark) -> bool:
+def may_fill_by_applied(state: State | None, mark: EntryVersion) -> bool:
     if state is None:
         return False
     applied = {name: one.applied for name, one in state.progress.items()}
     return protocol.may_fill(with_fences(state, applied), mark)
 
 
-def may_fill_by_one_fence(state: State | None, mark: Mark) -> bool:
+def may_fill_by_one_fence(state: State | None, mark: EntryVersion) -> bool:
     return protocol.may_fill(state, replace(mark, as_of=mark.as_of.of(["tenant"])))
 
 
-def may_fill_by_known_fences(state: State | None, mark: Mark) -> bool:
+def may_fill_by_known_fences(state: State | None, mark: EntryVersion) -> bool:
     known = {} if state is None else state.progress
     as_of = [name for name in mark.as_of.by_partition if name in known]
     return protocol.may_fill(state, replace(mark, as_of=mark.as_of.of(as_of)))
 
 
-def may_fill_from_any_history(state: State | None, mark: Mark) -> bool:
+def may_fill_from_any_history(state: State | None, mark: EntryVersion) -> bool:
     history = mark.as_of.history if state is None else state.history
     return protocol.may_fill(state, replace(mark, as_of=replace(mark.as_of, history=history)))
 
 
 def begin_in_any_history(state: State, revisions: Revisions) -> State | None:
-    return protocol.begin(state, replace(revisions, history=state.history))
+    return protocol.raise_fence(state, replace(revisions, history=state.history))
 
 
 def reach_in_any_history(known: Revisions, wanted: Revisions) -> bool:
@@ -135,20 +135,24 @@ def reach_in_any_history(known: Revisions, wanted: Revisions) -> bool:
 
 
 def believed_in_any_history(state: State | None, run: str, _history: str) -> State | None:
-    return state and protocol.believed(state, run, state.history)
+    return state and protocol.valid_state(state, run, state.history)
 
 
 def believed_on_any_server(state: State | None, _run: str, history: str) -> State | None:
-    return state and protocol.believed(state, state.run, history)
+    return state and protocol.valid_state(state, state.server_id, history)
 
 
-def may_serve_any_nonce(state: State | None, mark: Mark | None, revisions: Revisions) -> bool:
+def may_serve_any_nonce(
+    state: State | None, mark: EntryVersion | None, revisions: Revisions
+) -> bool:
     if state is None or mark is None:
         return False
     return protocol.may_serve(state, replace(mark, nonce=state.nonce), revisions)
 
 
-def may_serve_by_one_clock(state: State | None, mark: Mark | None, revisions: Revisions) -> bool:
+def may_serve_by_one_clock(
+    state: State | None, mark: EntryVersion | None, revisions: Revisions
+) -> bool:
     return protocol.may_serve(state, mark, revisions.of(["tenant"]))
 
 

@@ -7,17 +7,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from cache.answers import Asked, Served
-from cache.redis.store import Store
-from cache.semantic.cached_question import Question
-from cache.semantic.similarity_buckets import Counts
+from cache.answers import CacheLookup, ServedAnswer
+from cache.redis.store import RedisStore
+from cache.semantic.cached_question import CachedQuestion
+from cache.semantic.similarity_buckets import BucketCounts
 from tests.cache.histories import at
 from tests.cache.index import Index
-from tests.cache.worker import Ledger, Truth, Worker
+from tests.cache.worker import FakeBucketStore, FakeChangeLog, Worker
 
 pytestmark = pytest.mark.anyio
 
-TRUSTED = Counts(verified=400)  # with none wrong: under 1 %
+TRUSTED = BucketCounts(verified=400)  # with none wrong: under 1 %
 FAMILY, OTHER_FAMILY = "a" * 32, "b" * 32
 
 
@@ -32,8 +32,8 @@ class Clock:
 
 
 @pytest.fixture
-def ledger() -> Ledger:
-    ledger = Ledger()
+def ledger() -> FakeBucketStore:
+    ledger = FakeBucketStore()
     ledger.counts = dict.fromkeys(range(10), TRUSTED)
     return ledger
 
@@ -47,25 +47,29 @@ NewWorker = Callable[[], Worker]
 
 
 @pytest.fixture
-async def new_worker(store: Store, truth: Truth, ledger: Ledger, clock: Clock) -> NewWorker:
+async def new_worker(
+    store: RedisStore, truth: FakeChangeLog, ledger: FakeBucketStore, clock: Clock
+) -> NewWorker:
     return lambda: Worker(store, truth, ledger=ledger, clock_s=clock)
 
 
 async def informed(worker: Worker) -> Worker:
     """Once it has read the ledger."""
-    worker.tallies.of("acme")
-    await worker.tallies.settle()
+    worker.tallies.get("acme")
+    await worker.tallies.flush()
     return worker
 
 
-def question(text: str, family: str = FAMILY, angle: float = 0.0) -> Question:
+def question(text: str, family: str = FAMILY, angle: float = 0.0) -> CachedQuestion:
     """As similar to one at angle 0 as the cosine says."""
-    return Question(family, text, np.array([np.cos(angle), np.sin(angle)], dtype=np.float16))
+    return CachedQuestion(family, text, np.array([np.cos(angle), np.sin(angle)], dtype=np.float16))
 
 
-async def ask(worker: Worker, asked: Question, index: Index, acme: int = 3) -> Served:
+async def ask(worker: Worker, asked: CachedQuestion, index: Index, acme: int = 3) -> ServedAnswer:
     key = f"{asked.family}{asked.text}"
-    return await worker.answers.get(Asked("acme", key, asked), at(acme=acme), index)
+    return await worker.answers.get_or_compute(
+        CacheLookup("acme", key, asked), at(acme=acme), index
+    )
 
 
 def index(body: bytes, *, acme: int = 3) -> Index:
@@ -80,12 +84,12 @@ async def test_a_similar_question_gets_the_answer_of_the_one_before(
 
     served = await ask(worker, question("other"), index(b"abcdx"))
 
-    assert (served.tier, served.body, served.good) == ("semantic", b"abcde", at(acme=3))
+    assert (served.tier, served.body, served.valid_until) == ("semantic", b"abcde", at(acme=3))
     assert served.similarity == pytest.approx(1.0, abs=1e-3)
 
 
 async def test_until_a_band_has_shown_itself_right_it_serves_nothing_but_learns(
-    new_worker: NewWorker, ledger: Ledger
+    new_worker: NewWorker, ledger: FakeBucketStore
 ) -> None:
     ledger.counts = {}
     worker = await informed(new_worker())
@@ -93,17 +97,17 @@ async def test_until_a_band_has_shown_itself_right_it_serves_nothing_but_learns(
 
     right = await ask(worker, question("two"), index(b"abcdx"))
     wrong = await ask(worker, question("three"), index(b"vwxyz"))
-    await worker.answers.settled()
+    await worker.answers.drain_background()
 
     assert [right.tier, wrong.tier] == ["miss", "miss"]
     (counts,) = ledger.counts.values()
-    assert counts == Counts(seen=2, served=0, verified=2, wrong=1)
+    assert counts == BucketCounts(seen=2, served=0, verified=2, wrong=1)
 
 
 async def test_a_band_that_was_wrong_too_often_is_shut(
-    new_worker: NewWorker, ledger: Ledger
+    new_worker: NewWorker, ledger: FakeBucketStore
 ) -> None:
-    ledger.counts = dict.fromkeys(range(10), Counts(verified=400, wrong=3))
+    ledger.counts = dict.fromkeys(range(10), BucketCounts(verified=400, wrong=3))
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
 
@@ -111,20 +115,22 @@ async def test_a_band_that_was_wrong_too_often_is_shut(
 
 
 async def test_a_wrong_one_shuts_the_band_at_once_in_the_worker_that_saw_it(
-    new_worker: NewWorker, ledger: Ledger
+    new_worker: NewWorker, ledger: FakeBucketStore
 ) -> None:
-    ledger.counts = dict.fromkeys(range(10), Counts(verified=300))
+    ledger.counts = dict.fromkeys(range(10), BucketCounts(verified=300))
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
     assert (await ask(worker, question("two"), index(b"abcde"))).tier == "semantic"
 
     for band in range(10):
-        worker.tallies.add("acme", band, Counts(verified=1, wrong=1))
+        worker.tallies.add("acme", band, BucketCounts(verified=1, wrong=1))
 
     assert (await ask(worker, question("three"), index(b"abcde"))).tier == "miss"
 
 
-async def test_a_stricter_limit_shuts_a_band(new_worker: NewWorker, ledger: Ledger) -> None:
+async def test_a_stricter_limit_shuts_a_band(
+    new_worker: NewWorker, ledger: FakeBucketStore
+) -> None:
     ledger.error_max = 0.001
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
@@ -138,7 +144,7 @@ async def test_a_stricter_limit_shuts_a_band(new_worker: NewWorker, ledger: Ledg
     ids=["a guard objects", "another family", "too far"],
 )
 async def test_a_question_that_is_not_alike_gets_its_own_answer(
-    new_worker: NewWorker, other: Question
+    new_worker: NewWorker, other: CachedQuestion
 ) -> None:
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
@@ -158,7 +164,7 @@ async def test_who_wants_its_own_answer_gets_it(new_worker: NewWorker) -> None:
 
 
 async def test_an_answer_that_is_not_known_to_be_right_now_is_nobodys(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
@@ -170,7 +176,7 @@ async def test_an_answer_that_is_not_known_to_be_right_now_is_nobodys(
 
 
 async def test_an_answer_that_a_change_spared_still_serves_similar_questions(
-    new_worker: NewWorker, truth: Truth
+    new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
@@ -179,7 +185,7 @@ async def test_an_answer_that_a_change_spared_still_serves_similar_questions(
 
     served = await ask(worker, question("two"), index(b"abcde", acme=4), acme=4)
 
-    assert (served.tier, served.good) == ("semantic", at(acme=4))
+    assert (served.tier, served.valid_until) == ("semantic", at(acme=4))
 
 
 async def test_a_similar_answer_is_not_kept_as_the_questions_own(new_worker: NewWorker) -> None:
@@ -193,7 +199,7 @@ async def test_a_similar_answer_is_not_kept_as_the_questions_own(new_worker: New
 
 
 async def test_some_of_what_is_served_is_verified_behind_it(
-    store: Store, truth: Truth, ledger: Ledger
+    store: RedisStore, truth: FakeChangeLog, ledger: FakeBucketStore
 ) -> None:
     worker = await informed(Worker(store, truth, ledger=ledger, chance=Random(1).random))  # noqa: S311
     await ask(worker, question("one"), index(b"abcde"))
@@ -203,7 +209,7 @@ async def test_some_of_what_is_served_is_verified_behind_it(
         await ask(worker, each, index(b"abcdx"))
         while len(asyncio.all_tasks()) > 8:
             await asyncio.sleep(0)
-    await worker.answers.settled()
+    await worker.answers.drain_background()
 
     verified = sum(counts.verified - TRUSTED.verified for counts in ledger.counts.values())
     assert 0 < verified < len(asked) / 2
@@ -212,7 +218,7 @@ async def test_some_of_what_is_served_is_verified_behind_it(
 
 
 async def test_counts_that_nobody_confirms_any_more_count_for_nothing(
-    new_worker: NewWorker, ledger: Ledger, clock: Clock
+    new_worker: NewWorker, ledger: FakeBucketStore, clock: Clock
 ) -> None:
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
@@ -225,17 +231,17 @@ async def test_counts_that_nobody_confirms_any_more_count_for_nothing(
 
 
 async def test_counts_are_written_down_once_the_ledger_is_back(
-    new_worker: NewWorker, ledger: Ledger, clock: Clock
+    new_worker: NewWorker, ledger: FakeBucketStore, clock: Clock
 ) -> None:
     ledger.counts = {}
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
     ledger.is_away = True
     await ask(worker, question("two"), index(b"abcde"))
-    await worker.tallies.settle()
+    await worker.tallies.flush()
     assert ledger.counts == {}
 
     ledger.is_away = False
-    await worker.answers.settled()
+    await worker.answers.drain_background()
 
     assert sum(counts.verified for counts in ledger.counts.values()) == 1

@@ -3,22 +3,22 @@
 import pytest
 from redis.asyncio import Redis
 
-from cache.embedding_cache import Vectors
-from cache.redis.store import Store
+from cache.embedding_cache import EmbeddingCache
+from cache.redis.store import RedisStore
 
 pytestmark = pytest.mark.anyio
 
 
 class Process:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RedisStore) -> None:
         self.events: list[str] = []
-        self.vectors = Vectors(store, self.count, size_bytes_max=10_000)
+        self.vectors = EmbeddingCache(store, self.count, size_bytes_max=10_000)
 
     def count(self, event: str, amount: int = 1) -> None:
         self.events += [event] * amount
 
 
-async def test_a_vector_is_kept_for_every_process(store: Store) -> None:
+async def test_a_vector_is_kept_for_every_process(store: RedisStore) -> None:
     one, other = Process(store), Process(store)
 
     await one.vectors.put("acme", "key", b"vector")
@@ -29,7 +29,7 @@ async def test_a_vector_is_kept_for_every_process(store: Store) -> None:
     assert other.events == ["vector_redis", "vector_memory"]
 
 
-async def test_another_tenants_vector_is_none_of_ours(store: Store) -> None:
+async def test_another_tenants_vector_is_none_of_ours(store: RedisStore) -> None:
     process = Process(store)
     await process.vectors.put("acme", "key", b"vector")
 
@@ -38,7 +38,7 @@ async def test_another_tenants_vector_is_none_of_ours(store: Store) -> None:
 
 
 @pytest.mark.parametrize("poison", [b"", b"short", b"12345678vector"])
-async def test_a_poisoned_vector_is_none(store: Store, redis: Redis, poison: bytes) -> None:
+async def test_a_poisoned_vector_is_none(store: RedisStore, redis: Redis, poison: bytes) -> None:
     await Process(store).vectors.put("acme", "key", b"vector")
     await redis.set(store.name("acme", "vector:key"), poison)
 

@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from cache.answers import Answers, Asked, Compute, Served
-from cache.errors import TruthUnavailable
+from cache.answers import Answers, CacheLookup, Compute, ServedAnswer
+from cache.errors import ChangeFeedUnavailable
 from cache.invalidation import Invalidation
-from cache.local_cache import Memory
+from cache.local_cache import LocalCache
 from cache.protocol import Revisions
-from cache.redis.store import Store
-from cache.registry_replica import Mirrors
-from cache.semantic.bucket_stats import Account, Tallies
-from cache.semantic.semantic_tier import Semantic
-from cache.semantic.similarity_buckets import Counts
+from cache.redis.store import RedisStore
+from cache.registry_replica import RegistryReplicas
+from cache.semantic.bucket_stats import BucketStats, TenantStats
+from cache.semantic.semantic_tier import SemanticTier
+from cache.semantic.similarity_buckets import BucketCounts
 from tests.cache.histories import HISTORY, at
 
 
@@ -27,7 +27,7 @@ class Changed:
     things: frozenset[bytes] | None
 
 
-class Truth:
+class FakeChangeLog:
     """Stands for PostgreSQL: of each change of a partition, the things that it touched.
 
     An entry's record lists the things that it depends on, parted by blanks.
@@ -47,10 +47,10 @@ class Truth:
         self.changes[partition, self.revisions[partition]] = frozenset(things) or None
         return self.revisions[partition]
 
-    async def since(self, _home: str, partition: str, revision: int) -> Changed | None:
+    async def changes_after(self, _home: str, partition: str, revision: int) -> Changed | None:
         self.asked += 1
         if self.is_away:
-            raise TruthUnavailable
+            raise ChangeFeedUnavailable
         if revision < self.forgotten:
             return None
         reached = self.revisions[partition]
@@ -61,14 +61,14 @@ class Truth:
     async def has_reached(self, revisions: Revisions) -> bool:
         self.asked += 1
         if self.is_away:
-            raise TruthUnavailable
+            raise ChangeFeedUnavailable
         if at(**self.revisions).reach(revisions):
             return True
         self.history += "0"
         return False
 
 
-class Watch:
+class FakeDependencyIndex:
     def __init__(self) -> None:
         self.records: dict[str, frozenset[bytes]] = {}
 
@@ -78,7 +78,7 @@ class Watch:
     def discard(self, key: str) -> None:
         self.records.pop(key, None)
 
-    def doomed(self, news: Changed) -> Collection[str]:
+    def invalidated(self, news: Changed) -> Collection[str]:
         return [key for key, needed in self.records.items() if _hits(needed, news.things)]
 
 
@@ -86,7 +86,7 @@ def _hits(needed: frozenset[bytes], changed: Iterable[bytes] | None) -> bool:
     return not needed or changed is None or not needed.isdisjoint(changed)
 
 
-class Judge:
+class FakeJudge:
     """To whom questions are alike unless one of them holds a number."""
 
     def may_share(self, cached: str, asked: str) -> bool:
@@ -97,25 +97,25 @@ class Judge:
         return list(body)
 
 
-class Ledger:
+class FakeBucketStore:
     """Counts in a dictionary that other workers may share."""
 
     def __init__(self) -> None:
         self.error_max = 0.01
-        self.counts: dict[int, Counts] = {}
+        self.counts: dict[int, BucketCounts] = {}
         self.is_away = False
 
-    async def account(self, _tenant: str) -> Account:
+    async def read(self, _tenant: str) -> TenantStats:
         if self.is_away:
-            raise TruthUnavailable
-        return Account(self.error_max, dict(self.counts))
+            raise ChangeFeedUnavailable
+        return TenantStats(self.error_max, dict(self.counts))
 
-    async def add(self, _tenant: str, counts: Mapping[int, Counts]) -> None:
+    async def add(self, _tenant: str, counts: Mapping[int, BucketCounts]) -> None:
         if self.is_away:
-            raise TruthUnavailable
+            raise ChangeFeedUnavailable
         for band, more in counts.items():
-            known = self.counts.get(band, Counts())
-            self.counts[band] = Counts(
+            known = self.counts.get(band, BucketCounts())
+            self.counts[band] = BucketCounts(
                 known.seen + more.seen,
                 known.served + more.served,
                 known.verified + more.verified,
@@ -128,28 +128,28 @@ class Worker:
 
     def __init__(
         self,
-        store: Store,
-        truth: Truth,
+        store: RedisStore,
+        truth: FakeChangeLog,
         *,
-        ledger: Ledger | None = None,
+        ledger: FakeBucketStore | None = None,
         clock_s: Callable[[], float] = time.monotonic,
         drops_max: int = 1_000,
         chance: Callable[[], float] = lambda: 1.0,
     ) -> None:
         self.events: list[str] = []
-        self.mirrors: Mirrors[Changed] = Mirrors(store, Watch)
+        self.mirrors: RegistryReplicas[Changed] = RegistryReplicas(store, FakeDependencyIndex)
         self.drains_s: list[float] = []
         self.invalidation = Invalidation(
             store, self.mirrors, truth, self._count, self.drains_s.append, drops_max=drops_max
         )
-        self.tallies = Tallies(ledger or Ledger(), clock_s)
-        semantic = Semantic(store, self.mirrors, Judge(), self.tallies, chance)
-        memory = Memory(1_000_000)
+        self.tallies = BucketStats(ledger or FakeBucketStore(), clock_s)
+        semantic = SemanticTier(store, self.mirrors, FakeJudge(), self.tallies, chance)
+        memory = LocalCache(1_000_000)
         self.answers = Answers(memory, store, self.invalidation, semantic, self._count)
 
-    async def ask(self, key: str, index: Compute, **revisions: int) -> Served:
+    async def ask(self, key: str, index: Compute, **revisions: int) -> ServedAnswer:
         """Of acme, what nobody else's question may answer."""
-        return await self.answers.get(Asked("acme", key), at(**revisions), index)
+        return await self.answers.get_or_compute(CacheLookup("acme", key), at(**revisions), index)
 
     def _count(self, event: str, amount: int = 1) -> None:
         self.events += [event] * amount

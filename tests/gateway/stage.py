@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from cache.protocol import Revisions
 from gateway.settings import Settings
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.model.document import Document as Stored
 from index.search.searcher import Embedder
 from ingest.write.writer import Writer
@@ -61,7 +61,7 @@ class Stage:
         self.redis = redis
         self.wire = wire
         self.oracle = truth
-        self._dying = Writer(Documents(truth.database), embedder, _NoInvalidation())
+        self._dying = Writer(DocumentStore(truth.database), embedder, _NoInvalidation())
         self._running: list[AsyncExitStack] = []
         self.gateways: list[Gateway] = []
         self.tiers: dict[str, int] = {}

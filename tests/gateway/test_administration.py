@@ -15,7 +15,7 @@ from gateway import problems
 from gateway.api.routes import CALLS
 from gateway.auth.authenticator import ROLES
 from gateway.embedded.embedded_servers import Servers
-from gateway.http.request_context import Call
+from gateway.http.request_context import ApiRoute
 from gateway.settings import Settings
 from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
@@ -104,11 +104,11 @@ BODIES = {
 HARMLESS = {"{document_id:path}": "nobodys", "{key_id}": "key_none", "{group}": "g"}
 
 
-def path_of(call: Call) -> str:
+def path_of(call: ApiRoute) -> str:
     return re.sub(r"{[^}]*}", lambda place: HARMLESS.get(place.group(), "x"), call.path)
 
 
-def expected(call: Call, who: str) -> set[int] | None:
+def expected(call: ApiRoute, who: str) -> set[int] | None:
     """The refusals that this caller may get; None if it must get through."""
     if call.needs == "anyone":
         return None
@@ -125,7 +125,7 @@ def expected(call: Call, who: str) -> set[int] | None:
 @pytest.mark.parametrize("who", ["nobody", "guesser", "none", *ROLES, "operator"])
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
-    callers: dict[str, Caller], call: Call, who: str
+    callers: dict[str, Caller], call: ApiRoute, who: str
 ) -> None:
     body = BODIES.get(call.handle.__name__)
 
@@ -144,7 +144,7 @@ async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_stranger_is_refused_alike_whatever_it_asks_for(
-    callers: dict[str, Caller], call: Call
+    callers: dict[str, Caller], call: ApiRoute
 ) -> None:
     if call.needs == "anyone":
         return

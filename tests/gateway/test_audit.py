@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.redis import codec
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.operator import operations
 from gateway.search.cache_audit import Verdict
 from gateway.settings import Settings
@@ -86,7 +86,7 @@ async def test_an_audit_goes_on_while_others_write(settings: Settings, ana: Call
 
 
 async def test_an_unknown_tenant_is_named(settings: Settings, gateway: Gateway) -> None:
-    with pytest.raises(NotPossible, match="nobody"):
+    with pytest.raises(CommandError, match="nobody"):
         await audited(settings, "nobody")
 
 

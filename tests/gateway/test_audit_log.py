@@ -20,7 +20,7 @@ from index.audit.audit_log import AuditLog
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database, connect
 from index.search.searcher import Embedder
-from index.tenants.semantic_bucket_store import BandCounts, Bands
+from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
 from index.text import lexical
 from tests.conftest import run_sql
 from tests.gateway.database_proxy import database_proxy
@@ -107,7 +107,7 @@ async def test_what_each_tier_showed_is_there(
 ) -> None:
     async with connected(database_url) as database:  # a similar question's answer will do
         counts = {len(EDGES) - 1: BandCounts(seen=500, verified=500)}
-        await Bands(database).add("acme", GENERATION, counts, verified_max=10_000)
+        await SemanticBucketStore(database).add("acme", GENERATION, counts, verified_max=10_000)
     eve, similar = await gateway.caller("eve"), await gateway.caller("sim")
     await ada.put("leave", LEAVE, readers=["tenant"])
     await ada.put("secret", "Annual leave of the board.", readers=["user:nobody"])
@@ -254,7 +254,7 @@ async def test_a_job_is_done_as_whoever_asked_for_it(
 ) -> None:
     await put_later(ana, "leave")
     async with open_services(settings, Metrics(), embedder) as services:
-        await worker_loop.worker(services).drain()
+        await worker_loop.make_worker(services).drain()
 
     (row,) = await rows(ada, document="leave")
 

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.operator import operations
 from gateway.settings import Settings
-from index.model.audit_actor import OPERATOR, SYSTEM, actor
+from index.model.audit_actor import OPERATOR, SYSTEM, current_actor
 from tests.conftest import run_sql
 from tests.gateway.commands import command, environment_of, refused, succeeds
 from tests.gateway.gateways import Caller
@@ -71,9 +71,9 @@ async def test_the_command_names_the_row_that_somebody_changed(
 async def test_who_works_on_the_servers_acts_as_the_operator_for_so_long(
     settings: Settings,
 ) -> None:
-    before = actor()
+    before = current_actor()
 
-    async with operations.connected(settings):
-        assert actor() == OPERATOR
+    async with operations.open_database(settings):
+        assert current_actor() == OPERATOR
 
-    assert actor() == before == SYSTEM
+    assert current_actor() == before == SYSTEM

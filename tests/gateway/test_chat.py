@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway import llm as chats
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
@@ -156,8 +156,8 @@ async def test_a_prompt_that_can_not_be_used_is_told_at_start(
     for name in ("cut_prompt", "summary_prompt"):
         own = Settings(chat_model="stub").model_copy(update={name: tmp_path / "prompt.txt"})
 
-        with pytest.raises(NotPossible, match=f"NEARHIT_{name.upper()}: "):
-            await asyncio.to_thread(chats.assistant, own, Metrics(), can_pay)
+        with pytest.raises(CommandError, match=f"NEARHIT_{name.upper()}: "):
+            await asyncio.to_thread(chats.make_preprocessor, own, Metrics(), can_pay)
 
 
 async def test_a_prompt_of_an_assist_that_can_not_be_used_is_told_at_start(
@@ -167,6 +167,6 @@ async def test_a_prompt_of_an_assist_that_can_not_be_used_is_told_at_start(
     for name in ("rewrite_prompt", "answer_prompt"):
         own = settings.model_copy(update={"chat_model": "stub", name: tmp_path / "prompt.txt"})
 
-        with pytest.raises(NotPossible, match=rf"NEARHIT_{name.upper()}: .*\{{\{{MARK"):
+        with pytest.raises(CommandError, match=rf"NEARHIT_{name.upper()}: .*\{{\{{MARK"):
             async with open_services(own, Metrics(), embedder):
                 raise AssertionError("it can't be opened")

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.api.routes import CALLS
 from gateway.embedded.embedded_servers import Servers
-from gateway.http.request_context import Call
+from gateway.http.request_context import ApiRoute
 from index.search.searcher import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Gateway, problem, running
@@ -54,7 +54,7 @@ async def gateway(
             yield made
 
 
-def path_of(call: Call) -> str:
+def path_of(call: ApiRoute) -> str:
     return call.path.replace("{tenant}", "acme").replace("{name}", "greetings").replace(":path", "")
 
 

@@ -122,7 +122,7 @@ async def outlived(
             open_services(settings, Deadly(step, strike), *made) as services,
         ):
             stop = asyncio.Event()
-            at_work = asyncio.create_task(worker_loop.worker(services).run(stop))
+            at_work = asyncio.create_task(worker_loop.make_worker(services).run(stop))
             await struck.wait()
             await victim.start()
             await until_done(ana, job_id)
@@ -175,7 +175,7 @@ class Postgres:
         """Again, in a place of its own each time."""
         await self.stop()
         servers = await asyncio.to_thread(
-            self._running.enter_context, embedded_servers.own(self._folder)
+            self._running.enter_context, embedded_servers.own_servers(self._folder)
         )
         self.url = servers.database_url
         if self.proxy is not None:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from cache.revision_reader import RevisionReader
 from gateway.admin.key_schemas import TokenBody
-from gateway.auth.authenticator import Gate, digest_of
-from gateway.auth.credentials import key_digest, make_key, make_secret, narrow, new_id
+from gateway.auth.authenticator import Authenticator, digest_of
+from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
 from gateway.problems import Problem
 from index.postgres import database
 from index.postgres.database import Database
-from index.tenants.principals import Principal, Principals
-from index.tenants.tenant_store import Revisions, Tenants
+from index.tenants.principals import Principal, PrincipalStore
+from index.tenants.tenant_store import TenantRevisions, TenantStore
 from tests.gateway.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
@@ -64,20 +64,20 @@ class World:
     """A tenant, the model of its credentials, and two processes that remember them."""
 
     tenant: str
-    principals: Principals
-    tenants: Tenants
+    principals: PrincipalStore
+    tenants: TenantStore
     now: datetime
     credentials: list[Credential] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.gates = [self._gate(), self._gate()]
 
-    def _gate(self) -> Gate:
-        revisions: RevisionReader[Revisions] = RevisionReader(
+    def _gate(self) -> Authenticator:
+        revisions: RevisionReader[TenantRevisions] = RevisionReader(
             self.tenants,
             lambda: self.now.timestamp(),  # noqa: PLW0108  `now` is another one each time
         )
-        return Gate(
+        return Authenticator(
             self.principals,
             None,
             revisions,
@@ -119,12 +119,12 @@ class World:
     async def _mint(self, parent: Credential, lifetime_s: int) -> None:
         principal = await self.admitted(self.gates[0], parent)
         assert principal is not None
-        secret, token = narrow(principal, TokenBody(expires_in_s=lifetime_s), self.now)
+        secret, token = narrow_token(principal, TokenBody(expires_in_s=lifetime_s), self.now)
         assert await self.principals.create(self.tenant, token)
         ends_at = self.now + timedelta(seconds=lifetime_s)
         self.credentials.append(Credential(token.key_id, secret, parent, ends_at))
 
-    async def admitted(self, gate: Gate, credential: Credential) -> Principal | None:
+    async def admitted(self, gate: Authenticator, credential: Credential) -> Principal | None:
         """None if it gets a 401."""
         try:
             secret = credential.secret.encode()
@@ -153,10 +153,10 @@ async def test_a_credential_works_just_while_its_whole_chain_does(
     connected: Database, moves: list[Move], ends_in_s: int | None
 ) -> None:
     """In a process that remembers it, and in a job that was asked for with it."""
-    tenants = Tenants(connected)
+    tenants = TenantStore(connected)
     tenant = new_id("t")
     assert await tenants.create(tenant, tenant)
-    world = World(tenant, Principals(connected), tenants, datetime.now(UTC))
+    world = World(tenant, PrincipalStore(connected), tenants, datetime.now(UTC))
     await world.begin(ends_in_s)
 
     for move in moves:

@@ -16,7 +16,7 @@ async def deadlines() -> Deadlines:
 async def test_what_takes_too_long_ends_with_a_timeout_soon_after(deadlines: Deadlines) -> None:
     started_s = time.monotonic()
 
-    with pytest.raises(TimeoutError), deadlines.within(0.05):
+    with pytest.raises(TimeoutError), deadlines.timeout(0.05):
         await asyncio.sleep(10)
 
     assert 0.045 <= time.monotonic() - started_s < 0.05 + 10 * TICK_S
@@ -24,7 +24,7 @@ async def test_what_takes_too_long_ends_with_a_timeout_soon_after(deadlines: Dea
 
 
 async def test_what_ends_in_time_is_left_alone_also_later(deadlines: Deadlines) -> None:
-    with deadlines.within(0.02):
+    with deadlines.timeout(0.02):
         await asyncio.sleep(0)
 
     await asyncio.sleep(0.02 + 3 * TICK_S)
@@ -33,7 +33,7 @@ async def test_what_ends_in_time_is_left_alone_also_later(deadlines: Deadlines) 
 async def test_each_of_many_has_its_own_end(deadlines: Deadlines) -> None:
     async def worked(seconds: float, *, within_s: float) -> bool:
         try:
-            with deadlines.within(within_s):
+            with deadlines.timeout(within_s):
                 await asyncio.sleep(seconds)
         except TimeoutError:
             return False
@@ -50,7 +50,7 @@ async def test_whoever_cancels_the_task_is_not_taken_for_the_deadline(
     deadlines: Deadlines,
 ) -> None:
     async def work() -> None:
-        with deadlines.within(10):
+        with deadlines.timeout(10):
             await asyncio.sleep(10)
 
     task = asyncio.create_task(work())
@@ -63,7 +63,7 @@ async def test_whoever_cancels_the_task_is_not_taken_for_the_deadline(
 
 async def test_a_cancelled_task_stays_so_if_its_deadline_passes_too(deadlines: Deadlines) -> None:
     async def work() -> None:
-        with deadlines.within(0.01):
+        with deadlines.timeout(0.01):
             try:
                 await asyncio.sleep(10)
             finally:
@@ -84,15 +84,15 @@ async def test_an_error_of_the_body_is_its_own(deadlines: Deadlines) -> None:
         except asyncio.CancelledError:
             raise ValueError("of the body") from None
 
-    with pytest.raises(ValueError, match="of the body"), deadlines.within(0.01):
+    with pytest.raises(ValueError, match="of the body"), deadlines.timeout(0.01):
         await work()
 
 
 async def test_of_two_one_in_the_other_the_sooner_ends(deadlines: Deadlines) -> None:
-    with deadlines.within(10):
-        with pytest.raises(TimeoutError), deadlines.within(0.02):
+    with deadlines.timeout(10):
+        with pytest.raises(TimeoutError), deadlines.timeout(0.02):
             await asyncio.sleep(10)
         await asyncio.sleep(0)
 
-    with pytest.raises(TimeoutError), deadlines.within(0.02), deadlines.within(10):
+    with pytest.raises(TimeoutError), deadlines.timeout(0.02), deadlines.timeout(10):
         await asyncio.sleep(10)

@@ -5,32 +5,32 @@ from typing import cast
 
 import pytest
 
-from gateway.curation.low_confidence_log import BYTES_MAX, UNSURE, Doubts
-from index.tenants.curation import Curation, Doubt
+from gateway.curation.low_confidence_log import BYTES_MAX, UNSURE, LowConfidenceLog
+from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 
 pytestmark = pytest.mark.anyio
 
 
 class Kept:
     def __init__(self) -> None:
-        self.doubts: list[Doubt] = []
+        self.doubts: list[LowConfidenceItem] = []
 
-    async def add(self, doubts: Sequence[Doubt], *, items_max: int) -> None:
+    async def add(self, doubts: Sequence[LowConfidenceItem], *, items_max: int) -> None:
         assert items_max == 10
         self.doubts += doubts
 
 
 async def test_answers_that_wait_take_no_more_memory_than_they_may() -> None:
     kept = Kept()
-    doubts = Doubts(cast("Curation", kept), items_max=10, every_s=60)
+    doubts = LowConfidenceLog(cast("LowConfidenceStore", kept), items_max=10, every_s=60)
     large = b'{"hits":[],"text":"' + b"x" * (BYTES_MAX // 4) + b'",' + UNSURE
     for number in range(6):
         doubts.add("acme", f"question {number}", large)
     doubts.add("acme", "Question 0", large)
-    await doubts.settled()
+    await doubts.drain_background()
     first = [(each.question, each.count) for each in kept.doubts]
     doubts.add("acme", "question 9", large)
-    await doubts.settled()
+    await doubts.drain_background()
 
     assert first == [("question 0", 2), ("question 1", 1), ("question 2", 1)]
     assert kept.doubts[-1].question == "question 9"

@@ -53,7 +53,7 @@ def test_the_default_folder_is_outside_a_home_that_nobody_can_enter() -> None:
 
 
 def test_both_servers_answer_and_have_the_extensions(data_dir: Path) -> None:
-    with embedded_servers.own(data_dir) as servers:
+    with embedded_servers.own_servers(data_dir) as servers:
         query(servers, "CREATE EXTENSION vector")
         query(servers, "CREATE EXTENSION pg_trgm")
 
@@ -63,7 +63,7 @@ def test_both_servers_answer_and_have_the_extensions(data_dir: Path) -> None:
 
 
 def test_strangers_and_the_network_get_nowhere(data_dir: Path) -> None:
-    with embedded_servers.own(data_dir) as servers:
+    with embedded_servers.own_servers(data_dir) as servers:
         urls = (servers.database_url, servers.redis_url)
         stranger = embedded_servers.Servers(*(url.replace(password(url), "guess") for url in urls))
 
@@ -75,7 +75,7 @@ def test_strangers_and_the_network_get_nowhere(data_dir: Path) -> None:
 
 
 def test_passwords_are_in_closed_files_and_on_no_command_line(data_dir: Path) -> None:
-    with embedded_servers.own(data_dir) as servers:
+    with embedded_servers.own_servers(data_dir) as servers:
         lines = run("/bin/ps", "-A", "-ww", "-o", "args=")
         files = [data_dir / "servers.json", data_dir / "postgres" / "password"]
 
@@ -85,10 +85,10 @@ def test_passwords_are_in_closed_files_and_on_no_command_line(data_dir: Path) ->
 
 
 def test_what_was_written_is_there_at_the_next_start(data_dir: Path) -> None:
-    with embedded_servers.own(data_dir) as servers:
+    with embedded_servers.own_servers(data_dir) as servers:
         query(servers, "CREATE TABLE before_stop AS SELECT 42 AS number")
 
-    with embedded_servers.own(data_dir) as servers:
+    with embedded_servers.own_servers(data_dir) as servers:
         assert query(servers, "SELECT number FROM before_stop") == 42
 
 
@@ -96,16 +96,16 @@ def test_a_second_owner_is_told_who_the_first_is(data_dir: Path) -> None:
     in_use = f"in use by process {os.getpid()}: stop it, or set NEARHIT_DATA_DIR"
 
     with (
-        embedded_servers.own(data_dir),
+        embedded_servers.own_servers(data_dir),
         pytest.raises(embedded_servers.DataDirInUse, match=in_use),
-        embedded_servers.own(data_dir),
+        embedded_servers.own_servers(data_dir),
     ):
         pass
 
 
 def test_who_attaches_shares_the_servers_and_leaves_them_running(data_dir: Path) -> None:
-    with embedded_servers.own(data_dir) as servers:
-        with embedded_servers.attach_or_own(data_dir) as attached:
+    with embedded_servers.own_servers(data_dir) as servers:
+        with embedded_servers.attach_or_start(data_dir) as attached:
             assert attached == servers
 
         assert ping(servers)
@@ -196,7 +196,7 @@ def test_pids_from_before_a_crash_of_the_machine_harm_nobody(data_dir: Path) -> 
         for name in ("postgres.pid", "valkey.pid", "postgres/cluster/postmaster.pid"):
             (data_dir / name).write_text(f"{bystander.pid}\n")
 
-        with embedded_servers.own(data_dir) as servers:
+        with embedded_servers.own_servers(data_dir) as servers:
             assert query(servers, "SELECT 1") == 1
         assert bystander.poll() is None
 
@@ -208,7 +208,7 @@ def test_a_server_that_does_not_start_says_why(folder: Path) -> None:
         pytest.raises(
             embedded_servers.EmbeddedError, match=r"postgres does not start(.|\n)*postgresql\.conf"
         ),
-        embedded_servers.own(folder / "empty"),
+        embedded_servers.own_servers(folder / "empty"),
     ):
         pass
 
@@ -220,7 +220,7 @@ def test_a_folder_that_nobody_can_enter_is_named_to_root(folder: Path) -> None:
     if IS_ROOT:
         expected = pytest.raises(embedded_servers.EmbeddedError, match=f"chmod o\\+x {closed}`")
 
-    with expected, embedded_servers.own(closed / "data") as servers:
+    with expected, embedded_servers.own_servers(closed / "data") as servers:
         assert ping(servers)
 
 
@@ -239,7 +239,7 @@ def test_packages_that_nobody_can_enter_are_copied_for_root(folder: Path, data_d
 
 
 def test_a_folder_with_a_long_and_odd_path_works(folder: Path) -> None:
-    with embedded_servers.own(folder / ("long 'ódd' " * 10) / "data") as servers:
+    with embedded_servers.own_servers(folder / ("long 'ódd' " * 10) / "data") as servers:
         assert query(servers, "SELECT 1") == 1
         assert ping(servers)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.search import embedders
 from gateway.settings import Settings
@@ -45,7 +45,7 @@ def test_a_name_may_be_another_than_the_settings_have() -> None:
 
 @pytest.mark.parametrize("name", ["", "Static", "word2vec", "openai:large", "onnx", "onnx:"])
 def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
-    with pytest.raises(NotPossible, match=r"choose static, openai"):
+    with pytest.raises(CommandError, match=r"choose static, openai"):
         embedders.make(Settings(), name, count_nothing)
 
 
@@ -102,7 +102,7 @@ async def test_a_gateway_answers_by_a_model_on_this_machine(
 
 
 def test_the_tests_own_is_refused_in_production() -> None:
-    with pytest.raises(NotPossible, match=r"NEARHIT_MODE=test"):
+    with pytest.raises(CommandError, match=r"NEARHIT_MODE=test"):
         embedders.make(Settings(), "hashing", count_nothing)
 
 

@@ -11,7 +11,7 @@ from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.search.searcher import Embedder
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
@@ -54,7 +54,7 @@ async def ask(*callers: Caller, **fields: Any) -> None:
 
 
 async def work(services: Services) -> None:
-    await worker_loop.worker(services).drain()
+    await worker_loop.make_worker(services).drain()
 
 
 async def test_nothing_of_a_deleted_document_is_in_any_table_or_key(
@@ -127,7 +127,7 @@ async def test_a_write_planned_with_a_vector_that_is_forgotten_meanwhile_keeps_i
 ) -> None:
     await ana.put("one", SHARED)
 
-    class Late(Documents):
+    class Late(DocumentStore):
         async def apply_all(self, *arguments: Any) -> Any:
             await delete(ana, "one")
             return await super().apply_all(*arguments)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.operator import operations
-from gateway.operator.audit_progress import Flaws
+from gateway.operator.audit_progress import ProblemCounts
 from gateway.services import Services, open_services
 from gateway.settings import NEVER, Settings
 from gateway.worker import worker_loop
@@ -49,14 +49,14 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
         yield made
 
 
-async def audited(settings: Settings, *tenants: str, repair: bool = False) -> Flaws:
-    told = Flaws(lambda _: None)
+async def audited(settings: Settings, *tenants: str, repair: bool = False) -> ProblemCounts:
+    told = ProblemCounts(lambda _: None)
     await operations.audit_index(settings, tenants, told, repair=repair)
     return told
 
 
 async def work(services: Services) -> None:
-    await worker_loop.worker(services).drain()
+    await worker_loop.make_worker(services).drain()
 
 
 async def status(admin: Caller) -> dict[str, Any]:
@@ -132,11 +132,11 @@ class TestSchedules:
     ) -> None:
         await ana.put("leave", LEAVE)
         await run_sql(database_url, LOSE_A_VECTOR)
-        await worker_loop.ask_audits(services)
+        await worker_loop.enqueue_due_audits(services)
         before = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         never = await status(admin)
         await run_sql(database_url, ALL_DUE)
-        await asyncio.gather(*(worker_loop.ask_audits(services) for _ in range(3)))
+        await asyncio.gather(*(worker_loop.enqueue_due_audits(services) for _ in range(3)))
         due = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         await work(services)
         (done,) = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
@@ -154,9 +154,9 @@ class TestSchedules:
         await ana.put("leave", LEAVE)
         await run_sql(database_url, LOSE_A_VECTOR)
         async with open_services(own, Metrics(), embedder) as services:
-            await worker_loop.ask_audits(services)
+            await worker_loop.enqueue_due_audits(services)
             await run_sql(database_url, ALL_DUE)
-            await worker_loop.ask_audits(services)
+            await worker_loop.enqueue_due_audits(services)
             await work(services)
 
         assert (await status(admin))["flaws"] == {}
@@ -168,7 +168,7 @@ class TestSchedules:
         own = settings.model_copy(update={"index_audit_schedule": NEVER})
         async with open_services(own, Metrics(), embedder) as services:
             for _ in range(2):
-                await worker_loop.ask_audits(services)
+                await worker_loop.enqueue_due_audits(services)
 
         assert (await admin.call("GET", "/v1/jobs")).json()["jobs"] == []
 
@@ -179,5 +179,5 @@ def test_what_is_no_schedule_is_refused_at_the_start() -> None:
 
 
 async def test_a_tenant_that_is_not_there_is_told(settings: Settings, ana: Caller) -> None:
-    with pytest.raises(NotPossible, match="no tenant nobody"):
+    with pytest.raises(CommandError, match="no tenant nobody"):
         await audited(settings, "acme", "nobody")

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from gateway.cli import serve_command
 from gateway.embedded.embedded_servers import Servers
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.operator import ingest_paths, ingest_progress
 from gateway.settings import Settings
 from index.search.searcher import Embedder
@@ -25,7 +25,7 @@ from ingest.sources.faqs import FaqSource
 from ingest.sources.folder import FolderSource
 from ingest.sources.git import GitSource
 from ingest.sources.parquet import ParquetSource
-from ingest.sources.source import Defaults, Refused, Source
+from ingest.sources.source import Defaults, RefusedItem, Source
 from ingest.sources.source_sync import Report
 from tests.conftest import fresh_settings
 from tests.gateway.commands import command, succeeds
@@ -106,7 +106,7 @@ def test_a_folder_is_a_repository_if_it_is_called_one_or_is_bare(tmp_path: Path)
 @pytest.mark.parametrize("name", ["none", "extract", "model"])
 def test_who_sums_up_is_one_of_three(name: str) -> None:
     assert ingest_paths.summaries(name) == name
-    with pytest.raises(NotPossible, match="--summaries must be one of none, extract, model"):
+    with pytest.raises(CommandError, match="--summaries must be one of none, extract, model"):
         ingest_paths.summaries(f"{name}s")
 
 
@@ -133,7 +133,7 @@ def test_what_makes_no_sense_is_told(
         "prune": False,
     }
 
-    with pytest.raises(NotPossible) as refused:
+    with pytest.raises(CommandError) as refused:
         ingest_paths.sources(named, **{**usual, **wanted})  # type: ignore[arg-type]
 
     assert str(refused.value).startswith(reason)
@@ -144,7 +144,7 @@ def test_only_one_folder_can_be_watched(tmp_path: Path) -> None:
 
     assert ingest_paths.one_folder(opened(tmp_path)).name == tmp_path.name
     for others in ([note], [table], [tmp_path, tmp_path]):
-        with pytest.raises(NotPossible):
+        with pytest.raises(CommandError):
             ingest_paths.one_folder(opened(*others))
 
 
@@ -188,7 +188,9 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
 def test_what_can_not_be_counted_beforehand_says_how_much_is_done(tmp_path: Path) -> None:
     source = DelimitedSource(tmp_path / "leads.csv", Defaults())
 
-    lines = told(source, [Report(documents=1_200, refused=[Refused("x", "y")])] * 3).splitlines()
+    lines = told(
+        source, [Report(documents=1_200, refused=[RefusedItem("x", "y")])] * 3
+    ).splitlines()
 
     assert lines == ["leads: 1,201, 200.2/s, 0 embedded, 0% reused"]
 

@@ -57,7 +57,7 @@ async def job(caller: Caller, job_id: str) -> dict[str, Any]:
 
 
 async def work(services: Services) -> None:
-    await worker_loop.worker(services).drain()
+    await worker_loop.make_worker(services).drain()
 
 
 class TestWritingLater:

@@ -14,7 +14,7 @@ from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
-from index.documents.partitions import Moved, Shelves
+from index.documents.partitions import MovedTenant, Partitions
 from index.postgres import database
 from index.search import strategy
 from index.search.searcher import Embedder
@@ -54,7 +54,7 @@ async def receipt(gateway: Gateway, job_id: str) -> dict[str, Any]:
 
 async def work(settings: Settings, embedder: Embedder) -> None:
     async with open_services(settings, Metrics(), embedder) as services:
-        await worker_loop.worker(services).drain()
+        await worker_loop.make_worker(services).drain()
 
 
 async def fill(caller: Caller, documents: int = 3) -> None:
@@ -138,8 +138,8 @@ async def test_the_table_of_a_large_tenant_goes_with_it(
         database_url, connections_max=2, statement_timeout_s=60, observe=lambda *_: None
     ) as connected:
         limits = replace(strategy.MEASURED, crossover_chunks=20)
-        moved = [each async for each in Shelves(connected, limits=limits).tend()]
-        assert isinstance(moved[0], Moved)
+        moved = [each async for each in Partitions(connected, limits=limits).maintain()]
+        assert isinstance(moved[0], MovedTenant)
         shelf = moved[0].shelf
 
         await leave(gateway)

@@ -15,7 +15,7 @@ from gateway.operator import export_import, operations
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from index.documents.event_versions import Reading
-from index.documents.source_store import Plan
+from index.documents.source_store import SourceConfig
 from index.search.searcher import Embedder
 from ingest.archive import Archive
 from ingest.errors import NotImportable
@@ -44,13 +44,13 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 async def exported(settings: Settings, tenant: str) -> list[bytes]:
     to = BytesIO()
-    await export_import.export(settings, tenant, to, lambda _done, _of: None)
+    await export_import.export_tenant(settings, tenant, to, lambda _done, _of: None)
     return to.getvalue().splitlines()
 
 
 async def imported(settings: Settings, file: Path, tenant: str) -> Report:
     return await as_command(
-        export_import.import_(settings, Archive(file), tenant, lambda _report: None)
+        export_import.import_tenant(settings, Archive(file), tenant, lambda _report: None)
     )
 
 
@@ -85,7 +85,9 @@ async def test_what_is_exported_and_imported_is_exported_alike(
         members = [f"user-{n}" for n in range(random.randrange(4))]
         await services.tenants.put_group("acme", f"group-{number}", members)
     reads = {"path": "handbook", "readers": ["group:group-0"]}
-    await services.sources.put("acme", "wiki", Plan("folder", reads, "0 3 * * *", False, None))
+    await services.sources.put(
+        "acme", "wiki", SourceConfig("folder", reads, "0 3 * * *", False, None)
+    )
 
     first = await exported(settings, "acme")
     report = await imported(settings, as_file(first, tmp_path), "copy")
@@ -96,7 +98,7 @@ async def test_what_is_exported_and_imported_is_exported_alike(
     assert (again.documents, again.unchanged) == (len(documents), len(documents))
     assert len(first) == len(documents) + len(await groups(settings)) + 3
     assert without_defaults(second) == without_defaults(first)
-    source = await services.sources.one("copy", "wiki")
+    source = await services.sources.get("copy", "wiki")
     assert source is not None
     assert (source.paused, source.next_run_at) == (True, None)
 
@@ -189,7 +191,7 @@ async def test_an_import_that_was_broken_off_goes_on(
             raise Stopped
 
     with pytest.raises(Stopped):
-        await as_command(export_import.import_(settings, archive, "copy", break_off))
+        await as_command(export_import.import_tenant(settings, archive, "copy", break_off))
     report = await imported(settings, file, "copy")
 
     assert report.documents == count

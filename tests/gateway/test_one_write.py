@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from gateway.http.address import ClientAddresses
-from gateway.http.coalescing_protocol import HELD_BYTES_MAX, Held
+from gateway.http.coalescing_protocol import HELD_BYTES_MAX, BufferedTransport
 from gateway.http.connection import Connection
 from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.head import HeadLimits
@@ -45,7 +45,7 @@ def unlimited() -> Connections:
 
 async def test_head_and_body_are_sent_together_before_the_next_turn() -> None:
     transport = Recorded()
-    held = Held(transport)
+    held = BufferedTransport(transport)
 
     held.write(b"head ")
     held.write(b"body")
@@ -80,7 +80,7 @@ async def test_an_answer_is_sent_in_one_write_while_its_app_still_works() -> Non
 
 async def test_what_comes_in_another_turn_is_sent_again() -> None:
     transport = Recorded()
-    held = Held(transport)
+    held = BufferedTransport(transport)
 
     held.write(b"one")
     await asyncio.sleep(0)
@@ -92,7 +92,7 @@ async def test_what_comes_in_another_turn_is_sent_again() -> None:
 
 async def test_a_stream_is_not_kept_back() -> None:
     transport = Recorded()
-    held = Held(transport)
+    held = BufferedTransport(transport)
 
     held.write(bytes(HELD_BYTES_MAX))
     held.write(b"and more")
@@ -105,7 +105,7 @@ async def test_a_stream_is_not_kept_back() -> None:
 
 async def test_what_is_written_is_sent_before_the_connection_is_closed() -> None:
     transport = Recorded()
-    held = Held(transport)
+    held = BufferedTransport(transport)
 
     held.write(b"goodbye")
     held.close()
@@ -117,7 +117,7 @@ async def test_what_is_written_is_sent_before_the_connection_is_closed() -> None
 
 async def test_nothing_is_sent_to_a_caller_that_has_gone_meanwhile() -> None:
     transport = Recorded()
-    held = Held(transport)
+    held = BufferedTransport(transport)
 
     held.write(b"too late")
     transport.closing = True

@@ -26,7 +26,7 @@ from index.postgres import database, migrate, search_role
 from index.postgres.database import Database
 from index.postgres.pooler import Pooler, Timeouts
 from index.search.searcher import Embedder, Searcher
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from loadtests import own_pgbouncer
 from loadtests.own_pgbouncer import OwnPgBouncer
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
@@ -86,7 +86,7 @@ class Place:
 @pytest.fixture(scope="module")
 def own_servers() -> Iterator[Servers]:
     """With logins that no other test should meet."""
-    with data_dir() as folder, embedded_servers.own(folder) as started:
+    with data_dir() as folder, embedded_servers.own_servers(folder) as started:
         asyncio.run(_log_in(started.database_url))
         yield started
 
@@ -179,7 +179,7 @@ async def test_whoever_gives_up_leaves_a_connection_that_others_can_use(
     """In the middle of a statement's several messages, too."""
     waits = random.Random(7)  # noqa: S311  no secret
     async with _connected(place, place.pooler(bouncer)) as connected:
-        await Tenants(connected).create("acme", "Acme")
+        await TenantStore(connected).create("acme", "Acme")
         scope = everything("acme", "ana", [])
         searcher = Searcher(connected, embedder)
         await searcher.search(scope, Query("leave"))
@@ -217,7 +217,7 @@ async def test_prepared_statements_are_used_where_the_pooler_keeps_them(
     keeps = own_pgbouncer.version() >= (1, 21)
     options: dict[str, Any] = {"max_prepared_statements": statements_max} if keeps else {}
     async with _bouncer(place, **options) as bouncer:
-        assert await place.pooler(bouncer).fit(place.url, TIMEOUTS_S) is (
+        assert await place.pooler(bouncer).verify(place.url, TIMEOUTS_S) is (
             keeps and statements_max > 0
         )
 
@@ -240,14 +240,14 @@ class TestRefusedAtTheStart:
             with pytest.raises(
                 PoolerRefused, match=f"log in as {search_role.NAME}, and does as {OWNER}"
             ):
-                await place.pooler(bouncer).fit(place.url, TIMEOUTS_S)
+                await place.pooler(bouncer).verify(place.url, TIMEOUTS_S)
 
     async def test_is_a_role_that_was_taken_on(self, place: Place, bouncer: OwnPgBouncer) -> None:
         """What a session has taken on, it can put off."""
         pooler = place.pooler(bouncer, searches=TAKER)
 
         with pytest.raises(PoolerRefused, match=f"does as {TAKER}, acting as {search_role.NAME}"):
-            await pooler.fit(place.url, TIMEOUTS_S)
+            await pooler.verify(place.url, TIMEOUTS_S)
 
     async def test_is_a_connection_older_than_what_its_role_is_set_to(
         self, place: Place, bouncer: OwnPgBouncer
@@ -258,13 +258,13 @@ class TestRefusedAtTheStart:
         await early.close()
 
         with pytest.raises(PoolerRefused, match=r"lack .*enable_seqscan.*RECONNECT"):
-            await pooler.fit(place.url, TIMEOUTS_S)
+            await pooler.verify(place.url, TIMEOUTS_S)
 
     async def test_is_another_database(self, place: Place, bouncer: OwnPgBouncer) -> None:
         theirs = named(place.pooler(bouncer).url, "postgres")
 
         with pytest.raises(PoolerRefused, match="another database"):
-            await Pooler(theirs, theirs).fit(place.url, TIMEOUTS_S)
+            await Pooler(theirs, theirs).verify(place.url, TIMEOUTS_S)
 
     @pytest.mark.parametrize(
         "ignored", ["", "nearhit.straight, statement_timeout, enable_seqscan, enable_sort"]
@@ -278,7 +278,7 @@ class TestRefusedAtTheStart:
             with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL has to lead to the"):
                 await migrate.migrate(pooler.url, MIGRATIONS)
             with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL has to lead to the"):
-                await pooler.fit(pooler.url, TIMEOUTS_S)
+                await pooler.verify(pooler.url, TIMEOUTS_S)
 
     async def test_is_a_login_that_the_pooler_does_not_know(
         self, place: Place, bouncer: OwnPgBouncer
@@ -288,7 +288,7 @@ class TestRefusedAtTheStart:
         with pytest.raises(
             DatabaseUnavailable, match=f"the pooler lets no {search_role.NAME} in: "
         ):
-            await Pooler(place.pooler(bouncer).url, unknown).fit(place.url, TIMEOUTS_S)
+            await Pooler(place.pooler(bouncer).url, unknown).verify(place.url, TIMEOUTS_S)
 
     @pytest.mark.parametrize(
         "urls",
@@ -315,7 +315,7 @@ async def test_fifty_gateways_stand_on_a_server_of_a_hundred_connections(
         gateways = [
             await stack.enter_async_context(_connected(place, pooler)) for _ in range(GATEWAYS)
         ]
-        await Tenants(gateways[0]).create("acme", "Acme")
+        await TenantStore(gateways[0]).create("acme", "Acme")
         for number, gateway in enumerate(gateways):  # who all come at once wait too long
             await _work(gateway, embedder, f"first-{number}")
         watcher = await asyncpg.connect(place.administrator)
@@ -337,7 +337,7 @@ async def test_fifty_gateways_stand_on_a_server_of_a_hundred_connections(
 
 async def _work(gateway: Database, embedder: Embedder, name: str) -> None:
     """As much at once as it has connections."""
-    searcher, tenants = Searcher(gateway, embedder), Tenants(gateway)
+    searcher, tenants = Searcher(gateway, embedder), TenantStore(gateway)
     scope = everything("acme", "ana", [])
     await asyncio.gather(
         *(searcher.search(scope, Query(f"leave {number}")) for number in range(CONNECTIONS_MAX)),

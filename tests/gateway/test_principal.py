@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from cache.revision_reader import RevisionReader
-from gateway.auth.authenticator import Gate, digest_of
+from gateway.auth.authenticator import Authenticator, digest_of
 from index.tenants.principals import Claims, Principal
-from index.tenants.tenant_store import Revisions
+from index.tenants.tenant_store import TenantRevisions
 
 pytestmark = pytest.mark.anyio
 
@@ -21,9 +21,12 @@ class Restless:
     def __init__(self) -> None:
         self.access_revision = 0
 
-    async def revisions(self, _tenants: Collection[str], /) -> Mapping[str, Revisions]:
+    async def revisions(self, _tenants: Collection[str], /) -> Mapping[str, TenantRevisions]:
         self.access_revision += 1
-        return {"acme": Revisions("a1", 7, self.access_revision), "public": Revisions("a1", 3, 0)}
+        return {
+            "acme": TenantRevisions("a1", 7, self.access_revision),
+            "public": TenantRevisions("a1", 3, 0),
+        }
 
     async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, int]]:
         self.access_revision += 1
@@ -45,8 +48,8 @@ class Restless:
 
 async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing() -> None:
     tenant = Restless()
-    revisions: RevisionReader[Revisions] = RevisionReader(tenant, lambda: 0.0)
-    gate = Gate(
+    revisions: RevisionReader[TenantRevisions] = RevisionReader(tenant, lambda: 0.0)
+    gate = Authenticator(
         tenant,
         None,
         revisions,

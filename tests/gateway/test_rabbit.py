@@ -13,18 +13,18 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelNotFoundEntity
 from pydantic import SecretStr, ValidationError
 
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker import rabbitmq_consumer
-from gateway.worker.worker_loop import work
-from index.documents.partitions import Shelves
+from gateway.worker.worker_loop import run_worker
+from index.documents.partitions import Partitions
 from index.errors import DatabaseUnavailable
 from index.model.document import Document
 from index.search.searcher import Embedder
-from ingest.events.event_handler import Hearer
+from ingest.events.event_handler import EventHandler
 from ingest.events.event_schemas import Event
 from ingest.write.revision import Written
 from tests.gateway import own_rabbit
@@ -68,14 +68,14 @@ def settings(settings: Settings, broker: OwnRabbit) -> Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Noticing(Hearer):
+class Noticing(EventHandler):
     """failed: set once the database has not answered."""
 
     failed: asyncio.Event
 
     async def hear(self, tenant: str, event: Event) -> Written | None:
         try:
-            return await Hearer.hear(self, tenant, event)
+            return await EventHandler.handle(self, tenant, event)
         except DatabaseUnavailable:
             self.failed.set()
             raise
@@ -107,7 +107,7 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Worke
     async with open_services(settings, Metrics(), embedder) as services:
         await services.tenants.create("acme", "acme")
         stop, failed = asyncio.Event(), asyncio.Event()
-        hearer = Noticing(services.writer, services.hearsay, settings.language, failed)
+        hearer = Noticing(services.writer, services.event_versions, settings.language, failed)
         consumer = replace(rabbitmq_consumer.consumer(services), hearer=hearer)
         running = asyncio.create_task(consumer.run(stop))
         try:
@@ -281,7 +281,9 @@ async def test_a_worker_that_is_told_of_a_server_takes_its_events(
     async with open_services(settings, Metrics(), embedder) as services:
         await services.tenants.create("acme", "acme")
         stop = asyncio.Event()
-        running = asyncio.create_task(work(services, Shelves(services.database), stop, 60.0))
+        running = asyncio.create_task(
+            run_worker(services, Partitions(services.database), stop, 60.0)
+        )
         try:
             await send(channel, update(1, FIRST))
             await Worker(services, running, asyncio.Event()).until(FIRST)
@@ -319,5 +321,5 @@ class TestSettings:
     async def test_that_can_do_nothing_are_refused_at_the_start(
         self, settings: Settings, fields: dict[str, Any], reason: str
     ) -> None:
-        with pytest.raises(NotPossible, match=reason):
+        with pytest.raises(CommandError, match=reason):
             await operations.work(settings.model_copy(update=fields), 1.0)

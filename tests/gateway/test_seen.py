@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from gateway.admin import read_log as limits
-from gateway.admin.read_log import Seen, Viewer
-from index.audit.audit_log import DOCUMENTS_MAX, Sighting
+from gateway.admin.read_log import Reader, ReadLog
+from index.audit.audit_log import DOCUMENTS_MAX, ReadEvent
 from index.errors import DatabaseUnavailable
 from index.model.audit_actor import SYSTEM
 from index.tenants.principals import Principal
@@ -22,10 +22,10 @@ class FakeLog:
 
     def __init__(self) -> None:
         self.is_away = False
-        self.rows: list[Sighting] = []
+        self.rows: list[ReadEvent] = []
         self.at_once: list[int] = []
 
-    async def saw(self, sightings: Sequence[Sighting]) -> None:
+    async def append_reads(self, sightings: Sequence[ReadEvent]) -> None:
         if self.is_away:
             raise DatabaseUnavailable("away")
         self.at_once.append(len(sightings))
@@ -57,12 +57,12 @@ def log() -> FakeLog:
 
 
 @pytest.fixture
-def seen(log: FakeLog) -> Seen:
+def seen(log: FakeLog) -> ReadLog:
     clock_s = iter(range(1_700_000_000, 1_800_000_000))
-    return Seen(log, lambda: next(clock_s), is_on=True, every_s=3_600)
+    return ReadLog(log, lambda: next(clock_s), is_on=True, every_s=3_600)
 
 
-async def test_who_saw_what_how_often_and_when_is_one_row(seen: Seen, log: FakeLog) -> None:
+async def test_who_saw_what_how_often_and_when_is_one_row(seen: ReadLog, log: FakeLog) -> None:
     first, other = body("b", "a"), body("c", "a")
     for given in (first, first, first, other):
         seen.answer(ANA, given.hex(), given)
@@ -84,7 +84,7 @@ async def test_who_saw_what_how_often_and_when_is_one_row(seen: Seen, log: FakeL
 
 
 async def test_an_answer_that_changes_within_the_second_was_seen_before_and_after(
-    seen: Seen, log: FakeLog
+    seen: ReadLog, log: FakeLog
 ) -> None:
     """The same question; the same answer from Redis is other bytes."""
     for given in (body("a"), body("a"), body("b"), body("c"), body("c"), body("a")):
@@ -96,7 +96,7 @@ async def test_an_answer_that_changes_within_the_second_was_seen_before_and_afte
     assert (row["documents"], row["answers"]) == (["a", "b", "c"], 6)
 
 
-async def test_an_answer_without_hits_is_a_look_too(seen: Seen, log: FakeLog) -> None:
+async def test_an_answer_without_hits_is_a_look_too(seen: ReadLog, log: FakeLog) -> None:
     seen.answer(ANA, "nothing", body())
 
     await seen.flush()
@@ -106,7 +106,7 @@ async def test_an_answer_without_hits_is_a_look_too(seen: Seen, log: FakeLog) ->
 
 
 async def test_a_row_names_so_many_documents_and_the_next_one_the_others(
-    seen: Seen, log: FakeLog
+    seen: ReadLog, log: FakeLog
 ) -> None:
     names = [f"{number:05}" for number in range(DOCUMENTS_MAX + 1)]
     seen.documents(ANA, names)
@@ -118,7 +118,7 @@ async def test_a_row_names_so_many_documents_and_the_next_one_the_others(
 
 
 async def test_many_viewers_are_kept_a_few_at_a_time_tenant_by_tenant(
-    seen: Seen, log: FakeLog
+    seen: ReadLog, log: FakeLog
 ) -> None:
     for number in range(250):
         seen.documents(principal(f"s{number}", f"t{number % 3}"), ["a"])
@@ -131,7 +131,7 @@ async def test_many_viewers_are_kept_a_few_at_a_time_tenant_by_tenant(
 
 
 async def test_what_the_database_does_not_take_is_kept_until_it_does(
-    seen: Seen, log: FakeLog
+    seen: ReadLog, log: FakeLog
 ) -> None:
     log.is_away = True
     seen.answer(ANA, "1", body("a"))
@@ -149,7 +149,7 @@ async def test_what_the_database_does_not_take_is_kept_until_it_does(
     assert not log.of(SYSTEM.subject)
 
 
-async def test_what_there_is_no_room_for_is_counted(seen: Seen, log: FakeLog) -> None:
+async def test_what_there_is_no_room_for_is_counted(seen: ReadLog, log: FakeLog) -> None:
     log.is_away = True
     many = [f"{number}" for number in range(limits.SEEN_MAX - 1)]
     seen.documents(ANA, many)
@@ -169,7 +169,7 @@ async def test_what_there_is_no_room_for_is_counted(seen: Seen, log: FakeLog) ->
     assert not log.of("ben")
 
 
-async def test_notes_are_bounded_by_number_and_by_size(seen: Seen, log: FakeLog) -> None:
+async def test_notes_are_bounded_by_number_and_by_size(seen: ReadLog, log: FakeLog) -> None:
     given = body("a")
     for number in range(limits.NOTES_MAX + 3):
         seen.answer(ANA, f"{number}", given)
@@ -185,16 +185,16 @@ async def test_notes_are_bounded_by_number_and_by_size(seen: Seen, log: FakeLog)
 
 
 async def test_many_notes_are_kept_before_their_time_and_the_rest_at_the_end(
-    seen: Seen, log: FakeLog
+    seen: ReadLog, log: FakeLog
 ) -> None:
-    async with seen.kept():
+    async with seen.background_flush():
         for number in range(limits.NOTES_MAX // 2 + 1):
             seen.answer(ANA, f"{number}", body("a"))
         async with asyncio.timeout(10):
             while not log.rows:
                 await asyncio.sleep(0)
         early = len(log.rows)
-        seen.documents(Viewer("acme", None, "operator"), ["b"])
+        seen.documents(Reader("acme", None, "operator"), ["b"])
 
     assert early == 1
     assert [row["answers"] for row in log.of("ana")] == [limits.NOTES_MAX // 2 + 1]
@@ -202,7 +202,7 @@ async def test_many_notes_are_kept_before_their_time_and_the_rest_at_the_end(
 
 
 async def test_nothing_is_noted_where_it_is_switched_off(log: FakeLog) -> None:
-    seen = Seen(log, lambda: 0.0, is_on=False)
+    seen = ReadLog(log, lambda: 0.0, is_on=False)
     seen.answer(ANA, "1", body("a"))
     seen.documents(ANA, ["b"])
 

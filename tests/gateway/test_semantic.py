@@ -11,7 +11,7 @@ from gateway.api.routes import CALLS
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import connect
-from index.tenants.semantic_bucket_store import BandCounts, Bands
+from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
 from index.text import lexical
 from tests.gateway.gateways import Caller, Gateway, problem
 
@@ -23,7 +23,7 @@ TOP = len(EDGES) - 1
 
 
 @pytest.fixture
-async def bands(settings: Settings) -> AsyncIterator[Bands]:
+async def bands(settings: Settings) -> AsyncIterator[SemanticBucketStore]:
     """What workers count, on the gateway's database."""
     assert settings.database_url is not None
     async with connect(
@@ -32,10 +32,12 @@ async def bands(settings: Settings) -> AsyncIterator[Bands]:
         statement_timeout_s=10,
         observe=lambda _name, _seconds: None,
     ) as database:
-        yield Bands(database)
+        yield SemanticBucketStore(database)
 
 
-async def count(bands: Bands, *, verified: int, wrong: int, tenant: str = "acme") -> None:
+async def count(
+    bands: SemanticBucketStore, *, verified: int, wrong: int, tenant: str = "acme"
+) -> None:
     counts = BandCounts(seen=verified + 1, served=3, verified=verified, wrong=wrong)
     await bands.add(tenant, GENERATION, {TOP: counts}, verified_max=10_000)
 
@@ -61,7 +63,7 @@ async def test_all_bands_are_shut_before_anything_is_verified(admin: Caller) -> 
 
 
 async def test_a_band_opens_when_its_error_is_surely_within_the_limit(
-    admin: Caller, bands: Bands
+    admin: Caller, bands: SemanticBucketStore
 ) -> None:
     await count(bands, verified=298, wrong=0)
     before = (await shown(admin))["bands"][TOP]
@@ -74,7 +76,7 @@ async def test_a_band_opens_when_its_error_is_surely_within_the_limit(
 
 
 async def test_a_limit_holds_at_once_on_every_worker(
-    gateway: Gateway, other_worker: Gateway, admin: Caller, bands: Bands
+    gateway: Gateway, other_worker: Gateway, admin: Caller, bands: SemanticBucketStore
 ) -> None:
     await count(bands, verified=100, wrong=0)
 
@@ -96,7 +98,7 @@ async def test_without_a_limit_of_its_own_a_tenant_has_that_of_all(admin: Caller
 
 
 async def test_a_tenant_sees_and_sets_its_own_alone(
-    gateway: Gateway, admin: Caller, bands: Bands
+    gateway: Gateway, admin: Caller, bands: SemanticBucketStore
 ) -> None:
     await gateway.tenant("beta")
     theirs = await gateway.caller("bob", tenant="beta", roles=["admin"])

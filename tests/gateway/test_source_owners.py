@@ -17,7 +17,7 @@ from index.errors import SourceReserved
 from index.model.document import Document
 from index.search.searcher import Embedder
 from ingest.events import event_schemas
-from ingest.events.event_handler import Hearer
+from ingest.events.event_handler import EventHandler
 from tests.gateway.gateways import Caller, problem
 
 pytestmark = pytest.mark.anyio
@@ -72,7 +72,7 @@ async def test_a_source_of_callers_is_not_read_until_its_documents_are_gone(
     await put(admin, "notes", headers=headers)
     refused = problem(await configure(admin, "notes"), 409)
     asked = await admin.call("POST", "/v1/sources/notes/reindex")
-    await worker_loop.worker(services).drain()
+    await worker_loop.make_worker(services).drain()
     shown = await admin.call("GET", "/v1/documents/x")
     await admin.call("DELETE", "/v1/documents/x")
 
@@ -132,10 +132,10 @@ class TestNoCallerBringsDocumentsTo:
     async def test_by_an_event(self, reserved: str, services: Services) -> None:
         content = {"text": "One.", "source": reserved}
         event = {"type": "create", "document_id": "x", "version": 1, "document": content}
-        hearer = Hearer(services.writer, services.hearsay, "en")
+        hearer = EventHandler(services.writer, services.event_versions, "en")
 
         with pytest.raises(SourceReserved):
-            await hearer.hear("acme", event_schemas.parse(orjson.dumps(event), "acme", 10_000))
+            await hearer.handle("acme", event_schemas.parse(orjson.dumps(event), "acme", 10_000))
 
         assert await services.documents.stored("acme", "x") is None
 
@@ -146,7 +146,7 @@ async def test_files_are_not_attached_to_a_source_that_is_read(
     settings = {"path": "handbook", "readers": ["tenant"]}
     await admin.call("PUT", "/v1/sources/handbook", json={**FOLDER, "settings": settings})
     await admin.call("POST", "/v1/sources/handbook/reindex")
-    await worker_loop.worker(services).drain()
+    await worker_loop.make_worker(services).drain()
     upload = {"file": ("leave.md", b"Leave."), "purpose": (None, "assistants")}
     file = (await ana.call("POST", "/v1/files", files=upload)).json()["id"]
 

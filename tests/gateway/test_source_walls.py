@@ -55,7 +55,7 @@ async def read(admin: Caller, services: Services, **body: Any) -> dict[str, Any]
 
 async def reindex(admin: Caller, services: Services) -> dict[str, Any]:
     asked = await admin.call("POST", "/v1/sources/x/reindex")
-    await worker_loop.worker(services).drain()
+    await worker_loop.make_worker(services).drain()
     job: dict[str, Any] = (await admin.call("GET", f"/v1/jobs/{asked.json()['job_id']}")).json()
     return job
 

@@ -48,7 +48,7 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 
 async def work(services: Services) -> None:
-    await worker_loop.worker(services).drain()
+    await worker_loop.make_worker(services).drain()
 
 
 async def put(admin: Caller, source: str = "handbook", **fields: Any) -> dict[str, Any]:
@@ -259,10 +259,10 @@ class TestSchedules:
         self, admin: Caller, services: Services, database_url: str
     ) -> None:
         made = await put(admin, schedule="0 3 * * *")
-        await worker_loop.ask_due(services)
+        await worker_loop.enqueue_due_sources(services)
         before = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         await run_sql(database_url, "UPDATE sources SET next_run_at = now()")
-        await asyncio.gather(*(worker_loop.ask_due(services) for _ in range(3)))
+        await asyncio.gather(*(worker_loop.enqueue_due_sources(services) for _ in range(3)))
         due = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         await work(services)
 
@@ -276,7 +276,7 @@ class TestSchedules:
     async def test_a_paused_one_is_not(self, admin: Caller, services: Services) -> None:
         await put(admin, schedule="* * * * *")
         paused = await put(admin, schedule="* * * * *", paused=True)
-        await worker_loop.ask_due(services)
+        await worker_loop.enqueue_due_sources(services)
 
         assert (paused["state"], paused["next_run_at"]) == ("paused", None)
         assert (await admin.call("GET", "/v1/jobs")).json()["jobs"] == []
@@ -311,7 +311,7 @@ class TestRemoval:
         await put(admin)
         asked = await ask(admin, "POST", "/v1/sources/handbook/reindex")
         slow = SlowWriter(services.writer)
-        working_on = asyncio.create_task(worker_loop.worker(slow.instead(services)).drain())
+        working_on = asyncio.create_task(worker_loop.make_worker(slow.instead(services)).drain())
         await slow.begun.wait()
         await ask(admin, "DELETE", "/v1/sources/handbook")
         await working_on

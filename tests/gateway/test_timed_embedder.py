@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from gateway import logs
 from gateway.metrics import Metrics
-from gateway.search.metered_embedder import TimedEmbedder
+from gateway.search.metered_embedder import MeteredEmbedder
 from index.errors import EmbeddingUnavailable
 from index.search.searcher import Embedder
 from tests.gateway.moody_embedder import MoodyEmbedder
@@ -26,7 +26,7 @@ async def test_an_embedder_that_goes_away_is_told_once_and_so_is_its_return(
     embedder: Embedder, talkative: None
 ) -> None:
     moody = MoodyEmbedder(embedder)
-    timed = TimedEmbedder(moody, Metrics())
+    timed = MeteredEmbedder(moody, Metrics())
 
     with capture_logs() as lines:
         moody.away = True

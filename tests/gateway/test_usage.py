@@ -13,7 +13,7 @@ from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker import backfill, worker_loop
-from index.tenants.usage import Amounts
+from index.tenants.usage import UsageAmounts
 from tests.conftest import run_sql
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.test_jobs import LATER, job, put_later
@@ -136,11 +136,11 @@ class TestLimits:
             ana = await gateway.caller("ana")
             admin = await gateway.caller("ada", roles=["admin"])
             await ana.put("first", "Paid for.")
-            await services.spending.flush()
+            await services.usage_meter.flush()
             assert (await usage(admin))["money_month"] == TOKENS * 1_000
             asked = len(stub.asked)
             stop = asyncio.Event()
-            at_work = asyncio.create_task(worker_loop.worker(services).run(stop))
+            at_work = asyncio.create_task(worker_loop.make_worker(services).run(stop))
 
             body = {"text": "Not paid for."}
             waits = await ana.call("PUT", "/v1/documents/second", json=body)
@@ -156,7 +156,7 @@ class TestLimits:
             embedded_meanwhile = len(stub.asked) - asked
             found = await ana.search("paid")  # questions are still embedded
             raised = await put_budget(gateway, 1_000_000.0)
-            services.spending.forget("acme")
+            services.usage_meter.drop_cached("acme")
             while (await job(ana, waits.json()["job_id"]))["state"] != "done":
                 await asyncio.sleep(0.01)
             stop.set()
@@ -204,8 +204,8 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
             "UPDATE jobs SET created_at = now() - interval '1 hour' WHERE source = 'wiki'",
         )
         behind = await status(admin)
-        await worker_loop.worker(services).drain()
-        await services.spending.flush()
+        await worker_loop.make_worker(services).drain()
+        await services.usage_meter.flush()
         done = await status(admin)
 
     sources = {each["source"]: each for each in behind["sources"]}
@@ -234,10 +234,10 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
             "DELETE FROM embeddings WHERE digest IN (SELECT digest FROM embeddings LIMIT 3)",
         )
         asked = len(stub.asked)
-        first = await services.jobs.put_once(backfill.job("acme", 3))
-        assert await services.jobs.put_once(backfill.job("acme", 3)) == first
-        await worker_loop.worker(services).drain()
-        shown = await services.jobs.show("acme", first)
+        first = await services.jobs.enqueue_once(backfill.job("acme", 3))
+        assert await services.jobs.enqueue_once(backfill.job("acme", 3)) == first
+        await worker_loop.make_worker(services).drain()
+        shown = await services.jobs.get("acme", first)
 
     assert shown is not None
     assert shown.result == {"documents": 1, "embedded": 3}
@@ -247,18 +247,18 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
 async def test_what_can_not_be_kept_now_is_kept_later(settings: Settings) -> None:
     async with opened(settings) as services:
         await services.tenants.create("acme", "Acme")
-        services.spending.chunks("acme", "handbook", 2, 3)
-        services.spending.chunks("nobody", "handbook", 2, 3)  # gone: nobody pays
-        await services.spending.flush()
-        services.spending.chunks("acme", "handbook", 1, 0)
-        await services.spending.flush()
+        services.usage_meter.chunks("acme", "handbook", 2, 3)
+        services.usage_meter.chunks("nobody", "handbook", 2, 3)  # gone: nobody pays
+        await services.usage_meter.flush()
+        services.usage_meter.chunks("acme", "handbook", 1, 0)
+        await services.usage_meter.flush()
         (kept,) = await services.usage.status("acme")
 
     assert (kept.source, kept.embedded, kept.reused) == ("handbook", 3, 3)
 
 
 def test_amounts_add_up() -> None:
-    amounts = Amounts(1, 2.0, 3, 4)
-    amounts.add(Amounts(10, 20.0, 30, 40))
+    amounts = UsageAmounts(1, 2.0, 3, 4)
+    amounts.add(UsageAmounts(10, 20.0, 30, 40))
 
-    assert amounts == Amounts(11, 22.0, 33, 44)
+    assert amounts == UsageAmounts(11, 22.0, 33, 44)

@@ -220,7 +220,7 @@ async def test_what_was_queued_for_a_file_goes_with_it(
         assert later.status_code == 202
         async with (
             open_services(settings, Metrics(), embedder) as services,
-            worker_loop.working(services),
+            worker_loop.run_in_background(services),
         ):
             await done(ana, later.json()["status_url"])
             states = await queued(ana)

@@ -169,7 +169,7 @@ async def test_a_store_of_many_documents_is_emptied_by_a_worker(
             left = await ana.found("leave", top_k=100)
             async with (
                 open_services(settings, Metrics(), embedder) as services,
-                worker_loop.working(services),
+                worker_loop.run_in_background(services),
                 asyncio.timeout(30),
             ):
                 while await ana.found("leave"):

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.auth import web_tokens
-from gateway.errors import NotPossible
+from gateway.errors import CommandError
 from gateway.settings import Settings
 from index.search.searcher import Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
@@ -364,8 +364,8 @@ async def test_who_takes_web_tokens_has_to_say_whose(missing: str) -> None:
     del given[missing]
     settings = Settings().model_copy(update=given)
 
-    with pytest.raises(NotPossible, match="NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE"):
-        async with web_tokens.opened(settings, time.monotonic):
+    with pytest.raises(CommandError, match="NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE"):
+        async with web_tokens.open_client(settings, time.monotonic):
             pass
 
 

@@ -16,7 +16,7 @@ from index.documents.event_versions import Reading
 from index.model.document import Document
 from index.search.searcher import Embedder
 from ingest.events import event_schemas
-from ingest.events.event_handler import Hearer
+from ingest.events.event_handler import EventHandler
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
@@ -49,7 +49,7 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 
 async def work(services: Services) -> None:
-    await worker_loop.worker(services).drain()
+    await worker_loop.make_worker(services).drain()
 
 
 async def put_later(caller: Caller, text: str, document_id: str = "x", **fields: Any) -> str:
@@ -86,8 +86,8 @@ async def asked(admin: Caller, method: str, path: str) -> str:
 
 async def hear(services: Services, **event: Any) -> None:
     body = orjson.dumps({"document_id": "x", **event})
-    hearer = Hearer(services.writer, services.hearsay, "en")
-    await hearer.hear("acme", event_schemas.parse(body, "acme", 1_000_000))
+    hearer = EventHandler(services.writer, services.event_versions, "en")
+    await hearer.handle("acme", event_schemas.parse(body, "acme", 1_000_000))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,8 +348,8 @@ async def test_removals_are_remembered_as_long_as_an_earlier_job_may_run(
     assert not await write()
     await services.jobs.supersede("acme", ["other"])
     assert (await job(ana, waiting))["state"] == "done"
-    await services.jobs.forget(0.0)
-    await services.jobs.hurry("acme")
+    await services.jobs.delete_done(0.0)
+    await services.jobs.run_now("acme")
     await work(services)  # the words of what was forgotten
     await services.documents.forget_removed(0.0)
     assert await write()

@@ -27,12 +27,12 @@ from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker.job_handlers import handlers
-from gateway.worker.worker_loop import worker
+from gateway.worker.worker_loop import make_worker
 from index.documents.source_store import READ
-from index.jobs.job_queue import Claimed
+from index.jobs.job_queue import ClaimedJob
 from index.search.searcher import Embedder
 from ingest.events import event_schemas
-from ingest.events.event_handler import Hearer
+from ingest.events.event_handler import EventHandler
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
@@ -129,7 +129,7 @@ class Stage:
     folder: Path
     failed: int = 0
 
-    async def claim(self) -> Claimed | None:
+    async def claim(self) -> ClaimedJob | None:
         return await self.services.jobs.claim(
             uuid4(), lease_s=60.0, tenant_jobs_max=1, kinds=["document", READ]
         )
@@ -226,8 +226,8 @@ class World:
             else:
                 event |= {"type": "update", "document": {"text": write.text}}
                 write.source = "events"
-        hearer = Hearer(self.stage.services.writer, self.stage.services.hearsay, "en")
-        await hearer.hear(
+        hearer = EventHandler(self.stage.services.writer, self.stage.services.event_versions, "en")
+        await hearer.handle(
             self.tenant, event_schemas.parse(orjson.dumps(event), self.tenant, 100_000)
         )
         self.written.append(write)
@@ -246,9 +246,9 @@ class World:
         if claimed is None:
             return False
         self.stage.moody.away = without_embedder and claimed.kind != READ
-        await worker(services).do(claimed, handlers(services)[claimed.kind])
+        await make_worker(services).do(claimed, handlers(services)[claimed.kind])
         self.stage.moody.away = False
-        job = await services.jobs.show(self.tenant, claimed.job_id)
+        job = await services.jobs.get(self.tenant, claimed.job_id)
         assert job is not None
         place, write = next(
             (place, each)

@@ -8,17 +8,17 @@ import asyncpg
 import numpy as np
 from pgvector import HalfVector, SparseVector
 
-from index.documents.chunk_store import Added, Kept
-from index.documents.document_store import Documents, Stored
+from index.documents.chunk_store import AddedChunk, KeptChunk
+from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.document_writes import CommitOutcome, Write
 from index.documents.outbox import Committed
 from index.errors import SourceReserved
 from index.model.document import Document
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from index.text.lexical import DIMENSION
 
 
-async def apply(documents: Documents, tenant: str, write: Write) -> Committed | None:
+async def apply(documents: DocumentStore, tenant: str, write: Write) -> Committed | None:
     (committed,) = await documents.apply_all(tenant, [write])
     assert not isinstance(committed, SourceReserved)
     return committed
@@ -30,8 +30,8 @@ def revisions_of(outcome: CommitOutcome) -> Mapping[str, int] | None:
     return None if outcome is None else outcome.revisions
 
 
-def a_chunk(text: str, start: int = 0) -> Added:
-    return Added(
+def a_chunk(text: str, start: int = 0) -> AddedChunk:
+    return AddedChunk(
         digest=digest(text),
         start=start,
         end=start + len(text),
@@ -50,7 +50,7 @@ def a_write(
     *,
     version: int = 0,
     added: Sequence[str] = (),
-    kept: Sequence[Kept] = (),
+    kept: Sequence[KeptChunk] = (),
     removed: Sequence[int] = (),
     stored: Document | None = None,
 ) -> Write:
@@ -58,7 +58,7 @@ def a_write(
     return Write(document, version, chunks, kept, removed, stored=stored)
 
 
-async def written(documents: Documents, document: Document, *texts: str) -> Stored:
+async def written(documents: DocumentStore, document: Document, *texts: str) -> StoredDocument:
     """The document as it is stored, new, with a chunk for each text."""
     assert await apply(documents, "acme", a_write(document, added=texts)) is not None
     stored = await documents.stored("acme", document.document_id)
@@ -89,10 +89,10 @@ class Rows:
         return int(await self._connection.fetchval(f"SELECT count(*) FROM {table}"))  # noqa: S608  ours
 
 
-async def revision(tenants: Tenants, tenant: str) -> int:
+async def revision(tenants: TenantStore, tenant: str) -> int:
     return (await tenants.revisions([tenant]))[tenant].revision
 
 
-async def write_again(documents: Documents, stored: Stored) -> Committed | None:
+async def write_again(documents: DocumentStore, stored: StoredDocument) -> Committed | None:
     late = a_write(stored.document, version=stored.version, added=["late"])
     return await apply(documents, "acme", late)

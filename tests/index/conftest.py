@@ -8,11 +8,11 @@ import asyncpg
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database, connect
 from index.search.searcher import Searcher
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.conftest import fresh_settings
 from tests.index import crowd, worlds
@@ -52,16 +52,16 @@ async def connection(database_url: str) -> AsyncIterator["asyncpg.Connection[asy
 
 
 @pytest.fixture
-async def tenants(database: Database) -> Tenants:
-    tenants = Tenants(database)
+async def tenants(database: Database) -> TenantStore:
+    tenants = TenantStore(database)
     await tenants.create("acme", "Acme")
     await tenants.create("beta", "Beta")
     return tenants
 
 
 @pytest.fixture
-def documents(database: Database, tenants: Tenants) -> Documents:
-    return Documents(database)
+def documents(database: Database, tenants: TenantStore) -> DocumentStore:
+    return DocumentStore(database)
 
 
 @pytest.fixture
@@ -76,13 +76,13 @@ def invalidation() -> RecordingInvalidation:
 
 @pytest.fixture
 def writer(
-    documents: Documents, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
+    documents: DocumentStore, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
 ) -> Writer:
     return Writer(documents, embedder, invalidation)
 
 
 @pytest.fixture
-def searcher(database: Database, tenants: Tenants, static_embedder: StaticEmbedder) -> Searcher:
+def searcher(database: Database, tenants: TenantStore, static_embedder: StaticEmbedder) -> Searcher:
     return Searcher(database, static_embedder)
 
 
@@ -106,7 +106,7 @@ async def world(
 
 
 @pytest.fixture
-async def town(documents: Documents) -> Documents:
+async def town(documents: DocumentStore) -> DocumentStore:
     """Acme has as many chunks as are too many for the shared shelf, beta has fewer."""
     await crowd.settle(documents, "acme", number=NUMBER, readers=[("tenant",)], seed=1)
     await crowd.settle(documents, "beta", number=10, readers=[("tenant",), ("public",)], seed=2)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
-from index.documents.chunk_store import Added
-from index.documents.document_store import Documents
+from index.documents.chunk_store import AddedChunk
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Write
 from index.embedders.hashing_embedder import HashingEmbedder
-from index.search.strategy import Limits
+from index.search.strategy import StrategyLimits
 from index.text import lexical
 from tests.index.samples import a_document
 
@@ -31,12 +31,17 @@ _LINES = (
 WORDS = _LINES.split()
 QUESTION = "lighthouse telescope harbour"
 
-EXACT = Limits(crossover_chunks=10**9)
-NEAREST = Limits(crossover_chunks=0)
+EXACT = StrategyLimits(crossover_chunks=10**9)
+NEAREST = StrategyLimits(crossover_chunks=0)
 
 
 async def settle(
-    documents: Documents, tenant: str, *, number: int, readers: Sequence[tuple[str, ...]], seed: int
+    documents: DocumentStore,
+    tenant: str,
+    *,
+    number: int,
+    readers: Sequence[tuple[str, ...]],
+    seed: int,
 ) -> None:
     """So many documents, of which each may be read by the next of the readers."""
     random = Random(seed)  # noqa: S311  the same crowd every time, and no secret
@@ -57,10 +62,10 @@ async def _write(random: Random, document_id: str, readers: tuple[str, ...]) -> 
     return Write(document, 0, list(_added(texts, vectors)), [], [])
 
 
-def _added(texts: Sequence[str], vectors: NDArray[np.float32]) -> Iterator[Added]:
+def _added(texts: Sequence[str], vectors: NDArray[np.float32]) -> Iterator[AddedChunk]:
     start = 0
     for text, vector in zip(texts, vectors, strict=True):
         digest = blake2b(text.encode(), digest_size=16).digest()
         words = SparseVector(lexical.chunk(text, "en"), lexical.DIMENSION)
-        yield Added(digest, start, start + len(text), text, HalfVector(vector), words)
+        yield AddedChunk(digest, start, start + len(text), text, HalfVector(vector), words)
         start += len(text) + 1

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from index.postgres import search_role
 from index.postgres.connections import Pool, pool
-from index.postgres.database import Searching
+from index.postgres.database import SearchConnections
 from index.postgres.fair_share import FairShare
 from index.postgres.search_role import Connection
 
@@ -23,7 +23,7 @@ class _OneConnection:
 
 
 @asynccontextmanager
-async def held(url: str) -> AsyncIterator[tuple[Searching, Connection]]:
+async def held(url: str) -> AsyncIterator[tuple[SearchConnections, Connection]]:
     async with (
         pool(url, 1, 10, {}) as owner,
         pool(url, 1, 10, {"role": search_role.NAME}) as opened,
@@ -31,7 +31,9 @@ async def held(url: str) -> AsyncIterator[tuple[Searching, Connection]]:
     ):
         one = cast("Pool", _OneConnection(connection))
         yield (
-            Searching(one, owner, FairShare(1, waiting_max=100, wait_s_max=5.0), unobserved),
+            SearchConnections(
+                one, owner, FairShare(1, waiting_max=100, wait_s_max=5.0), unobserved
+            ),
             connection,
         )
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, ScopeName, resolve
 from index.postgres.database import Database
-from index.search.searcher import Found, Searcher
-from index.tenants.tenant_store import Tenants
+from index.search.searcher import Searcher, SearchResult
+from index.tenants.tenant_store import TenantStore
 from ingest.chunkers.structure import chunks
 from ingest.write.writer import Writer
 from tests.index import worlds
@@ -34,13 +34,13 @@ class World:
 
     def __init__(self, database: Database, embedder: StaticEmbedder) -> None:
         self.database = database
-        self.tenants = Tenants(database)
+        self.tenants = TenantStore(database)
         self.searcher = Searcher(database, embedder)
         self.embedder = embedder
         self.pieces: list[Piece] = []
 
     async def settle(self, url: str, made_up: Sequence[tuple[str, Document]]) -> None:
-        documents = Documents(self.database)
+        documents = DocumentStore(self.database)
         writer = Writer(documents, self.embedder, RecordingInvalidation())
         connection = await asyncpg.connect(url)
         for tenant in worlds.TENANTS:
@@ -83,7 +83,7 @@ class World:
         check(query, found, expected)
 
 
-def check(query: Query, found: Found, expected: worlds.Expected) -> None:
+def check(query: Query, found: SearchResult, expected: worlds.Expected) -> None:
     """Ranks are exact, but where scores are equal within the tolerance: no two `rrf` ones are."""
     tolerance = 0.0 if query.fusion == "rrf" else SCORE_TOLERANCE
     found_scores = [hit.score for hit in found.hits]

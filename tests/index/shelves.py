@@ -5,20 +5,20 @@ from typing import Any
 
 import asyncpg
 
-from index.documents.document_store import Documents
-from index.documents.partitions import Indexed, Moved, Shelves
+from index.documents.document_store import DocumentStore
+from index.documents.partitions import IndexedPartition, MovedTenant, Partitions
 from index.model.query import Query
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.hits import Hit
 from index.search.searcher import Searcher
-from index.search.strategy import Limits
+from index.search.strategy import StrategyLimits
 from ingest.write.writer import Writer
 from tests.index import crowd
 from tests.index.samples import a_document, put
 
 NUMBER = 40  # documents of acme
-OUTGROWN = Limits(crossover_chunks=NUMBER * crowd.CHUNKS)
+OUTGROWN = StrategyLimits(crossover_chunks=NUMBER * crowd.CHUNKS)
 QUERY = Query(crowd.QUESTION, alpha=0.5, top_k=20)
 ANA = everything("acme", "ana", [])
 BEA = everything("beta", "bea", [])
@@ -75,11 +75,13 @@ class Shelf:
         assert await self.width(shelf) == crowd.EMBEDDER.dimensions
 
 
-async def tend(database: Database, limits: Limits = OUTGROWN) -> list[Moved | Indexed]:
-    return [done async for done in Shelves(database, limits=limits).tend()]
+async def tend(
+    database: Database, limits: StrategyLimits = OUTGROWN
+) -> list[MovedTenant | IndexedPartition]:
+    return [done async for done in Partitions(database, limits=limits).maintain()]
 
 
-def searcher(database: Database, limits: Limits = crowd.EXACT) -> Searcher:
+def searcher(database: Database, limits: StrategyLimits = crowd.EXACT) -> Searcher:
     return Searcher(database, crowd.EMBEDDER, limits=limits)
 
 
@@ -107,7 +109,7 @@ async def remove(writer: Writer) -> None:
 CHANGES = [add, edit, retitle, remove]
 
 
-async def assert_consistent(shelf: Shelf, documents: Documents, tenant: str) -> None:
+async def assert_consistent(shelf: Shelf, documents: DocumentStore, tenant: str) -> None:
     """Each chunk that a document says to have stands on the tenant's shelf, once."""
     listed = await documents.of_source(tenant, "handbook")
     stored = [await documents.stored(tenant, document_id) for document_id in listed]

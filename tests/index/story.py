@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from index.model.document import Document
-from index.model.query import Filter, Finish, Query
+from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from tests.index import worlds
 from tests.index.samples import subsets
@@ -154,14 +154,14 @@ class Story:
             expand=expand,
             summaries=self.chance(0.3),
             metadata=self.chance(0.3),
-            finish=self._finish() if self.chance(0.3) else None,
+            postprocessing=self._finish() if self.chance(0.3) else None,
         )
 
-    def _finish(self) -> Finish:
+    def _finish(self) -> Postprocessing:
         """By formula: what services say is theirs."""
         random = self.random
         budget = random.choice([None, 5, 40, 400])
-        return Finish(
+        return Postprocessing(
             top_k=random.choice([1, 2, 5]),
             ranker=random.choice([None, "formula", "formula"]),
             token_budget=budget,

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import asyncpg
 import pytest
 
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 
 pytestmark = pytest.mark.anyio
 
@@ -62,7 +62,7 @@ class Documents:
 
 
 @pytest.fixture
-async def documents(connection: Connection, tenants: Tenants) -> Documents:
+async def documents(connection: Connection, tenants: TenantStore) -> Documents:
     await connection.execute("INSERT INTO sources (tenant, source) SELECT tenant, 's' FROM tenants")
     return Documents(connection)
 

@@ -10,47 +10,49 @@ import asyncpg
 import pytest
 
 from index.audit import audit_chain, audit_log
-from index.audit.audit_chain import Head, Verified
-from index.audit.audit_log import AuditLog, Logged, Sighting, Wanted
-from index.documents.document_store import Documents
-from index.documents.source_store import Plan, Sources
-from index.model.audit_actor import OPERATOR, SYSTEM, Actor, acting_as
+from index.audit.audit_chain import AuditHead, Verified
+from index.audit.audit_log import AuditLog, AuditLogFilter, LoggedAction, ReadEvent
+from index.documents.document_store import DocumentStore
+from index.documents.source_store import SourceConfig, SourceStore
+from index.model.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
 from index.postgres.database import Database
-from index.tenants.principals import NewKey, Principals
-from index.tenants.semantic_bucket_store import Bands
-from index.tenants.tenant_store import Tenants
-from index.tenants.usage import Usage
+from index.tenants.principals import NewKey, PrincipalStore
+from index.tenants.semantic_bucket_store import SemanticBucketStore
+from index.tenants.tenant_store import TenantStore
+from index.tenants.usage import UsageStore
 from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
 
-ANA = Actor("ana", "key_1")
+ANA = AuditActor("ana", "key_1")
 KEY = NewKey("key_1", b"1", "ana", ("people",), ("writer",), None)
 ROWS = 8  # of each of the tenants here, but for the first, which says that there is one
 
 
 @pytest.fixture
-async def log(database: Database, tenants: Tenants) -> AuditLog:
+async def log(database: Database, tenants: TenantStore) -> AuditLog:
     return AuditLog(database)
 
 
-async def see(log: AuditLog, tenant: str, *documents: str, who: Actor = ANA) -> None:
-    await log.saw([Sighting(tenant, who, {"answers": 1, "documents": list(documents)})])
+async def see(log: AuditLog, tenant: str, *documents: str, who: AuditActor = ANA) -> None:
+    await log.append_reads([ReadEvent(tenant, who, {"answers": 1, "documents": list(documents)})])
 
 
-async def rows(log: AuditLog, tenant: str = "acme", wanted: Wanted = audit_log.ANY) -> list[Logged]:
+async def rows(
+    log: AuditLog, tenant: str = "acme", wanted: AuditLogFilter = audit_log.ANY
+) -> list[LoggedAction]:
     """The oldest first."""
     return [*reversed((await log.page(tenant, wanted, limit=10_000)).rows)]
 
 
 async def verified(
-    database: Database, *kept: Head, links_max: int = audit_chain.LINKS_MAX
+    database: Database, *kept: AuditHead, links_max: int = audit_chain.LINKS_MAX
 ) -> dict[str, Verified]:
     found = audit_chain.verify(database, None, kept, links_max=links_max)
     return {each.head.tenant: each async for each in found}
 
 
-async def head(database: Database, tenant: str = "acme") -> Head:
+async def head(database: Database, tenant: str = "acme") -> AuditHead:
     return (await verified(database))[tenant].head
 
 
@@ -58,20 +60,22 @@ async def head(database: Database, tenant: str = "acme") -> Head:
 
 
 async def test_each_change_leaves_a_row_that_says_who_did_what(
-    database: Database, log: AuditLog, tenants: Tenants
+    database: Database, log: AuditLog, tenants: TenantStore
 ) -> None:
-    principals, sources = Principals(database), Sources(database)
+    principals, sources = PrincipalStore(database), SourceStore(database)
     with acting_as(OPERATOR):
         await principals.create("acme", KEY)
-        await Usage(database).put_budget("acme", 12.5)
+        await UsageStore(database).put_budget("acme", 12.5)
     with acting_as(ANA):
         await principals.rotate("acme", "key_1", "key_2", b"2", datetime(2030, 1, 1, tzinfo=UTC))
         await principals.revoke(None, "key_2")
         await tenants.add_member("acme", "sales", "ben")
         await tenants.remove_member("acme", "sales", "ben")
-        await sources.put("acme", "wiki", Plan("git", {"url": "https://secret"}, None, True, None))
-        await Bands(database).set_error_max("acme", 0.02)
-    job_id = await sources.ask_removal("acme", "wiki", "ana")
+        await sources.put(
+            "acme", "wiki", SourceConfig("git", {"url": "https://secret"}, None, True, None)
+        )
+        await SemanticBucketStore(database).set_error_max("acme", 0.02)
+    job_id = await sources.enqueue_removal("acme", "wiki", "ana")
     await sources.remove("acme", "wiki")
 
     told = [(row.who, row.key_id, row.action, row.target) for row in await rows(log)]
@@ -98,19 +102,19 @@ async def test_each_change_leaves_a_row_that_says_who_did_what(
 
 
 async def test_what_changes_nothing_leaves_no_row(
-    database: Database, log: AuditLog, tenants: Tenants
+    database: Database, log: AuditLog, tenants: TenantStore
 ) -> None:
     before = await rows(log)
-    principals = Principals(database)
+    principals = PrincipalStore(database)
 
     await tenants.create("acme", "Again")
     await tenants.remove_member("acme", "sales", "ben")
     await principals.create("nowhere", KEY)
     await principals.revoke("acme", "key_none")
     await principals.rotate("acme", "key_none", "key_2", b"2", datetime.now(UTC))
-    await Usage(database).put_budget("nowhere", 1.0)
-    await Bands(database).set_error_max("nowhere", 0.1)
-    await Documents(database).apply_all("acme", [])
+    await UsageStore(database).put_budget("nowhere", 1.0)
+    await SemanticBucketStore(database).set_error_max("nowhere", 0.1)
+    await DocumentStore(database).apply_all("acme", [])
 
     assert await rows(log) == before
     assert await log.tenants() == ["acme", "beta"]
@@ -134,8 +138,8 @@ async def test_a_change_that_is_rolled_back_leaves_no_row(
 
 async def test_nothing_is_logged_where_it_is_switched_off(database_url: str) -> None:
     async with connected(database_url, logged=False) as database:
-        await Tenants(database).create("acme", "Acme")
-        await Principals(database).create("acme", KEY)
+        await TenantStore(database).create("acme", "Acme")
+        await PrincipalStore(database).create("acme", KEY)
 
         assert await AuditLog(database).tenants() == []
 
@@ -145,24 +149,24 @@ async def test_nothing_is_logged_where_it_is_switched_off(database_url: str) -> 
 
 async def test_rows_are_found_by_who_what_and_when_page_by_page(log: AuditLog) -> None:
     await see(log, "acme", "a", "b")
-    await see(log, "acme", "b", who=Actor("ben", None))
+    await see(log, "acme", "b", who=AuditActor("ben", None))
     await see(log, "acme", "c", who=OPERATOR)
     first, *_, last = await rows(log)
 
-    async def numbers(wanted: Wanted) -> list[int]:
+    async def numbers(wanted: AuditLogFilter) -> list[int]:
         return [row.number for row in await rows(log, wanted=wanted)]
 
-    assert await numbers(Wanted(subject="ben")) == [3]
-    assert await numbers(Wanted(subject="operator")) == [4]
-    assert await numbers(Wanted(document="b")) == [2, 3]
-    assert await numbers(Wanted(subject="ana", document="b")) == [2]
-    assert await numbers(Wanted(since=last.at)) == [4]
-    assert await numbers(Wanted(since=first.at)) == [1, 2, 3, 4]
+    assert await numbers(AuditLogFilter(subject="ben")) == [3]
+    assert await numbers(AuditLogFilter(subject="operator")) == [4]
+    assert await numbers(AuditLogFilter(document="b")) == [2, 3]
+    assert await numbers(AuditLogFilter(subject="ana", document="b")) == [2]
+    assert await numbers(AuditLogFilter(since=last.at)) == [4]
+    assert await numbers(AuditLogFilter(since=first.at)) == [1, 2, 3, 4]
     page = await log.page("acme", limit=3)
     assert [row.number for row in page.rows] == [4, 3, 2]
     page = await log.page("acme", before=page.before, limit=3)
     assert ([row.number for row in page.rows], page.before) == ([1], None)
-    assert await log.page("nowhere", limit=3) == audit_log.Page((), None)
+    assert await log.page("nowhere", limit=3) == audit_log.AuditLogPage((), None)
 
 
 async def test_a_page_without_rows_leads_on_to_those_further_back(
@@ -175,9 +179,9 @@ async def test_a_page_without_rows_leads_on_to_those_further_back(
     for number in range(ROWS):
         await see(log, "acme", f"{number}")
 
-    empty = await log.page("acme", Wanted(document="old"), limit=10)
-    late = await log.page("acme", Wanted(document="old", since=middle), before=4, limit=10)
-    found = await log.newest(["acme", "beta"], Wanted(document="old"), limit=10)
+    empty = await log.page("acme", AuditLogFilter(document="old"), limit=10)
+    late = await log.page("acme", AuditLogFilter(document="old", since=middle), before=4, limit=10)
+    found = await log.newest(["acme", "beta"], AuditLogFilter(document="old"), limit=10)
 
     assert (empty.rows, empty.before) == ([], ROWS + 1)
     assert (late.rows, late.before) == ([], None)
@@ -333,7 +337,7 @@ async def test_a_head_that_was_kept_tells_what_the_log_itself_can_not(
     assert "the log ends at 9" in ((await verified(database, late))["acme"].fault or "")
     other = replace(early, hash=late.hash)
     assert "not the one" in ((await verified(database, other))["acme"].fault or "")
-    gone = Head("gone", 3, late.hash)
+    gone = AuditHead("gone", 3, late.hash)
     assert "whole log is missing" in ((await verified(database, gone))["gone"].fault or "")
 
 
@@ -341,7 +345,7 @@ async def test_a_head_that_was_kept_tells_what_the_log_itself_can_not(
 
 
 async def test_old_rows_go_and_what_is_left_is_still_a_chain(
-    database: Database, tenants: Tenants, connection: "asyncpg.Connection[asyncpg.Record]"
+    database: Database, tenants: TenantStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     log = AuditLog(database, pruned_max=3)
     for number in range(ROWS):
@@ -357,7 +361,7 @@ async def test_old_rows_go_and_what_is_left_is_still_a_chain(
     assert left[0] == kept
     assert [row.action for row in left[1:]] == ["log.prune"] * 3
     assert left[-1].details == {"until": base.number}
-    found = await verified(database, Head("acme", base.number, base.hash))
+    found = await verified(database, AuditHead("acme", base.number, base.hash))
     assert not any(one.fault for one in found.values())
     assert "was pruned" in ((await verified(database, pruned_head))["acme"].fault or "")
     assert await log.prune(kept.at) == 0

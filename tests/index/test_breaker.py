@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.embedders.breaker import FAILURES_MAX, FIRST_PAUSE_S, LONGEST_PAUSE_S, Breaker
+from index.embedders.breaker import FAILURES_MAX, FIRST_PAUSE_S, LONGEST_PAUSE_S, EmbedderBreaker
 
 
 class Clock:
@@ -21,28 +21,28 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def breaker(clock: Clock) -> Breaker:
-    return Breaker(clock)
+def breaker(clock: Clock) -> EmbedderBreaker:
+    return EmbedderBreaker(clock)
 
 
-def admitted(breaker: Breaker) -> int:
+def admitted(breaker: EmbedderBreaker) -> int:
     number = breaker.admit()
     assert number is not None
     return number
 
 
-def fail(breaker: Breaker, times: int = FAILURES_MAX) -> None:
+def fail(breaker: EmbedderBreaker, times: int = FAILURES_MAX) -> None:
     for _ in range(times):
         breaker.failed(admitted(breaker))
 
 
-def test_fewer_failures_than_it_takes_change_nothing(breaker: Breaker) -> None:
+def test_fewer_failures_than_it_takes_change_nothing(breaker: EmbedderBreaker) -> None:
     fail(breaker, FAILURES_MAX - 1)
 
     assert breaker.admit() is not None
 
 
-def test_a_success_between_failures_starts_the_count_again(breaker: Breaker) -> None:
+def test_a_success_between_failures_starts_the_count_again(breaker: EmbedderBreaker) -> None:
     fail(breaker, FAILURES_MAX - 1)
     breaker.succeeded(admitted(breaker))
     fail(breaker, FAILURES_MAX - 1)
@@ -50,7 +50,9 @@ def test_a_success_between_failures_starts_the_count_again(breaker: Breaker) -> 
     assert breaker.admit() is not None
 
 
-def test_it_opens_for_a_pause_and_then_admits_one_probe(breaker: Breaker, clock: Clock) -> None:
+def test_it_opens_for_a_pause_and_then_admits_one_probe(
+    breaker: EmbedderBreaker, clock: Clock
+) -> None:
     fail(breaker)
     at_once = breaker.admit()
     clock.now_s += FIRST_PAUSE_S
@@ -60,7 +62,7 @@ def test_it_opens_for_a_pause_and_then_admits_one_probe(breaker: Breaker, clock:
     assert [probe is not None for probe in probes] == [True, False, False]
 
 
-def test_a_probe_that_succeeds_closes_it(breaker: Breaker, clock: Clock) -> None:
+def test_a_probe_that_succeeds_closes_it(breaker: EmbedderBreaker, clock: Clock) -> None:
     fail(breaker)
     clock.now_s += FIRST_PAUSE_S
     breaker.succeeded(admitted(breaker))
@@ -70,7 +72,7 @@ def test_a_probe_that_succeeds_closes_it(breaker: Breaker, clock: Clock) -> None
 
 
 def test_each_probe_that_fails_doubles_the_pause_up_to_the_longest(
-    breaker: Breaker, clock: Clock
+    breaker: EmbedderBreaker, clock: Clock
 ) -> None:
     fail(breaker)
     pause_s = FIRST_PAUSE_S
@@ -84,7 +86,9 @@ def test_each_probe_that_fails_doubles_the_pause_up_to_the_longest(
         clock.now_s += 0.001 - pause_s
 
 
-def test_a_probe_that_tells_nothing_makes_room_for_another(breaker: Breaker, clock: Clock) -> None:
+def test_a_probe_that_tells_nothing_makes_room_for_another(
+    breaker: EmbedderBreaker, clock: Clock
+) -> None:
     fail(breaker)
     clock.now_s += FIRST_PAUSE_S
     breaker.abandoned(admitted(breaker))
@@ -92,7 +96,7 @@ def test_a_probe_that_tells_nothing_makes_room_for_another(breaker: Breaker, clo
     assert breaker.admit() is not None
 
 
-def test_calls_that_fail_together_open_it_once(breaker: Breaker, clock: Clock) -> None:
+def test_calls_that_fail_together_open_it_once(breaker: EmbedderBreaker, clock: Clock) -> None:
     together = [admitted(breaker) for _ in range(20)]
     for number in together:
         breaker.failed(number)
@@ -101,9 +105,11 @@ def test_calls_that_fail_together_open_it_once(breaker: Breaker, clock: Clock) -
     assert breaker.admit() is not None
 
 
-@pytest.mark.parametrize("say", [Breaker.succeeded, Breaker.failed, Breaker.abandoned])
+@pytest.mark.parametrize(
+    "say", [EmbedderBreaker.succeeded, EmbedderBreaker.failed, EmbedderBreaker.abandoned]
+)
 def test_what_an_old_call_says_does_not_disturb_the_probe(
-    breaker: Breaker, clock: Clock, say: object
+    breaker: EmbedderBreaker, clock: Clock, say: object
 ) -> None:
     assert callable(say)
     old = admitted(breaker)
@@ -124,7 +130,7 @@ def test_whatever_happened_it_admits_again_after_the_longest_pause(
     history: list[tuple[str, float]],
 ) -> None:
     clock = Clock()
-    breaker = Breaker(clock)
+    breaker = EmbedderBreaker(clock)
     for outcome, passed_s in history:
         clock.now_s += passed_s
         number = breaker.admit()

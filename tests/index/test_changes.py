@@ -5,13 +5,13 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from index.documents.document_store import Documents
-from index.documents.partitions import Shelves
+from index.documents.document_store import DocumentStore
+from index.documents.partitions import Partitions
 from index.invalidation import changes
-from index.invalidation.changes import Changes, News
+from index.invalidation.changes import ChangeLog, ChangeSet
 from index.postgres.database import Database
-from index.search.strategy import Limits
-from index.tenants.tenant_store import Tenants
+from index.search.strategy import StrategyLimits
+from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from ingest.chunkers.structure import chunks
 from ingest.write.writer import Writer
@@ -25,24 +25,26 @@ LONG = a_document("long", "".join(SECTIONS), metadata={"team": "people", "year":
 
 
 @pytest.fixture
-def since(database: Database, tenants: Tenants) -> Changes:
-    return Changes(database)
+def since(database: Database, tenants: TenantStore) -> ChangeLog:
+    return ChangeLog(database)
 
 
-async def news(since: Changes, revision: int, partition: str = "acme", home: str = "acme") -> News:
-    told = await since.since(home, partition, revision)
+async def news(
+    since: ChangeLog, revision: int, partition: str = "acme", home: str = "acme"
+) -> ChangeSet:
+    told = await since.changes_after(home, partition, revision)
     assert told is not None
     return told
 
 
-async def ids(documents: Documents, document_id: str, tenant: str = "acme") -> frozenset[int]:
+async def ids(documents: DocumentStore, document_id: str, tenant: str = "acme") -> frozenset[int]:
     stored = await documents.stored(tenant, document_id)
     assert stored is not None
     return frozenset(stored.chunk_ids)
 
 
 async def test_who_has_missed_nothing_is_told_nothing_but_how_things_stand(
-    since: Changes, writer: Writer
+    since: ChangeLog, writer: Writer
 ) -> None:
     fresh = await news(since, 0)
     await put(writer, LONG)
@@ -51,12 +53,12 @@ async def test_who_has_missed_nothing_is_told_nothing_but_how_things_stand(
     assert (fresh.revision, fresh.languages, fresh.words) == (0, frozenset(), 0)
     assert (told.partition, told.revision, told.languages) == ("acme", 1, frozenset({"en"}))
     assert told.words > 0
-    assert told.gone == told.moved == told.documents == frozenset()
-    assert told.arrivals == []
+    assert told.removed == told.moved == told.documents == frozenset()
+    assert told.changed_chunks == []
 
 
 async def test_an_added_chunk_is_told_as_it_is_stored(
-    since: Changes, writer: Writer, documents: Documents, embedder: RecordingEmbedder
+    since: ChangeLog, writer: Writer, documents: DocumentStore, embedder: RecordingEmbedder
 ) -> None:
     await put(writer, LONG)
 
@@ -66,7 +68,7 @@ async def test_an_added_chunk_is_told_as_it_is_stored(
     known = await documents.known_embeddings("acme", embedder.space, [one.digest for one in made])
     stored = await documents.stored("acme", "long")
     assert stored is not None
-    arrivals = {arrival.chunk_id: arrival for arrival in told.arrivals}
+    arrivals = {arrival.chunk_id: arrival for arrival in told.changed_chunks}
     assert arrivals.keys() == set(stored.chunk_ids)
     assert len(told.documents) == 1
     for chunk_id, chunk in zip(stored.chunk_ids, made, strict=True):
@@ -82,7 +84,7 @@ async def test_an_added_chunk_is_told_as_it_is_stored(
 
 
 async def test_what_came_and_went_since_is_gone_and_no_arrival(
-    since: Changes, writer: Writer, documents: Documents
+    since: ChangeLog, writer: Writer, documents: DocumentStore
 ) -> None:
     await put(writer, LONG)
     was = await ids(documents, "long")
@@ -91,12 +93,12 @@ async def test_what_came_and_went_since_is_gone_and_no_arrival(
     told = await news(since, 0)
 
     assert told.revision == 2
-    assert told.gone == was
-    assert told.arrivals == []
+    assert told.removed == was
+    assert told.changed_chunks == []
 
 
 async def test_an_edit_tells_what_went_what_came_and_what_moved(
-    since: Changes, writer: Writer, documents: Documents
+    since: ChangeLog, writer: Writer, documents: DocumentStore
 ) -> None:
     await put(writer, LONG)
     stored = await documents.stored("acme", "long")
@@ -106,13 +108,13 @@ async def test_an_edit_tells_what_went_what_came_and_what_moved(
     told = await news(since, 1)
 
     (added,) = await ids(documents, "long") - set(stored.chunk_ids)
-    assert told.gone == {stored.chunk_ids[1]}
+    assert told.removed == {stored.chunk_ids[1]}
     assert told.moved == set(stored.chunk_ids[2:])
-    assert [arrival.chunk_id for arrival in told.arrivals] == [added]
+    assert [arrival.chunk_id for arrival in told.changed_chunks] == [added]
 
 
 async def test_a_touched_chunk_is_gone_and_arrives_as_it_is_now_and_once(
-    since: Changes, writer: Writer, documents: Documents
+    since: ChangeLog, writer: Writer, documents: DocumentStore
 ) -> None:
     await put(writer, LONG)
     await put(writer, replace(LONG, tags=("first",)))
@@ -120,13 +122,13 @@ async def test_a_touched_chunk_is_gone_and_arrives_as_it_is_now_and_once(
 
     told = await news(since, 0)
 
-    assert told.gone == await ids(documents, "long")
-    assert sorted(arrival.chunk_id for arrival in told.arrivals) == sorted(told.gone)
-    assert {tuple(arrival.tags) for arrival in told.arrivals} == {("second",)}
+    assert told.removed == await ids(documents, "long")
+    assert sorted(arrival.chunk_id for arrival in told.changed_chunks) == sorted(told.removed)
+    assert {tuple(arrival.tags) for arrival in told.changed_chunks} == {("second",)}
 
 
 async def test_of_what_is_public_only_other_tenants_chunks_arrive_and_all_go(
-    since: Changes, writer: Writer, documents: Documents
+    since: ChangeLog, writer: Writer, documents: DocumentStore
 ) -> None:
     public = replace(LONG, readers=("public",))
     await put(writer, public)
@@ -137,18 +139,26 @@ async def test_of_what_is_public_only_other_tenants_chunks_arrive_and_all_go(
     told = await news(since, 0, "public")
 
     assert told.revision == 4
-    assert {arrival.tenant for arrival in told.arrivals} == {"beta"}
-    assert {arrival.chunk_id for arrival in told.arrivals} == await ids(documents, "long", "beta")
-    assert told.gone == await ids(documents, "hers", "beta")
-    assert {one.tenant for one in (await news(since, 0, "public", "beta")).arrivals} == {"acme"}
-    assert {one.tenant for one in (await news(since, 0)).arrivals} == {"acme"}
+    assert {arrival.tenant for arrival in told.changed_chunks} == {"beta"}
+    assert {arrival.chunk_id for arrival in told.changed_chunks} == await ids(
+        documents, "long", "beta"
+    )
+    assert told.removed == await ids(documents, "hers", "beta")
+    assert {one.tenant for one in (await news(since, 0, "public", "beta")).changed_chunks} == {
+        "acme"
+    }
+    assert {one.tenant for one in (await news(since, 0)).changed_chunks} == {"acme"}
 
 
 async def test_chunks_are_found_on_whatever_shelf_they_stand(
-    database: Database, documents: Documents, since: Changes, writer: Writer, tenants: Tenants
+    database: Database,
+    documents: DocumentStore,
+    since: ChangeLog,
+    writer: Writer,
+    tenants: TenantStore,
 ) -> None:
     await crowd.settle(documents, "beta", number=9, readers=[("public",)], seed=2)
-    async for _ in Shelves(database, limits=Limits(9 * crowd.CHUNKS)).tend():
+    async for _ in Partitions(database, limits=StrategyLimits(9 * crowd.CHUNKS)).maintain():
         pass
     public = replace(LONG, readers=("public",))
     before = (await tenants.revisions(["public"]))["public"].revision
@@ -160,38 +170,38 @@ async def test_chunks_are_found_on_whatever_shelf_they_stand(
     shelves = await database.rows("spaces.unindex", "beta")
     assert [row["shelf"] for row in shelves] == [1]
     both = await ids(documents, "long") | await ids(documents, "long", "beta")
-    assert {arrival.chunk_id for arrival in told.arrivals} == both
+    assert {arrival.chunk_id for arrival in told.changed_chunks} == both
     assert len(both) == 8
 
 
 async def test_a_forgotten_change_or_a_future_one_or_an_unknown_partition_is_no_news(
-    since: Changes, writer: Writer, connection: "asyncpg.Connection[asyncpg.Record]"
+    since: ChangeLog, writer: Writer, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     for number in range(3):
         await put(writer, replace(LONG, title=str(number)))
     await connection.execute("DELETE FROM changes WHERE tenant = 'acme' AND revision = 2")
 
-    assert await since.since("acme", "acme", 0) is None
-    assert await since.since("acme", "acme", 1) is None
+    assert await since.changes_after("acme", "acme", 0) is None
+    assert await since.changes_after("acme", "acme", 1) is None
     assert (await news(since, 2)).revision == 3
-    assert await since.since("acme", "acme", 4) is None
-    assert await since.since("nobody", "nobody", 0) is None
+    assert await since.changes_after("acme", "acme", 4) is None
+    assert await since.changes_after("nobody", "nobody", 0) is None
 
 
 async def test_a_graph_that_opens_leaves_no_news(
-    database: Database, documents: Documents, since: Changes
+    database: Database, documents: DocumentStore, since: ChangeLog
 ) -> None:
     await crowd.settle(documents, "acme", number=9, readers=[("public",)], seed=1)
     before = await news(since, 0)
-    async for _ in Shelves(database, limits=Limits(9 * crowd.CHUNKS)).tend():
+    async for _ in Partitions(database, limits=StrategyLimits(9 * crowd.CHUNKS)).maintain():
         pass
 
-    assert await since.since("acme", "acme", before.revision) is None
-    assert await since.since("beta", "public", before.revision) is None
+    assert await since.changes_after("acme", "acme", before.revision) is None
+    assert await since.changes_after("beta", "public", before.revision) is None
 
 
 async def test_too_many_changes_or_arrivals_are_no_news(
-    since: Changes, connection: "asyncpg.Connection[asyncpg.Record]"
+    since: ChangeLog, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     few, many = changes.CHANGES_MAX, changes.ARRIVALS_MAX
     await connection.execute(
@@ -200,14 +210,14 @@ async def test_too_many_changes_or_arrivals_are_no_news(
         few + 1,
     )
     await connection.execute("UPDATE tenants SET revision = $1 WHERE tenant = 'acme'", few + 1)
-    told = [await since.since("acme", "acme", revision) for revision in (0, 1)]
+    told = [await since.changes_after("acme", "acme", revision) for revision in (0, 1)]
     assert [None if one is None else one.revision for one in told] == [None, few + 1]
 
     await connection.execute(
         "UPDATE changes SET added = ARRAY(SELECT generate_series(1, $1::int)) WHERE revision = 2",
         many,
     )
-    assert (await news(since, 1)).arrivals == []
+    assert (await news(since, 1)).changed_chunks == []
     await connection.execute("UPDATE changes SET touched = '{1}' WHERE revision = 3")
-    assert await since.since("acme", "acme", 1) is None
-    assert await since.since("acme", "acme", 2) is not None
+    assert await since.changes_after("acme", "acme", 1) is None
+    assert await since.changes_after("acme", "acme", 2) is not None

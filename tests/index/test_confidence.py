@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from index.search.confidence import is_low
-from index.search.fusion import Fused
+from index.search.fusion import FusedChunk
 from index.search.hits import Hit
 
 
@@ -22,7 +22,7 @@ def hit(score: float, source: str = "api", tenant: str = "acme") -> Hit:
         tags=(),
         start=0,
         end=0,
-        ranking=Fused(1, score, None, None),
+        ranking=FusedChunk(1, score, None, None),
         tenant=tenant,
         kind="text",
         summaries=(),

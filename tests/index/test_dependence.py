@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.errors import Unreadable
-from index.invalidation.answer_dependencies import FORMAT, Dependence
+from index.invalidation.answer_dependencies import FORMAT, AnswerDependencies
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
 from tests.index import worlds
@@ -60,7 +60,7 @@ ids = st.lists(st.integers(0, 2**63 - 1), max_size=20).map(tuple)
 halfs = st.lists(st.floats(-1, 1, width=16), max_size=40)
 floors = st.none() | st.floats(-1, 100) | st.just(math.inf)
 dependences = st.builds(
-    Dependence,
+    AnswerDependencies,
     scope=scopes,
     query=queries,
     space=texts,
@@ -77,7 +77,7 @@ dependences = st.builds(
     documents=ids,
     exact=st.booleans(),
 )
-PLAIN = Dependence(
+PLAIN = AnswerDependencies(
     scope=resolve("acme", "ana", ["sales"], SCOPE_NAMES),
     query=Query("How much leave?", filter=Filter(updated_after=datetime(2026, 1, 1, tzinfo=UTC))),
     space="space",
@@ -97,13 +97,13 @@ PLAIN = Dependence(
 
 
 @given(dependences)
-def test_what_is_written_down_is_read_as_it_was(dependence: Dependence) -> None:
-    read = Dependence.decode(dependence.encode())
+def test_what_is_written_down_is_read_as_it_was(dependence: AnswerDependencies) -> None:
+    read = AnswerDependencies.decode(dependence.encode())
 
     assert read.query.digest == dependence.query.digest
     assert read.scope.fingerprint == dependence.scope.fingerprint
     assert read.dense.dtype == np.float32
-    for name in Dependence.__slots__:
+    for name in AnswerDependencies.__slots__:
         if name == "dense":
             assert read.dense.tolist() == dependence.dense.tolist()
         else:
@@ -113,7 +113,7 @@ def test_what_is_written_down_is_read_as_it_was(dependence: Dependence) -> None:
 @given(st.integers(0, len(PLAIN.encode()) - 1))
 def test_a_record_cut_short_is_unreadable(length: int) -> None:
     with pytest.raises(Unreadable):
-        Dependence.decode(PLAIN.encode()[:length])
+        AnswerDependencies.decode(PLAIN.encode()[:length])
 
 
 @given(st.integers(0, len(PLAIN.encode()) - 1), st.integers(1, 255))
@@ -122,26 +122,26 @@ def test_a_record_with_another_byte_is_unreadable(place: int, change: int) -> No
     record[place] ^= change
 
     with pytest.raises(Unreadable):
-        Dependence.decode(bytes(record))
+        AnswerDependencies.decode(bytes(record))
 
 
 @given(st.binary(max_size=300))
 def test_bytes_that_are_no_record_are_unreadable(garbage: bytes) -> None:
     for record in (garbage, bytes([FORMAT]) + garbage, PLAIN.encode() + garbage + b"!"):
         with pytest.raises(Unreadable):
-            Dependence.decode(record)
+            AnswerDependencies.decode(record)
 
 
 @given(st.binary(max_size=300))
 def test_a_true_check_sum_makes_no_record_of_garbage(garbage: bytes) -> None:
     with pytest.raises(Unreadable):
-        Dependence.decode(sealed(garbage))
+        AnswerDependencies.decode(sealed(garbage))
 
 
 @pytest.mark.parametrize("form", [0, FORMAT + 1, 255])
 def test_a_record_of_another_version_is_unreadable(form: int) -> None:
     with pytest.raises(Unreadable, match=f"format {form}"):
-        Dependence.decode(sealed(PLAIN.encode()[5:], form))
+        AnswerDependencies.decode(sealed(PLAIN.encode()[5:], form))
 
 
 @pytest.mark.parametrize(
@@ -160,13 +160,13 @@ def test_a_record_whose_parts_are_other_ones_is_unreadable(before: bytes, after:
     assert before in body
 
     with pytest.raises(Unreadable):
-        Dependence.decode(sealed(body.replace(before, after)))
+        AnswerDependencies.decode(sealed(body.replace(before, after)))
 
 
 def test_an_answer_of_the_usual_size_takes_little_over_a_kilobyte() -> None:
     dense = np.full(256, 1 / 16, np.float32)
     lexical = dict.fromkeys(range(20), 1.5)
-    usual = Dependence(
+    usual = AnswerDependencies(
         scope=PLAIN.scope,
         query=Query("How many days of leave do I get in my first year?"),
         space="wordllama-l2_supercat-256",

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pgvector import SparseVector
 
-from index.documents.chunk_store import Kept
-from index.documents.document_store import Documents
+from index.documents.chunk_store import KeptChunk
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Write
 from index.model.document import METADATA_INTEGER_MAX, normalise
 from index.model.query import Filter
@@ -46,7 +46,7 @@ metadata = st.dictionaries(lines, scalars | st.lists(scalars, max_size=3), max_s
 )
 @given(text=st.text(max_size=100).map(normalise), title=lines, tag=lines, metadata=metadata)
 async def test_a_document_is_read_as_it_was_written(
-    documents: Documents, text: str, title: str, tag: str, metadata: dict[str, Any]
+    documents: DocumentStore, text: str, title: str, tag: str, metadata: dict[str, Any]
 ) -> None:
     stored = await documents.stored("acme", "leave")
     document = a_document("leave", text, title=title, tags=(tag, "b"), metadata=metadata)
@@ -60,7 +60,7 @@ async def test_a_document_is_read_as_it_was_written(
 
 
 async def test_a_stored_document_knows_its_chunks_in_the_order_of_the_text(
-    documents: Documents,
+    documents: DocumentStore,
 ) -> None:
     chunks = [a_chunk("third", 20), a_chunk("first", 0), a_chunk("second", 10)]
     committed = await apply(documents, "acme", Write(a_document("leave"), 0, chunks, [], []))
@@ -76,11 +76,11 @@ async def test_a_stored_document_knows_its_chunks_in_the_order_of_the_text(
 
 
 async def test_each_change_says_what_it_added_removed_and_touched(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     first = await written(documents, a_document("leave"), "a", "b", "c")
     a, b, c = first.chunk_ids
-    kept = [Kept(c, digest("c"), 0, 1, "c", None)]
+    kept = [KeptChunk(c, digest("c"), 0, 1, "c", None)]
     edited = a_write(
         a_document("leave"), version=first.version, added=["d"], kept=kept, removed=[a, b]
     )
@@ -105,16 +105,16 @@ async def test_each_change_says_what_it_added_removed_and_touched(
 
 @pytest.mark.parametrize("is_known", [True, False])
 async def test_of_kept_chunks_those_are_touched_of_which_more_than_the_place_may_have_changed(
-    documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]", *, is_known: bool
+    documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]", *, is_known: bool
 ) -> None:
     public = a_document("leave", readers=("public",))
     stored = await written(documents, public, "a", "b", "c")
     a, b, c = stored.chunk_ids
     words = SparseVector({2: 1.0}, DIMENSION)
     kept = [
-        Kept(a, digest("a"), 0, 1, "a", None),
-        Kept(b, digest("b"), 7, 8, "b", None),
-        Kept(c, digest("c"), 9, 10, "c", words),
+        KeptChunk(a, digest("a"), 0, 1, "a", None),
+        KeptChunk(b, digest("b"), 7, 8, "b", None),
+        KeptChunk(c, digest("c"), 9, 10, "c", words),
     ]
 
     was = public if is_known else None
@@ -129,7 +129,7 @@ async def test_of_kept_chunks_those_are_touched_of_which_more_than_the_place_may
 
 
 async def test_every_way_to_change_a_document_names_it(
-    documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+    documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     await written(documents, a_document("other"), "a")
     stored = await written(documents, a_document("leave"), "a")
@@ -146,11 +146,11 @@ async def test_every_way_to_change_a_document_names_it(
 
 
 async def test_a_kept_chunk_moves_without_its_vectors_being_written_again(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     stored = await written(documents, a_document("leave"), "a")
     before = await rows.places("chunks")
-    kept = [Kept(stored.chunk_ids[0], digest("a"), 7, 8, "a", None)]
+    kept = [KeptChunk(stored.chunk_ids[0], digest("a"), 7, 8, "a", None)]
 
     await apply(
         documents,
@@ -165,7 +165,7 @@ async def test_a_kept_chunk_moves_without_its_vectors_being_written_again(
 
 
 async def test_new_access_writes_no_chunk_and_no_chunk_text_again(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     stored = await written(documents, a_document("leave"), "a", "b")
     before = [await rows.places(table) for table in ("chunks", "chunk_texts", "texts")]
@@ -178,7 +178,9 @@ async def test_new_access_writes_no_chunk_and_no_chunk_text_again(
     assert [await rows.places(table) for table in ("chunks", "chunk_texts", "texts")] == before
 
 
-async def test_a_removed_document_leaves_nothing_behind(documents: Documents, rows: Rows) -> None:
+async def test_a_removed_document_leaves_nothing_behind(
+    documents: DocumentStore, rows: Rows
+) -> None:
     stored = await written(documents, a_document("leave"), "a", "b")
 
     await documents.remove("acme", stored)
@@ -189,7 +191,7 @@ async def test_a_removed_document_leaves_nothing_behind(documents: Documents, ro
 
 
 async def test_a_removed_chunk_leaves_no_chunk_text_behind(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     stored = await written(documents, a_document("leave"), "a", "b")
 
@@ -202,7 +204,7 @@ async def test_a_removed_chunk_leaves_no_chunk_text_behind(
     assert await rows.count("chunks") == await rows.count("chunk_texts") == 0
 
 
-async def test_a_version_never_comes_back(documents: Documents) -> None:
+async def test_a_version_never_comes_back(documents: DocumentStore) -> None:
     versions = []
     for _ in range(3):
         stored = await written(documents, a_document("leave"), "a")
@@ -223,11 +225,11 @@ async def test_a_version_never_comes_back(documents: Documents) -> None:
 )
 @pytest.mark.parametrize("how", ["apply", "put_access"])
 async def test_a_commit_raises_the_public_revision_too_if_the_document_is_or_was_public(
-    documents: Documents, rows: Rows, before: str, after: str, how: str, *, is_public: bool
+    documents: DocumentStore, rows: Rows, before: str, after: str, how: str, *, is_public: bool
 ) -> None:
     stored = await written(documents, a_document("leave", readers=(before,)), "a")
     (public_before, acme_before) = [len(await rows.changes(name)) for name in ("public", "acme")]
-    kept = [Kept(stored.chunk_ids[0], digest("a"), 0, 1, "a", None)]
+    kept = [KeptChunk(stored.chunk_ids[0], digest("a"), 0, 1, "a", None)]
 
     if how == "apply":
         document = replace(stored.document, readers=(after,))
@@ -249,7 +251,7 @@ async def test_a_commit_raises_the_public_revision_too_if_the_document_is_or_was
 
 @pytest.mark.parametrize("reader", ["public", "tenant"])
 async def test_removing_raises_the_public_revision_too_if_the_document_was_public(
-    documents: Documents, rows: Rows, reader: str
+    documents: DocumentStore, rows: Rows, reader: str
 ) -> None:
     stored = await written(documents, a_document("leave", readers=(reader,)), "a")
 
@@ -262,7 +264,7 @@ async def test_removing_raises_the_public_revision_too_if_the_document_was_publi
 
 
 async def test_the_outbox_keeps_the_last_ten_thousand_changes(
-    documents: Documents, rows: Rows, connection: "asyncpg.Connection[asyncpg.Record]"
+    documents: DocumentStore, rows: Rows, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     await connection.execute(
         "INSERT INTO changes (tenant, revision, added, removed, touched) "
@@ -277,7 +279,7 @@ async def test_the_outbox_keeps_the_last_ten_thousand_changes(
 
 
 async def test_documents_that_have_changed_since_are_left_out_of_a_commit_of_several(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     stored = await written(documents, a_document("old"), "a")
     await write_again(documents, stored)

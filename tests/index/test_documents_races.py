@@ -6,34 +6,36 @@ from collections.abc import Awaitable, Callable
 import asyncpg
 import pytest
 
-from index.documents.document_store import Documents, Stored
+from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.outbox import Committed
 from index.model.document import Document
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from tests.index.commits import Rows, a_write, apply, revision, revisions_of, write_again, written
 from tests.index.samples import a_document
 
 pytestmark = pytest.mark.anyio
 
-Change = Callable[[Documents, Stored], Awaitable[Committed | None]]
+Change = Callable[[DocumentStore, StoredDocument], Awaitable[Committed | None]]
 
 
-async def share(documents: Documents, stored: Stored) -> Committed | None:
+async def share(documents: DocumentStore, stored: StoredDocument) -> Committed | None:
     return await documents.put_access("acme", stored, owner="eve", readers=["public"])
 
 
-async def remove(documents: Documents, stored: Stored) -> Committed | None:
+async def remove(documents: DocumentStore, stored: StoredDocument) -> Committed | None:
     return await documents.remove("acme", stored)
 
 
-async def remove_and_write_again(documents: Documents, stored: Stored) -> Committed | None:
+async def remove_and_write_again(
+    documents: DocumentStore, stored: StoredDocument
+) -> Committed | None:
     await documents.remove("acme", stored)
     return await apply(documents, "acme", a_write(stored.document, added=["a"]))
 
 
 @pytest.mark.parametrize("between", [write_again, share, remove, remove_and_write_again])
 async def test_what_was_planned_from_a_version_that_is_gone_is_refused_and_changes_nothing(
-    documents: Documents, tenants: Tenants, rows: Rows, between: Change
+    documents: DocumentStore, tenants: TenantStore, rows: Rows, between: Change
 ) -> None:
     planned_from = await written(documents, a_document("leave"), "a")
     assert await between(documents, planned_from) is not None
@@ -49,7 +51,7 @@ async def test_what_was_planned_from_a_version_that_is_gone_is_refused_and_chang
 
 
 async def test_a_new_document_that_another_writer_stored_first_is_refused(
-    documents: Documents,
+    documents: DocumentStore,
 ) -> None:
     await written(documents, a_document("leave"), "a")
 
@@ -57,14 +59,14 @@ async def test_a_new_document_that_another_writer_stored_first_is_refused(
 
 
 async def test_a_next_version_of_a_document_that_was_never_there_is_refused(
-    documents: Documents, tenants: Tenants
+    documents: DocumentStore, tenants: TenantStore
 ) -> None:
     assert await apply(documents, "acme", a_write(a_document("leave"), version=1)) is None
     assert await revision(tenants, "acme") == 0
 
 
 async def test_of_writers_that_planned_from_the_same_version_one_is_let_through(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     stored = await written(documents, a_document("leave"), "a")
 
@@ -75,7 +77,7 @@ async def test_of_writers_that_planned_from_the_same_version_one_is_let_through(
 
 
 async def test_twenty_writers_at_once_raise_the_revision_one_by_one(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     committed = await asyncio.gather(
         *(
@@ -94,7 +96,7 @@ async def test_twenty_writers_at_once_raise_the_revision_one_by_one(
 
 
 async def test_writers_of_the_same_new_sources_take_them_in_one_order(
-    documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+    documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     writes = [a_write(a_document(source, source=source), added=["a"]) for source in ("b", "a")]
 
@@ -114,7 +116,7 @@ _ADD_SOURCE = "INSERT INTO sources (tenant, source) VALUES ('acme', $1) ON CONFL
 
 
 async def test_writers_of_public_documents_in_two_tenants_do_not_wait_for_each_other_forever(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     def document(number: int) -> Document:
         return a_document(f"d{number}", source=f"s{number % 3}", readers=("public",))

@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pgvector import HalfVector
 
-from index.documents.chunk_store import Kept
-from index.documents.document_store import Documents
+from index.documents.chunk_store import KeptChunk
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Write
 from index.model.query import Filter
 from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
 from index.postgres.database import Database
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from tests.index.commits import a_write, apply, digest, written
 from tests.index.samples import a_document
 
@@ -26,7 +26,7 @@ STORED = statements.load()["documents.stored"]
 
 
 async def test_a_look_up_of_several_reads_none_but_those(
-    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
     # Without statistics, as after a first ingestion, and then with them.
     await connection.execute(_MANY_DOCUMENTS)
@@ -60,7 +60,7 @@ async def plan_of_stored(database: Database) -> str:
     return "\n".join(row[0] for row in rows)
 
 
-async def test_only_what_the_grants_admit_is_read_and_listed(documents: Documents) -> None:
+async def test_only_what_the_grants_admit_is_read_and_listed(documents: DocumentStore) -> None:
     for document_id, owner, readers in (
         ("a-own", "ana", ()),
         ("b-named", "ben", ("user:ana",)),
@@ -88,7 +88,7 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
 
 
 async def test_sources_are_counted_by_what_the_grants_and_the_filter_let_through(
-    documents: Documents,
+    documents: DocumentStore,
 ) -> None:
     for name, source, readers in (
         ("a", "wiki", ("user:ana",)),
@@ -107,7 +107,7 @@ async def test_sources_are_counted_by_what_the_grants_and_the_filter_let_through
 
 
 async def test_what_others_have_made_public_is_read_if_the_tenant_has_nothing_of_the_name(
-    documents: Documents,
+    documents: DocumentStore,
 ) -> None:
     await written(documents, a_document("both", title="acme's", owner="ana", readers=()))
     for name, reader in (("both", "public"), ("theirs", "public"), ("shut", "tenant")):
@@ -117,17 +117,17 @@ async def test_what_others_have_made_public_is_read_if_the_tenant_has_nothing_of
 
     titles = {}
     for name in ("both", "theirs", "shut"):
-        found = await documents.read_any(ana, Filter(), name)
+        found = await documents.read_unchecked(ana, Filter(), name)
         titles[name] = found.title if found else None
 
     assert titles == {"both": "acme's", "theirs": "beta's", "shut": None}
     narrow = resolve("acme", "ana", [], ["private", "shared", "tenant"])
-    assert await documents.read_any(narrow, Filter(), "theirs") is None
-    assert await documents.read_any(ana, Filter(sources=("elsewhere",)), "theirs") is None
+    assert await documents.read_unchecked(narrow, Filter(), "theirs") is None
+    assert await documents.read_unchecked(ana, Filter(sources=("elsewhere",)), "theirs") is None
 
 
 async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
-    documents: Documents,
+    documents: DocumentStore,
 ) -> None:
     for number in range(5):
         source = "mail" if number == 2 else "wiki"
@@ -148,7 +148,7 @@ async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
     assert await documents.of_source("beta", "wiki") == []
 
 
-async def test_embeddings_are_known_within_their_tenant_and_space(documents: Documents) -> None:
+async def test_embeddings_are_known_within_their_tenant_and_space(documents: DocumentStore) -> None:
     vector = HalfVector([0.5, 0.5, 0.5, 0.5])
     await documents.keep_embeddings("acme", "one-space", {digest("a"): vector})
     await documents.keep_embeddings("acme", "one-space", {digest("a"): vector})
@@ -176,7 +176,7 @@ steps = st.one_of(
 )
 @given(taken=st.lists(st.tuples(st.sampled_from(["acme", "beta"]), steps), max_size=12))
 async def test_after_any_changes_the_counters_say_what_counting_says(
-    documents: Documents,
+    documents: DocumentStore,
     connection: "asyncpg.Connection[asyncpg.Record]",
     taken: Sequence[tuple[str, tuple[Any, ...]]],
 ) -> None:
@@ -186,7 +186,7 @@ async def test_after_any_changes_the_counters_say_what_counting_says(
         assert await counters(connection) == await counted(connection)
 
 
-async def take(documents: Documents, tenant: str, step: tuple[Any, ...]) -> None:
+async def take(documents: DocumentStore, tenant: str, step: tuple[Any, ...]) -> None:
     match step:
         case ("write", writes):
             planned = [await plan(documents, tenant, *write) for write in writes]
@@ -202,7 +202,7 @@ async def take(documents: Documents, tenant: str, step: tuple[Any, ...]) -> None
 
 
 async def plan(
-    documents: Documents, tenant: str, name: str, chunks: int, readers: tuple[str, ...]
+    documents: DocumentStore, tenant: str, name: str, chunks: int, readers: tuple[str, ...]
 ) -> Write:
     """Every other stored chunk is kept, and as many are added as make it so many."""
     stored = await documents.stored(tenant, name)
@@ -210,7 +210,7 @@ async def plan(
     if stored is None:
         return a_write(document, added=[f"{name}{number}" for number in range(chunks)])
     held = list(zip(stored.chunk_ids, stored.digests, strict=True))
-    kept = [Kept(chunk_id, digest, 0, 1, "a", None) for chunk_id, digest in held[:chunks:2]]
+    kept = [KeptChunk(chunk_id, digest, 0, 1, "a", None) for chunk_id, digest in held[:chunks:2]]
     return a_write(
         document,
         version=stored.version,

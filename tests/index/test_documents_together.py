@@ -7,10 +7,10 @@ import asyncpg
 import pytest
 from pgvector import SparseVector
 
-from index.documents.chunk_store import Kept
-from index.documents.document_store import Documents
+from index.documents.chunk_store import KeptChunk
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Write
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from index.text.lexical import DIMENSION
 from tests.index.commits import Rows, a_chunk, a_write, digest, revision, revisions_of, written
 from tests.index.samples import a_document
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_several_documents_are_one_revision_and_one_change(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     kept_of = await written(documents, a_document("kept"), "a", "b")
     a, b = kept_of.chunk_ids
@@ -29,7 +29,7 @@ async def test_several_documents_are_one_revision_and_one_change(
             a_document("kept"),
             version=kept_of.version,
             added=["e"],
-            kept=[Kept(a, digest("a"), 0, 1, "a", None)],
+            kept=[KeptChunk(a, digest("a"), 0, 1, "a", None)],
             removed=[b],
         ),
         a_write(a_document("empty")),
@@ -48,7 +48,7 @@ async def test_several_documents_are_one_revision_and_one_change(
 
 
 async def test_of_several_documents_only_the_public_ones_are_in_the_public_change(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     writes = [
         a_write(a_document("ours"), added=["a"]),
@@ -64,7 +64,7 @@ async def test_of_several_documents_only_the_public_ones_are_in_the_public_chang
 
 
 async def test_a_commit_of_several_documents_that_all_have_changed_since_makes_no_revision(
-    documents: Documents, tenants: Tenants
+    documents: DocumentStore, tenants: TenantStore
 ) -> None:
     writes = [a_write(a_document(f"d{number}"), version=7, added=["a"]) for number in range(3)]
 
@@ -73,7 +73,7 @@ async def test_a_commit_of_several_documents_that_all_have_changed_since_makes_n
 
 
 async def test_several_documents_are_committed_together_or_not_at_all(
-    documents: Documents, rows: Rows, tenants: Tenants
+    documents: DocumentStore, rows: Rows, tenants: TenantStore
 ) -> None:
     broken = replace(a_chunk("b"), lexical=SparseVector({1: float("nan")}, DIMENSION))
     writes = [
@@ -90,7 +90,7 @@ async def test_several_documents_are_committed_together_or_not_at_all(
 
 
 async def test_writers_of_the_same_documents_in_other_orders_do_not_wait_for_each_other_forever(
-    documents: Documents, rows: Rows
+    documents: DocumentStore, rows: Rows
 ) -> None:
     names = [f"d{number}" for number in range(20)]
     orders = [names, names[::-1], names[10:] + names[:10]]

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.search import fusion
-from index.search.fusion import Candidate, Compared, Fused, Leg
+from index.search.fusion import Candidate, FusedChunk, LegRank, ScoredChunk
 
-Fuse = Callable[[Sequence[Candidate], Sequence[Candidate]], list[Fused]]
+Fuse = Callable[[Sequence[Candidate], Sequence[Candidate]], list[FusedChunk]]
 
 WAYS: dict[str, Fuse] = {
     "relative": lambda dense, lexical: fusion.relative(dense, lexical, alpha=0.25),
@@ -28,7 +28,7 @@ def leg(*pairs: tuple[int, float]) -> list[Candidate]:
 legs = st.dictionaries(chunk_ids, scores).map(lambda found: leg(*found.items()))
 
 
-def order(fused: Sequence[Fused]) -> list[int]:
+def order(fused: Sequence[FusedChunk]) -> list[int]:
     return [chunk.chunk_id for chunk in fused]
 
 
@@ -37,38 +37,40 @@ def ids(candidates: Sequence[Candidate]) -> list[int]:
 
 
 def test_absolute_weighs_both_scores_of_a_chunk_as_they_are() -> None:
-    compared = [Compared(1, 0.8, 0.0), Compared(2, None, 0.5), Compared(3, 0.6, 0.25)]
+    compared = [ScoredChunk(1, 0.8, 0.0), ScoredChunk(2, None, 0.5), ScoredChunk(3, 0.6, 0.25)]
 
     fused = fusion.absolute(compared, alpha=0.25)
 
     assert fused == [
-        Fused(2, 0.5, dense=None, lexical=Leg(None, 0.5)),
-        Fused(3, 0.25 * 0.6 + 0.75 * 0.25, dense=Leg(None, 0.6), lexical=Leg(None, 0.25)),
-        Fused(1, 0.25 * 0.8, dense=Leg(None, 0.8), lexical=None),
+        FusedChunk(2, 0.5, dense=None, lexical=LegRank(None, 0.5)),
+        FusedChunk(
+            3, 0.25 * 0.6 + 0.75 * 0.25, dense=LegRank(None, 0.6), lexical=LegRank(None, 0.25)
+        ),
+        FusedChunk(1, 0.25 * 0.8, dense=LegRank(None, 0.8), lexical=None),
     ]
 
 
 def test_absolute_tells_where_a_chunk_stands_in_the_legs_that_were_asked() -> None:
-    compared = [Compared(1, 0.8, 0.0), Compared(2, 0.1, 0.5)]
+    compared = [ScoredChunk(1, 0.8, 0.0), ScoredChunk(2, 0.1, 0.5)]
 
     fused = fusion.absolute(compared, leg((9, 0.9), (1, 0.8)), leg((2, 0.5)), alpha=0.25)
 
     assert [(chunk.chunk_id, chunk.dense, chunk.lexical) for chunk in fused] == [
-        (2, Leg(None, 0.1), Leg(1, 0.5)),
-        (1, Leg(2, 0.8), None),
+        (2, LegRank(None, 0.1), LegRank(1, 0.5)),
+        (1, LegRank(2, 0.8), None),
     ]
 
 
 @given(
     st.lists(
-        st.builds(Compared, chunk_ids, st.floats(-1, 1), st.floats(0, 1)),
+        st.builds(ScoredChunk, chunk_ids, st.floats(-1, 1), st.floats(0, 1)),
         unique_by=lambda one: one.chunk_id,
     ),
     alphas,
     st.data(),
 )
 def test_an_absolute_score_is_above_0_up_to_1_and_hangs_on_no_other_chunk(
-    compared: list[Compared], alpha: float, data: st.DataObject
+    compared: list[ScoredChunk], alpha: float, data: st.DataObject
 ) -> None:
     fused = fusion.absolute(compared, alpha=alpha)
 
@@ -87,10 +89,10 @@ def test_relative_weighs_each_leg_scaled_to_its_own_candidates() -> None:
     fused = fusion.relative(dense, lexical, alpha=0.25)
 
     assert fused == [
-        Fused(2, 0.25 * 0.5 + 0.75 * 1.0, dense=Leg(2, 0.5), lexical=Leg(1, 30.0)),
-        Fused(1, 0.25 * 1.0, dense=Leg(1, 0.9), lexical=None),
-        Fused(3, 0.0, dense=Leg(3, 0.1), lexical=None),
-        Fused(4, 0.0, dense=None, lexical=Leg(2, 20.0)),
+        FusedChunk(2, 0.25 * 0.5 + 0.75 * 1.0, dense=LegRank(2, 0.5), lexical=LegRank(1, 30.0)),
+        FusedChunk(1, 0.25 * 1.0, dense=LegRank(1, 0.9), lexical=None),
+        FusedChunk(3, 0.0, dense=LegRank(3, 0.1), lexical=None),
+        FusedChunk(4, 0.0, dense=None, lexical=LegRank(2, 20.0)),
     ]
 
 
@@ -118,7 +120,7 @@ def test_every_candidate_is_fused_once_with_what_each_leg_said(
     for candidates, side in ((dense, "dense"), (lexical, "lexical")):
         said = {chunk.chunk_id: getattr(chunk, side) for chunk in fused if getattr(chunk, side)}
         assert said == {
-            candidate.chunk_id: Leg(rank, candidate.score)
+            candidate.chunk_id: LegRank(rank, candidate.score)
             for rank, candidate in enumerate(candidates, start=1)
         }
 

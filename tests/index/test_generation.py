@@ -5,9 +5,9 @@ import asyncio
 import asyncpg
 import pytest
 
-from index.embedders.index_version import Generation, claim
+from index.embedders.index_version import IndexVersion, check_or_create
 from index.embedders.static_embedder import StaticEmbedder
-from index.errors import GenerationMismatch
+from index.errors import IndexVersionMismatch
 from index.postgres.database import Database
 from index.search.searcher import Embedder
 from index.text import lexical
@@ -23,8 +23,8 @@ class Wider(IndifferentEmbedder):
 
 
 async def test_a_new_index_belongs_to_the_embedder_that_comes_first(database: Database) -> None:
-    first = await claim(database, IndifferentEmbedder())
-    again = await claim(database, IndifferentEmbedder())
+    first = await check_or_create(database, IndifferentEmbedder())
+    again = await check_or_create(database, IndifferentEmbedder())
 
     assert first == again
 
@@ -32,7 +32,7 @@ async def test_a_new_index_belongs_to_the_embedder_that_comes_first(database: Da
 async def test_a_generation_names_the_space_and_the_analyser(
     database: Database, static_embedder: StaticEmbedder
 ) -> None:
-    generation = await claim(database, static_embedder)
+    generation = await check_or_create(database, static_embedder)
 
     assert static_embedder.space in generation.name
     assert lexical.ANALYSER in generation.name
@@ -42,10 +42,10 @@ async def test_a_generation_names_the_space_and_the_analyser(
 async def test_another_embedder_is_refused_by_both_names(
     database: Database, other: AbsentEmbedder | Wider
 ) -> None:
-    await claim(database, IndifferentEmbedder())
+    await check_or_create(database, IndifferentEmbedder())
 
-    with pytest.raises(GenerationMismatch) as refused:
-        await claim(database, other)
+    with pytest.raises(IndexVersionMismatch) as refused:
+        await check_or_create(database, other)
 
     assert str(("indifferent", 4)) in str(refused.value)
     assert str((other.space, other.dimensions)) in str(refused.value)
@@ -54,31 +54,31 @@ async def test_another_embedder_is_refused_by_both_names(
 async def test_another_analyser_is_refused_by_both_names(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
-    await claim(database, IndifferentEmbedder())
+    await check_or_create(database, IndifferentEmbedder())
     await connection.execute("UPDATE generation SET analyser = 'bm25-of-old'")
 
-    with pytest.raises(GenerationMismatch) as refused:
-        await claim(database, IndifferentEmbedder())
+    with pytest.raises(IndexVersionMismatch) as refused:
+        await check_or_create(database, IndifferentEmbedder())
 
     assert "bm25-of-old" in str(refused.value)
     assert lexical.ANALYSER in str(refused.value)
 
 
 async def test_a_refused_embedder_changes_nothing(database: Database) -> None:
-    first = await claim(database, IndifferentEmbedder())
-    with pytest.raises(GenerationMismatch):
-        await claim(database, AbsentEmbedder())
+    first = await check_or_create(database, IndifferentEmbedder())
+    with pytest.raises(IndexVersionMismatch):
+        await check_or_create(database, AbsentEmbedder())
 
-    assert await claim(database, IndifferentEmbedder()) == first
+    assert await check_or_create(database, IndifferentEmbedder()) == first
 
 
 async def test_of_embedders_that_come_at_once_one_wins(database: Database) -> None:
     embedders: list[Embedder] = [IndifferentEmbedder(), AbsentEmbedder()]
 
     outcomes = await asyncio.gather(
-        *(claim(database, embedder) for embedder in embedders * 5), return_exceptions=True
+        *(check_or_create(database, embedder) for embedder in embedders * 5), return_exceptions=True
     )
 
-    refused = [outcome for outcome in outcomes if isinstance(outcome, GenerationMismatch)]
-    claimed = {outcome for outcome in outcomes if isinstance(outcome, Generation)}
+    refused = [outcome for outcome in outcomes if isinstance(outcome, IndexVersionMismatch)]
+    claimed = {outcome for outcome in outcomes if isinstance(outcome, IndexVersion)}
     assert (len(refused), len(claimed)) == (5, 1)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.embedders.hashing_embedder import HashingEmbedder
-from index.embedders.index_version import claim
+from index.embedders.index_version import check_or_create
 from index.embedders.vectors import DIMENSIONS_MAX
 from index.model.query import Query
 from index.model.scope import everything
@@ -59,10 +59,10 @@ def test_another_process_makes_the_same_bytes() -> None:
 
 
 async def test_vectors_of_the_greatest_width_are_stored_and_found(
-    database: Database, documents: Documents
+    database: Database, documents: DocumentStore
 ) -> None:
     embedder = HashingEmbedder(DIMENSIONS_MAX)
-    await claim(database, embedder)
+    await check_or_create(database, embedder)
     writer = Writer(documents, embedder, RecordingInvalidation())
     for number in range(20):
         await put(writer, a_document(f"d{number}", f"Berth {number} is kept for ship {number}."))

@@ -5,17 +5,17 @@ import asyncio
 import asyncpg
 import pytest
 
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from tests.conftest import run_sql
 
 pytestmark = pytest.mark.anyio
 
 
-async def history(tenants: Tenants) -> str:
+async def history(tenants: TenantStore) -> str:
     return (await tenants.all_revisions())[0]
 
 
-async def test_writes_and_analysis_leave_the_name(tenants: Tenants, database_url: str) -> None:
+async def test_writes_and_analysis_leave_the_name(tenants: TenantStore, database_url: str) -> None:
     before = await history(tenants)
 
     await tenants.create("acme", "")
@@ -26,7 +26,7 @@ async def test_writes_and_analysis_leave_the_name(tenants: Tenants, database_url
 
 
 async def test_a_table_that_is_rewritten_has_another_name(
-    tenants: Tenants, database_url: str
+    tenants: TenantStore, database_url: str
 ) -> None:
     before = await history(tenants)
 
@@ -36,7 +36,7 @@ async def test_a_table_that_is_rewritten_has_another_name(
 
 
 async def test_no_setting_of_a_session_has_a_part_in_the_name(
-    tenants: Tenants, database_url: str
+    tenants: TenantStore, database_url: str
 ) -> None:
     settings = {"TimeZone": "Asia/Tokyo", "DateStyle": "SQL", "extra_float_digits": "-15"}
     connection = await asyncpg.connect(database_url, server_settings=settings)
@@ -49,7 +49,7 @@ async def test_no_setting_of_a_session_has_a_part_in_the_name(
 
 
 async def test_of_many_who_find_the_database_gone_back_one_draws_a_name(
-    tenants: Tenants,
+    tenants: TenantStore,
 ) -> None:
     before = await history(tenants)
 

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from index.model.query import Query
 from index.search import hits
-from index.search.fusion import Fused
+from index.search.fusion import FusedChunk
 
 TEXT = "abcdefghijklmnopqrstuvwxyz" * 2
 QUERY = Query("?", alpha=0.5)
 
 
-def a_ranking(*scores: float) -> list[Fused]:
+def a_ranking(*scores: float) -> list[FusedChunk]:
     """Chunks 0, 1, 2 and so on, best first."""
-    return [Fused(chunk_id, score, None, None) for chunk_id, score in enumerate(scores)]
+    return [FusedChunk(chunk_id, score, None, None) for chunk_id, score in enumerate(scores)]
 
 
 def a_row(digest: int | bytes, document_id: str = "leave", **fields: Any) -> Mapping[str, Any]:
@@ -46,14 +46,14 @@ def in_one_document(*spans: tuple[int, int]) -> Mapping[int, Mapping[str, Any]]:
 
 
 def picked(
-    query: Query, ranking: Sequence[Fused], shown: Mapping[int, Mapping[str, Any]]
+    query: Query, ranking: Sequence[FusedChunk], shown: Mapping[int, Mapping[str, Any]]
 ) -> list[int]:
-    return [hit.chunk_id for hit in hits.pick(query, ranking, shown).hits]
+    return [hit.chunk_id for hit in hits.select_hits(query, ranking, shown).hits]
 
 
 def spans_of(query: Query, *spans: tuple[int, int]) -> list[tuple[int, int, str]]:
     ranking = a_ranking(*(1 - place / 10 for place in range(len(spans))))
-    found = hits.pick(query, ranking, in_one_document(*spans))
+    found = hits.select_hits(query, ranking, in_one_document(*spans))
     assert found is not None
     return [(hit.start, hit.end, hit.text) for hit in found.hits]
 
@@ -122,7 +122,7 @@ def test_what_is_taken_in_by_a_hit_does_not_count_against_the_limit_of_its_docum
 def test_a_hit_keeps_the_score_and_the_ranking_of_the_best() -> None:
     ranking = a_ranking(1, 0.9)
 
-    found = hits.pick(QUERY, ranking, in_one_document((0, 10), (5, 15)))
+    found = hits.select_hits(QUERY, ranking, in_one_document((0, 10), (5, 15)))
 
     assert found is not None
     (hit,) = found.hits
@@ -141,7 +141,7 @@ def test_all_chunks_are_told_that_were_looked_at_up_to_the_last_hit() -> None:
     }
     query = Query("?", alpha=0.5, top_k=2, document_hits_max=1)
 
-    found = hits.pick(query, a_ranking(1, 0.9, 0.8, 0.7, 0.6, 0.5), shown)
+    found = hits.select_hits(query, a_ranking(1, 0.9, 0.8, 0.7, 0.6, 0.5), shown)
 
     assert found is not None
     assert [hit.chunk_id for hit in found.hits] == [0, 4]

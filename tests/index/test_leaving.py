@@ -7,11 +7,11 @@ import pytest
 
 from gateway.embedded.embedded_servers import Servers
 from index.embedders.static_embedder import StaticEmbedder
-from index.invalidation.changes import Changes
+from index.invalidation.changes import ChangeLog
 from index.model.query import Query
 from index.model.scope import PUBLIC, everything
-from index.tenants.tenant_deletion import Leaving
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_deletion import TenantDeletion
+from index.tenants.tenant_store import TenantStore
 from tests.index import worlds
 from tests.index.test_strategies import LAYOUTS, Laid, laid_out
 
@@ -41,9 +41,9 @@ async def test_other_tenants_find_nothing_of_a_closed_one_whichever_way_they_sea
         public = set(await session.connection.fetchval(CHUNKS_OF_BETA))
     before = await _found(laid)
     assert all(found & public for found in before.values())
-    revisions = await Tenants(database).revisions(["acme", PUBLIC])
+    revisions = await TenantStore(database).revisions(["acme", PUBLIC])
 
-    closed = await Leaving(database).close("beta")
+    closed = await TenantDeletion(database).close("beta")
 
     assert closed is not None
     assert closed.was_public
@@ -52,13 +52,13 @@ async def test_other_tenants_find_nothing_of_a_closed_one_whichever_way_they_sea
     for way, found in after.items():
         assert found, way
         assert not found & public, way
-    now = await Tenants(database).revisions(["acme", PUBLIC])
+    now = await TenantStore(database).revisions(["acme", PUBLIC])
     assert now["acme"] == revisions["acme"]
     assert now[PUBLIC].revision == revisions[PUBLIC].revision + 1
-    news = await Changes(database).since("acme", PUBLIC, revisions[PUBLIC].revision)
+    news = await ChangeLog(database).changes_after("acme", PUBLIC, revisions[PUBLIC].revision)
     assert news is not None
-    assert news.gone == public
-    assert not news.arrivals
+    assert news.removed == public
+    assert not news.changed_chunks
 
 
 async def _found(laid: Laid) -> dict[str, set[int]]:

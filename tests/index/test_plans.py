@@ -14,17 +14,17 @@ from typing import Any, Protocol, TypeAlias, cast, get_args
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from index.documents.document_store import Documents
-from index.documents.partitions import Moved, Shelves
-from index.invalidation.changes import Changes
+from index.documents.document_store import DocumentStore
+from index.documents.partitions import MovedTenant, Partitions
+from index.invalidation.changes import ChangeLog
 from index.model.query import Filter, FusionName, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres.connections import pool
-from index.postgres.database import Database, Row, Searching, Session
+from index.postgres.database import Database, Row, SearchConnections, Session
 from index.postgres.search_role import Connection
 from index.search.searcher import Searcher
-from index.search.strategy import Limits
-from index.tenants.tenant_store import Tenants
+from index.search.strategy import StrategyLimits
+from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
 from tests.index import crowd
 from tests.index.conftest import connected
@@ -39,7 +39,7 @@ FEW_DOCUMENTS = 8  # of acme, that group:few alone may read
 PUBLIC_DOCUMENTS = 150 + 20  # of delta and beta
 ACME_READERS = [("tenant",)] * 49 + [("group:few",)]
 QUERY = Query(crowd.QUESTION, alpha=0.5)
-OUTGROWN = Limits(crossover_chunks=1_000)
+OUTGROWN = StrategyLimits(crossover_chunks=1_000)
 
 ALL = resolve("acme", "ana", ["few"], ["private", "shared", "tenant"])
 FEW = resolve("acme", "ana", ["few"], ["private", "shared"])
@@ -65,7 +65,7 @@ class Explained:
     def __init__(self, way: Rows) -> None:
         self._way = way
         # What a function has run ends just before the call of it does.
-        self._place = -2 if isinstance(way, Searching) else -1
+        self._place = -2 if isinstance(way, SearchConnections) else -1
         self._told: list[str] = []
         self.plans: list[tuple[str, Node]] = []
 
@@ -88,7 +88,7 @@ class Explained:
         self._told.append(message.message)
 
     async def search(
-        self, scope: Scope, limits: Limits, query: Query = QUERY
+        self, scope: Scope, limits: StrategyLimits, query: Query = QUERY
     ) -> list[tuple[str, Node]]:
         """The names and plans of the passes of one search, by a searcher that knows nothing yet."""
         self.plans.clear()
@@ -160,7 +160,7 @@ async def settled(
         assert own.database_url is not None
         url = own.database_url.get_secret_value()
         async with connected(url) as database:
-            tenants, documents = Tenants(database), Documents(database)
+            tenants, documents = TenantStore(database), DocumentStore(database)
             for tenant in ("acme", "beta", "delta"):
                 await tenants.create(tenant, tenant)
             await crowd.settle(documents, "acme", number=ACME, readers=ACME_READERS, seed=1)
@@ -170,8 +170,8 @@ async def settled(
             await crowd.settle(documents, "delta", number=DELTA, readers=half, seed=3)
             shelves = {"acme": 0, "beta": 0, "delta": 0}
             if analysed is not None:
-                async for done in Shelves(database, limits=OUTGROWN).tend():
-                    if isinstance(done, Moved):
+                async for done in Partitions(database, limits=OUTGROWN).maintain():
+                    if isinstance(done, MovedTenant):
                         shelves[done.tenant] = done.shelf
             await run_sql(url, LEAVE_STATISTICS)
             for table in analysed or ():
@@ -251,7 +251,7 @@ def assert_no_table_is_read_through(plan: Node) -> None:
     assert through <= {"generation"}, "which has one row"
 
 
-async def only_pass(town: Town, scope: Scope, limits: Limits, query: Query = QUERY) -> Node:
+async def only_pass(town: Town, scope: Scope, limits: StrategyLimits, query: Query = QUERY) -> Node:
     ((_, plan),) = await town.searches.search(scope, limits, query)
     assert_no_table_is_read_through(plan)
     return plan
@@ -372,11 +372,11 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
     (advanced,) = await town.statements.rows("documents.advance", partition, [], 0, 0, *touched)
     town.statements.plans.clear()
 
-    changes = Changes(cast("Database", town.statements))
-    news = await changes.since("acme", partition, advanced["revision"] - 1)
+    changes = ChangeLog(cast("Database", town.statements))
+    news = await changes.changes_after("acme", partition, advanced["revision"] - 1)
 
     assert news is not None
-    assert {arrival.chunk_id for arrival in news.arrivals} == set(stored["chunk_ids"])
+    assert {arrival.chunk_id for arrival in news.changed_chunks} == set(stored["chunk_ids"])
     ((_, plan),) = town.statements.plans
     shelf = f"chunks_{town.shelves[tenant]}"
     assert_no_table_is_read_through(plan)
@@ -389,7 +389,7 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
 
 
 async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
-    database_url: str, documents: Documents
+    database_url: str, documents: DocumentStore
 ) -> None:
     async with explained_searches(database_url) as explaining:
         await explaining.search(FEW_AND_OTHERS, crowd.EXACT)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from index.postgres.database import Database
-from index.tenants.principals import NewKey, Principals
-from index.tenants.tenant_store import Tenants
+from index.tenants.principals import NewKey, PrincipalStore
+from index.tenants.tenant_store import TenantStore
 
 pytestmark = pytest.mark.anyio
 
@@ -24,15 +24,17 @@ def token(key_id: str, made_with: str, **fields: object) -> NewKey:
 
 
 @pytest.fixture
-async def principals(database: Database, tenants: Tenants) -> Principals:
-    return Principals(database)
+async def principals(database: Database, tenants: TenantStore) -> PrincipalStore:
+    return PrincipalStore(database)
 
 
-async def live(principals: Principals, *digests: bytes) -> list[bool]:
+async def live(principals: PrincipalStore, *digests: bytes) -> list[bool]:
     return [await principals.holder_at(digest) is not None for digest in digests]
 
 
-async def test_a_token_has_its_groups_from_what_it_was_made_with(principals: Principals) -> None:
+async def test_a_token_has_its_groups_from_what_it_was_made_with(
+    principals: PrincipalStore,
+) -> None:
     await principals.create("acme", KEY)
     await principals.create("acme", token("tok_1", "key_1", groups_only=("sales",)))
     await principals.create("acme", token("tok_2", "tok_1"))
@@ -43,7 +45,7 @@ async def test_a_token_has_its_groups_from_what_it_was_made_with(principals: Pri
     assert found[0].groups == ("sales",)
 
 
-async def test_nothing_is_made_with_what_does_not_work(principals: Principals) -> None:
+async def test_nothing_is_made_with_what_does_not_work(principals: PrincipalStore) -> None:
     await principals.create("acme", KEY)
     await principals.create("acme", token("tok_1", "key_1"))
     await principals.revoke("acme", "tok_1")
@@ -54,7 +56,7 @@ async def test_nothing_is_made_with_what_does_not_work(principals: Principals) -
 
 
 async def test_no_token_outlives_a_key_that_is_revoked_while_it_is_made(
-    principals: Principals,
+    principals: PrincipalStore,
 ) -> None:
     """However the two meet: tokens of tokens too, made while the first of all is revoked."""
     for number in range(30):
@@ -74,7 +76,7 @@ async def test_no_token_outlives_a_key_that_is_revoked_while_it_is_made(
 
 
 async def test_tokens_are_forgotten_once_they_have_ended_and_keys_never(
-    principals: Principals, database: Database
+    principals: PrincipalStore, database: Database
 ) -> None:
     await principals.create("acme", replace(KEY, expires_at=LONG_AGO))
     await principals.create("acme", token("tok_old", "key_1", expires_at=LONG_AGO))
@@ -88,10 +90,10 @@ async def test_tokens_are_forgotten_once_they_have_ended_and_keys_never(
 
 
 async def test_the_last_use_of_a_key_only_goes_on(
-    principals: Principals, database: Database
+    principals: PrincipalStore, database: Database
 ) -> None:
     await principals.create("acme", KEY)
-    revisions = await Tenants(database).revisions(["acme"])
+    revisions = await TenantStore(database).revisions(["acme"])
     now = datetime.now(UTC)
 
     await principals.touch({b"1": now, b"nobody's": now})
@@ -99,4 +101,4 @@ async def test_the_last_use_of_a_key_only_goes_on(
 
     (shown,) = await principals.page("acme", after="", limit=10)
     assert shown.last_used_at == now
-    assert await Tenants(database).revisions(["acme"]) == revisions
+    assert await TenantStore(database).revisions(["acme"]) == revisions

@@ -16,7 +16,7 @@ from index.model import attributes, scope
 from index.model.attributes import Condition
 from index.model.document import Document
 from index.model.query import Filter
-from index.search.visibility_args import which
+from index.search.visibility_args import filter_args
 from tests.index import questions, worlds
 
 pytestmark = pytest.mark.anyio
@@ -167,7 +167,7 @@ def test_a_key_can_not_end_its_place_in_a_path_and_a_value_is_never_in_it(
     key: str, value: str
 ) -> None:
     wanted = Filter(attributes=Condition("eq", key, (value,)))
-    argument = which(scope.everything("acme", "ana", []), wanted)[11]
+    argument = filter_args(scope.everything("acme", "ana", []), wanted)[11]
 
     assert re.fullmatch(
         r'exists\(\$\."([A-Za-z0-9]|\\u[0-9a-f]{4})+" \? \(@ == \$v0\)\)', argument["path"]

@@ -1,16 +1,16 @@
 """What was made of a piece of text is not made again, and takes no more memory than it may."""
 
-from index.text.memo import CHARACTERS_MAX, PIECES_MAX, Remembered
+from index.text.memo import CHARACTERS_MAX, PIECES_MAX, Memo
 
 
-def counting(made: list[str]) -> Remembered[int]:
+def counting(made: list[str]) -> Memo[int]:
     """Makes lengths; `made` is told of each."""
 
     def make(piece: str) -> int:
         made.append(piece)
         return len(piece)
 
-    return Remembered(make)
+    return Memo(make)
 
 
 def test_what_comes_again_is_not_made_again() -> None:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.invalidation.answer_dependencies import Dependence
-from index.invalidation.changes import Arrival, News
-from index.invalidation.reverse_search import Reverse
+from index.invalidation.answer_dependencies import AnswerDependencies
+from index.invalidation.changes import ChangedChunk, ChangeSet
+from index.invalidation.reverse_search import ReverseIndex
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
 from tests.index import worlds
@@ -55,7 +55,7 @@ scopes = st.builds(
     st.sets(st.sampled_from(SCOPE_NAMES)),
 )
 dependences = st.builds(
-    Dependence,
+    AnswerDependencies,
     scope=scopes,
     query=st.builds(Query, text=st.just("?"), filter=filters),
     space=st.sampled_from(SPACES),
@@ -73,7 +73,7 @@ dependences = st.builds(
     exact=st.sampled_from([True, True, True, False]),
 )
 arrivals = st.builds(
-    Arrival,
+    ChangedChunk,
     chunk_id=st.integers(10, 20),
     document_key=st.integers(0, 9),
     tenant=st.sampled_from([HOME, *OTHERS]),
@@ -90,7 +90,7 @@ arrivals = st.builds(
     lexical=weights,
 )
 news = st.builds(
-    News,
+    ChangeSet,
     partition=st.sampled_from([HOME, "public"]),
     revision=st.just(7),
     gone=st.just(frozenset[int]()) | few,
@@ -107,8 +107,8 @@ news = st.builds(
 class Rules:
     """The contract, for one answer and one piece of news. slack: how far rounding may reach."""
 
-    entry: Dependence
-    news: News
+    entry: AnswerDependencies
+    news: ChangeSet
     slack: float
 
     @property
@@ -119,12 +119,12 @@ class Rules:
     def ends(self) -> bool:
         entry, news = self.entry, self.news
         return (
-            bool(news.gone & {*entry.candidates, *entry.shown})
+            bool(news.removed & {*entry.candidates, *entry.shown})
             or bool(news.moved & {*entry.shown})
             or bool(news.documents & {*entry.documents})
             or (
                 (self.at_home or entry.scope.public)
-                and (self._is_put_otherwise or any(map(self._enters, news.arrivals)))
+                and (self._is_put_otherwise or any(map(self._enters, news.changed_chunks)))
             )
         )
 
@@ -132,7 +132,7 @@ class Rules:
     def _is_put_otherwise(self) -> bool:
         entry, news = self.entry, self.news
         wanted = entry.query.filter
-        is_content = bool(news.gone or news.moved or news.documents or news.arrivals)
+        is_content = bool(news.removed or news.moved or news.documents or news.changed_chunks)
         return (
             (self.at_home and entry.words is not None and entry.words != news.words)
             or (entry.languages is not None and bool(news.languages - entry.languages))
@@ -140,12 +140,12 @@ class Rules:
             or (is_content and (wanted.updated_after or wanted.updated_before) is not None)
         )
 
-    def _enters(self, arrival: Arrival) -> bool:
+    def _enters(self, arrival: ChangedChunk) -> bool:
         return self._may_be_seen(arrival) and (
             self._is_near(arrival) or self._says_it(arrival) or self._is_good(arrival)
         )
 
-    def _may_be_seen(self, arrival: Arrival) -> bool:
+    def _may_be_seen(self, arrival: ChangedChunk) -> bool:
         scope, wanted = self.entry.scope, self.entry.query.filter
         seen = (
             arrival.tenant == HOME and scope.admits(arrival.owner, arrival.readers)
@@ -154,38 +154,38 @@ class Rules:
         )
         return seen and worlds.meets(as_document(arrival), arrival.updated_at, wanted)
 
-    def _is_near(self, arrival: Arrival) -> bool:
+    def _is_near(self, arrival: ChangedChunk) -> bool:
         entry = self.entry
         if arrival.space not in {None, entry.space} or entry.dense_floor == math.inf:
             return False
         floor = -math.inf if entry.dense_floor is None else entry.dense_floor
         return self._similarity(arrival) >= floor - self.slack
 
-    def _says_it(self, arrival: Arrival) -> bool:
+    def _says_it(self, arrival: ChangedChunk) -> bool:
         score = self._words(arrival)
         floor = 0 if self.entry.lexical_floor is None else self.entry.lexical_floor
         return score > 0 and score >= floor - self.slack
 
-    def _is_good(self, arrival: Arrival) -> bool:
+    def _is_good(self, arrival: ChangedChunk) -> bool:
         entry = self.entry
         score = self._words(arrival)
         if arrival.space in {None, entry.space}:
             score = entry.alpha * self._similarity(arrival) + (1 - entry.alpha) * score
         return score > -self.slack and score >= entry.fused_floor - self.slack
 
-    def _similarity(self, arrival: Arrival) -> float:
+    def _similarity(self, arrival: ChangedChunk) -> float:
         """What can't be compared is nearer than anything."""
         one, other = self.entry.dense.astype(np.float64), arrival.dense.astype(np.float64)
         if len(one) != len(other) or not other.any():
             return 1e9
         return float(one @ other / math.sqrt((one @ one) * (other @ other)))
 
-    def _words(self, arrival: Arrival) -> float:
+    def _words(self, arrival: ChangedChunk) -> float:
         weights = self.entry.lexical.items()
         return sum(weight * arrival.lexical.get(term, 0) for term, weight in weights)
 
 
-def as_document(arrival: Arrival) -> Any:
+def as_document(arrival: ChangedChunk) -> Any:
     """What a filter reads stands under the same names."""
     return arrival
 
@@ -197,10 +197,10 @@ deeds = st.lists(st.tuples(keys, st.none() | dependences), max_size=12)
 @settings(max_examples=600)
 @given(deeds=deeds, news=news)
 def test_the_doomed_are_those_that_the_rules_end_and_those_that_rounding_might(
-    deeds: Sequence[tuple[str, Dependence | None]], news: News
+    deeds: Sequence[tuple[str, AnswerDependencies | None]], news: ChangeSet
 ) -> None:
-    reverse = Reverse()
-    held: dict[str, Dependence] = {}
+    reverse = ReverseIndex()
+    held: dict[str, AnswerDependencies] = {}
     for key, dependence in deeds:
         if dependence is None:
             reverse.discard(key)
@@ -209,17 +209,17 @@ def test_the_doomed_are_those_that_the_rules_end_and_those_that_rounding_might(
             reverse.add(key, dependence.encode())
             held[key] = dependence
 
-    doomed = reverse.doomed(news)
+    doomed = reverse.invalidated(news)
 
     assert len(reverse) == len(held)
     assert doomed >= {key for key, entry in held.items() if Rules(entry, news, -1e-12).ends}
     assert doomed <= {key for key, entry in held.items() if Rules(entry, news, SLACK).ends}
-    assert reverse.doomed(news) == doomed
+    assert reverse.invalidated(news) == doomed
 
 
 NONE = frozenset[int]()
-NOTHING = News("a1", HOME, 7, NONE, NONE, NONE, [], frozenset(), 0, "one")
-ENTRY = Dependence(
+NOTHING = ChangeSet("a1", HOME, 7, NONE, NONE, NONE, [], frozenset(), 0, "one")
+ENTRY = AnswerDependencies(
     scope=resolve(HOME, "ana", [], SCOPE_NAMES),
     query=Query("?"),
     space="one",
@@ -325,17 +325,17 @@ COME = {"tenant": "beta", "readers": ("public",)}
 def test_each_rule_ends_an_answer_by_itself(
     entry: dict[str, Any], told: dict[str, Any], *, ends: bool
 ) -> None:
-    reverse = Reverse()
+    reverse = ReverseIndex()
     reverse.add("key", replace(ENTRY, **entry).encode())
     come = [an_arrival(**fields) for fields in told.get("arrivals", [])]
 
-    doomed = reverse.doomed(replace(NOTHING, **(told | {"arrivals": come})))
+    doomed = reverse.invalidated(replace(NOTHING, **(told | {"arrivals": come})))
 
     assert doomed == ({"key"} if ends else set())
 
 
 def test_what_can_not_be_read_or_compared_is_ended_by_any_news() -> None:
-    reverse = Reverse()
+    reverse = ReverseIndex()
     record = ENTRY.encode()
     reverse.add("whole", record)
     reverse.add("cut", record[:-1])
@@ -344,14 +344,14 @@ def test_what_can_not_be_read_or_compared_is_ended_by_any_news() -> None:
     reverse.add("wide", replace(ENTRY, dense=half([1, 0, 0, 0])).encode())
     reverse.add("undirected", replace(ENTRY, dense=half([0, 0, 0])).encode())
 
-    assert reverse.doomed(NOTHING) == {"cut", "empty", "nowhere", "wide", "undirected"}
+    assert reverse.invalidated(NOTHING) == {"cut", "empty", "nowhere", "wide", "undirected"}
     for key in ("cut", "empty", "nowhere", "wide", "undirected"):
         reverse.discard(key)
-    assert reverse.doomed(NOTHING) == set()
+    assert reverse.invalidated(NOTHING) == set()
     assert len(reverse) == 1
 
 
-def an_arrival(**fields: Any) -> Arrival:
+def an_arrival(**fields: Any) -> ChangedChunk:
     plain: dict[str, Any] = {
         "chunk_id": 99,
         "document_key": 9,
@@ -368,4 +368,4 @@ def an_arrival(**fields: Any) -> Arrival:
         "dense": half([0, 0, 1]),
         "lexical": {},
     }
-    return Arrival(**plain | fields)
+    return ChangedChunk(**plain | fields)

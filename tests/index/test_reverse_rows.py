@@ -10,7 +10,7 @@ from pgvector import HalfVector, SparseVector
 from pgvector.asyncpg import register_vector
 
 from index.invalidation.postings import NOTE, Postings
-from index.invalidation.reverse_search import Reverse
+from index.invalidation.reverse_search import ReverseIndex
 from index.text import lexical
 from tests.index.test_reverse import ENTRY, NOTHING, an_arrival, half
 
@@ -20,37 +20,40 @@ pytestmark = pytest.mark.anyio
 def test_an_unreadable_record_in_a_readable_ones_place_is_ended_by_any_news_and_the_other_way() -> (
     None
 ):
-    reverse = Reverse()
+    reverse = ReverseIndex()
 
     reverse.add("key", ENTRY.encode())
     reverse.add("key", b"")
-    assert reverse.doomed(NOTHING) == {"key"}
+    assert reverse.invalidated(NOTHING) == {"key"}
 
     reverse.add("key", ENTRY.encode())
-    assert reverse.doomed(NOTHING) == set()
-    assert reverse.doomed(replace(NOTHING, gone=frozenset({2}))) == {"key"}
+    assert reverse.invalidated(NOTHING) == set()
+    assert reverse.invalidated(replace(NOTHING, removed=frozenset({2}))) == {"key"}
 
 
 def test_whoever_takes_a_row_takes_nothing_of_who_had_it_before() -> None:
-    reverse = Reverse()
+    reverse = ReverseIndex()
     reverse.add("before", ENTRY.encode())
     reverse.discard("before")
     reverse.add("after", replace(ENTRY, lexical={2: 1.0}, candidates=(3,), shown=(3,)).encode())
 
-    assert reverse.doomed(replace(NOTHING, gone=frozenset({1, 2}), moved=frozenset({1}))) == set()
-    assert reverse.doomed(replace(NOTHING, gone=frozenset({3}))) == {"after"}
+    assert (
+        reverse.invalidated(replace(NOTHING, removed=frozenset({1, 2}), moved=frozenset({1})))
+        == set()
+    )
+    assert reverse.invalidated(replace(NOTHING, removed=frozenset({3}))) == {"after"}
 
 
 def test_a_thousand_answers_in_turn_leave_no_more_behind_than_one_in_ten_holds() -> None:
     """Rows, matrices and lists grow and are used again."""
-    reverse = Reverse()
+    reverse = ReverseIndex()
     for number in range(1_000):
         ids = tuple(range(number, number + 100))
         reverse.add(f"{number % 100}", replace(ENTRY, candidates=ids, shown=ids[:9]).encode())
 
     assert len(reverse) == 100
-    assert len(reverse.doomed(replace(NOTHING, gone=frozenset({999})))) == 100
-    assert reverse.doomed(replace(NOTHING, gone=frozenset({899}))) == set()
+    assert len(reverse.invalidated(replace(NOTHING, removed=frozenset({999})))) == 100
+    assert reverse.invalidated(replace(NOTHING, removed=frozenset({899}))) == set()
 
 
 def test_what_is_noted_of_rows_that_are_no_more_is_swept_away() -> None:
@@ -84,12 +87,14 @@ async def test_what_postgresql_finds_at_a_floor_reaches_it(
         floor = await connection.fetchval(
             "SELECT 1 - ($1::halfvec <=> $2::halfvec)", HalfVector(came), HalfVector(asked)
         )
-        reverse = Reverse()
+        reverse = ReverseIndex()
         for key, higher in (("reached", 0.0), ("missed", 1e-3 if width < 4000 else 2e-3)):
             entry = replace(ENTRY, dense=asked, dense_floor=floor + higher, lexical_floor=math.inf)
             reverse.add(key, entry.encode())
 
-        assert reverse.doomed(replace(NOTHING, arrivals=[an_arrival(dense=came)])) == {"reached"}
+        assert reverse.invalidated(replace(NOTHING, changed_chunks=[an_arrival(dense=came)])) == {
+            "reached"
+        }
 
 
 async def test_what_postgresql_finds_at_a_lexical_floor_reaches_it(
@@ -107,11 +112,13 @@ async def test_what_postgresql_finds_at_a_lexical_floor_reaches_it(
             SparseVector(came, lexical.DIMENSION),
             SparseVector(asked, lexical.DIMENSION),
         )
-        reverse = Reverse()
+        reverse = ReverseIndex()
         for key, factor in (("reached", 1.0), ("missed", 1.001)):
             entry = replace(
                 ENTRY, lexical=asked, lexical_floor=floor * factor, dense_floor=math.inf
             )
             reverse.add(key, entry.encode())
 
-        assert reverse.doomed(replace(NOTHING, arrivals=[an_arrival(lexical=came)])) == {"reached"}
+        assert reverse.invalidated(replace(NOTHING, changed_chunks=[an_arrival(lexical=came)])) == {
+            "reached"
+        }

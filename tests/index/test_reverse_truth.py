@@ -16,20 +16,20 @@ import pytest
 
 from gateway.embedded.embedded_servers import Servers
 from gateway.search.response_body import encode
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.embedders import index_version
-from index.embedders.embedding_migration import Spaces
+from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder
-from index.invalidation.answer_dependencies import Dependence
-from index.invalidation.changes import Changes
-from index.invalidation.reverse_search import Reverse
+from index.invalidation.answer_dependencies import AnswerDependencies
+from index.invalidation.changes import ChangeLog
+from index.invalidation.reverse_search import ReverseIndex
 from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.search.searcher import Embedder, Found, Searcher
-from index.tenants.tenant_store import Tenants
+from index.search.searcher import Embedder, Searcher, SearchResult
+from index.tenants.tenant_store import TenantStore
 from ingest.write.reembed import Reembedder
 from ingest.write.revision import Put
 from ingest.write.writer import Writer
@@ -61,12 +61,12 @@ class Kept:
     home: str
     applied: dict[str, int]
     answers: dict[str, Answer] = field(default_factory=dict)
-    reverse: Reverse = field(default_factory=Reverse)
+    reverse: ReverseIndex = field(default_factory=ReverseIndex)
 
 
-def body_of(found: Found, query: Query) -> bytes:
+def body_of(found: SearchResult, query: Query) -> bytes:
     """All that a caller is sent."""
-    if query.finish is not None:
+    if query.postprocessing is not None:
         return encode(found, query)
     hits = [
         {
@@ -87,9 +87,9 @@ class World:
     def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
         hashing = HashingEmbedder(32)
         self.database = database
-        self.documents = Documents(database)
-        self.tenants = Tenants(database)
-        self.changes = Changes(database)
+        self.documents = DocumentStore(database)
+        self.tenants = TenantStore(database)
+        self.changes = ChangeLog(database)
         self.searcher = Searcher(database, static, hashing)
         self.writer = Writer(self.documents, static, RecordingInvalidation(), hashing)
         self.embedders: Sequence[Embedder] = (static, hashing)
@@ -121,7 +121,7 @@ class World:
     async def _keep(self, kept: Kept, key: str, scope: Scope, query: Query) -> None:
         found = await self.searcher.search(scope, query)
         assert not found.degraded
-        recorded = Dependence.decode(found.dependence.encode())
+        recorded = AnswerDependencies.decode(found.dependence.encode())
         assert recorded.query.digest == query.digest
         kept.answers[key] = Answer(scope, recorded.query, body_of(found, query))
         kept.reverse.add(key, found.dependence.encode())
@@ -151,7 +151,7 @@ class World:
     async def _move(self, tenant: str) -> None:
         space = await self.documents.space(tenant)
         (coming,) = [embedder for embedder in self.embedders if embedder.space != space]
-        spaces = Spaces(self.database)
+        spaces = EmbeddingMigration(self.database)
         reembedder = Reembedder(self.documents, spaces, coming, RecordingInvalidation())
         await reembedder.run(tenant, coming.dimensions, lambda _progress: None)
 
@@ -181,9 +181,9 @@ class World:
         """The news of both partitions; afterwards what is left must be what would be found."""
         doomed: set[str] = set()
         for partition, revision in kept.applied.items():
-            news = await self.changes.since(kept.home, partition, revision)
+            news = await self.changes.changes_after(kept.home, partition, revision)
             assert news is not None
-            doomed |= kept.reverse.doomed(news)
+            doomed |= kept.reverse.invalidated(news)
             kept.applied[partition] = news.revision
         for key, answer in list(kept.answers.items()):
             if checked or key in doomed:
@@ -209,7 +209,7 @@ async def world(
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
         async with connected(own.database_url.get_secret_value()) as database:
-            await index_version.claim(database, static_embedder, HashingEmbedder(32))
+            await index_version.check_or_create(database, static_embedder, HashingEmbedder(32))
             yield World(database, static_embedder, request.param)
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.model.query import Filter, Query
 from index.model.scope import ScopeName, everything, resolve
 from index.postgres.database import Database
@@ -165,7 +165,7 @@ async def test_equal_chunks_do_not_use_up_the_places_of_an_answer(
 
 
 async def test_ties_go_to_the_lower_chunk_id_in_each_leg_and_at_the_last_place(
-    database: Database, documents: Documents
+    database: Database, documents: DocumentStore
 ) -> None:
     embedder = IndifferentEmbedder()
     writer = Writer(documents, embedder, RecordingInvalidation())

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.embedders import index_version
 from index.embedders.static_embedder import StaticEmbedder
-from index.invalidation.answer_dependencies import Dependence
+from index.invalidation.answer_dependencies import AnswerDependencies
 from index.model.query import Filter, Query
 from index.model.scope import ScopeName, resolve
 from index.postgres.database import Database
-from index.search.searcher import Found, Searcher
+from index.search.searcher import Searcher, SearchResult
 from ingest.write.writer import Writer
 from tests.index.questions import SCOPES, World
 from tests.index.samples import IndifferentEmbedder, RecordingInvalidation, a_document, put
@@ -40,7 +40,7 @@ async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
 ) -> None:
     query = Query("sensor lighthouse", candidates=5, top_k=2, fusion="relative")
 
-    async def dependence(**fields: Any) -> Dependence:
+    async def dependence(**fields: Any) -> AnswerDependencies:
         return (await world.searcher.search(ANA, replace(query, **fields))).dependence
 
     both, words, meaning = [await dependence(alpha=alpha) for alpha in (0.5, 0.0, 1.0)]
@@ -71,7 +71,7 @@ async def test_what_is_judged_by_itself_depends_on_the_hits_and_on_the_score_of_
 ) -> None:
     query = Query("sensor lighthouse", alpha=0.5, top_k=3)
 
-    async def searched(**fields: Any) -> Found:
+    async def searched(**fields: Any) -> SearchResult:
         return await world.searcher.search(ANA, replace(query, **fields))
 
     three, every = await searched(), await searched(top_k=1000, candidates=1000)
@@ -100,7 +100,7 @@ async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
 async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_none_is_named(
     world: World,
 ) -> None:
-    async def dependence(text: str, language: str | None = None) -> Dependence:
+    async def dependence(text: str, language: str | None = None) -> AnswerDependencies:
         return (await world.searcher.search(ANA, Query(text, language=language))).dependence
 
     (held,) = [
@@ -136,10 +136,10 @@ async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: World
 
 
 async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
-    database: Database, documents: Documents, static_embedder: StaticEmbedder
+    database: Database, documents: DocumentStore, static_embedder: StaticEmbedder
 ) -> None:
     other = IndifferentEmbedder()
-    await index_version.claim(database, static_embedder)
+    await index_version.check_or_create(database, static_embedder)
     await database.rows("spaces.enter", "beta", other.space)
     writer = Writer(documents, static_embedder, RecordingInvalidation(), other)
     await put(writer, a_document("hers", readers=("public",)), "beta")
@@ -159,6 +159,6 @@ async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(world
     query = Query("lighthuose", filter=Filter(tags_any=("red",)), explain=True, expand=True)
     found = await world.searcher.search(ANA, query)
 
-    recorded = Dependence.decode(found.dependence.encode())
+    recorded = AnswerDependencies.decode(found.dependence.encode())
 
     assert await world.searcher.search(recorded.scope, recorded.query) == found

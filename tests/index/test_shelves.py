@@ -5,11 +5,11 @@ import asyncio
 import asyncpg
 import pytest
 
-from index.documents.document_store import Documents
-from index.documents.partitions import Indexed, Moved
+from index.documents.document_store import DocumentStore
+from index.documents.partitions import IndexedPartition, MovedTenant
 from index.model.query import Query
 from index.postgres.database import Database
-from index.search.strategy import Limits
+from index.search.strategy import StrategyLimits
 from ingest.write.writer import Writer
 from tests.index import crowd
 from tests.index.conftest import connected
@@ -34,18 +34,18 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture
-def writer(documents: Documents) -> Writer:
+def writer(documents: DocumentStore) -> Writer:
     return Writer(documents, crowd.EMBEDDER, RecordingInvalidation())
 
 
 async def test_a_tenant_that_outgrows_the_shared_shelf_moves_with_all_its_chunks_to_one_of_its_own(
-    database: Database, town: Documents, shelf: Shelf
+    database: Database, town: DocumentStore, shelf: Shelf
 ) -> None:
     before, others = await shelf.chunks("acme"), await shelf.chunks("beta")
 
     done = await tend(database)
 
-    assert done == [Moved("acme", 1, NUMBER * crowd.CHUNKS), Indexed(1, "acme")]
+    assert done == [MovedTenant("acme", 1, NUMBER * crowd.CHUNKS), IndexedPartition(1, "acme")]
     assert await shelf.chunks("acme") == before
     assert await shelf.shelves("acme") == [1]
     assert (await shelf.of("acme"), await shelf.of("beta")) == (1, 0)
@@ -56,25 +56,25 @@ async def test_a_tenant_that_outgrows_the_shared_shelf_moves_with_all_its_chunks
 
 
 async def test_a_tenant_just_below_the_limit_stays(
-    database: Database, town: Documents, shelf: Shelf
+    database: Database, town: DocumentStore, shelf: Shelf
 ) -> None:
-    limits = Limits(OUTGROWN.crossover_chunks + 1)
+    limits = StrategyLimits(OUTGROWN.crossover_chunks + 1)
 
     assert await tend(database, limits) == []
     assert await shelf.shelves("acme") == [0]
 
 
 async def test_the_shared_shelf_gets_its_index_when_enough_of_it_is_public(
-    database: Database, documents: Documents, shelf: Shelf
+    database: Database, documents: DocumentStore, shelf: Shelf
 ) -> None:
     await crowd.settle(documents, "acme", number=4, readers=[("public",)], seed=1)
     await crowd.settle(documents, "beta", number=3, readers=[("public",)], seed=2)
 
-    too_few = await tend(database, Limits(7 * crowd.CHUNKS + 1))
-    enough = await tend(database, Limits(7 * crowd.CHUNKS))
+    too_few = await tend(database, StrategyLimits(7 * crowd.CHUNKS + 1))
+    enough = await tend(database, StrategyLimits(7 * crowd.CHUNKS))
 
     assert too_few == []
-    assert enough == [Indexed(0, "everybody")]
+    assert enough == [IndexedPartition(0, "everybody")]
     await shelf.assert_whole(0)
     found = await searcher(database).search(ANA, QUERY)
     nearest = await searcher(database, crowd.NEAREST).search(ANA, QUERY)
@@ -83,14 +83,14 @@ async def test_the_shared_shelf_gets_its_index_when_enough_of_it_is_public(
 
 @pytest.mark.parametrize("limits", [crowd.EXACT, crowd.NEAREST], ids=str)
 async def test_searches_find_the_same_while_chunks_move_and_are_indexed(
-    database: Database, database_url: str, town: Documents, limits: Limits
+    database: Database, database_url: str, town: DocumentStore, limits: StrategyLimits
 ) -> None:
     own, others = searcher(database, limits), searcher(database, limits)
     expected = await own.search(ANA, QUERY), await others.search(BEA, QUERY)
     found = []
 
     async with connected(database_url) as apart:
-        tending = asyncio.create_task(tend(apart, Limits(50)))
+        tending = asyncio.create_task(tend(apart, StrategyLimits(50)))
         while not tending.done():
             found.append((await own.search(ANA, QUERY), await others.search(BEA, QUERY)))
     found.append((await own.search(ANA, QUERY), await others.search(BEA, QUERY)))
@@ -103,7 +103,7 @@ async def test_searches_find_the_same_while_chunks_move_and_are_indexed(
 
 
 async def test_documents_on_a_shelf_of_their_own_are_edited_shared_and_removed(
-    database: Database, town: Documents, writer: Writer, shelf: Shelf
+    database: Database, town: DocumentStore, writer: Writer, shelf: Shelf
 ) -> None:
     await tend(database)
     for change in CHANGES[:2]:
@@ -126,7 +126,7 @@ async def test_documents_on_a_shelf_of_their_own_are_edited_shared_and_removed(
 
 async def test_a_removed_document_takes_its_chunks_from_a_shelf_of_its_own(
     database: Database,
-    town: Documents,
+    town: DocumentStore,
     shelf: Shelf,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from index.documents.document_store import Documents
-from index.documents.partitions import Indexed, Moved, Shelves
+from index.documents.document_store import DocumentStore
+from index.documents.partitions import IndexedPartition, MovedTenant, Partitions
 from index.model.scope import everything
 from index.postgres.database import Database, connect
-from index.search.strategy import Limits
-from index.tenants.tenant_store import Tenants
+from index.search.strategy import StrategyLimits
+from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.index import crowd
 from tests.index.conftest import connected
@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture
-def writer(documents: Documents) -> Writer:
+def writer(documents: DocumentStore) -> Writer:
     return Writer(documents, crowd.EMBEDDER, RecordingInvalidation())
 
 
@@ -78,7 +78,7 @@ Change = Callable[[Writer], Coroutine[Any, Any, None]]
 async def test_a_move_waits_for_a_writer_at_work_and_takes_along_what_it_wrote(
     database: Database,
     database_url: str,
-    town: Documents,
+    town: DocumentStore,
     writer: Writer,
     shelf: Shelf,
     connection: "asyncpg.Connection[asyncpg.Record]",
@@ -102,7 +102,7 @@ async def test_a_move_waits_for_a_writer_at_work_and_takes_along_what_it_wrote(
 async def test_a_writer_waits_for_a_move_and_writes_to_the_new_shelf(
     database: Database,
     database_url: str,
-    town: Documents,
+    town: DocumentStore,
     writer: Writer,
     shelf: Shelf,
     connection: "asyncpg.Connection[asyncpg.Record]",
@@ -124,7 +124,7 @@ async def test_a_writer_waits_for_a_move_and_writes_to_the_new_shelf(
 
 
 async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
-    database_url: str, town: Documents, shelf: Shelf
+    database_url: str, town: DocumentStore, shelf: Shelf
 ) -> None:
     async with connect(
         database_url,
@@ -132,7 +132,7 @@ async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
         statement_timeout_s=10,
         observe=lambda _name, _seconds: None,
     ) as small:
-        writer = Writer(Documents(small), crowd.EMBEDDER, RecordingInvalidation())
+        writer = Writer(DocumentStore(small), crowd.EMBEDDER, RecordingInvalidation())
         async with held(database_url, ACME_CLOSED):
             documents = [a_document(f"late-{number}", "A late lighthouse.") for number in range(6)]
             writing = [asyncio.create_task(put(writer, document)) for document in documents]
@@ -145,7 +145,7 @@ async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
 
 
 async def test_writers_that_never_pause_lose_nothing_to_a_move(
-    database: Database, town: Documents, writer: Writer, shelf: Shelf
+    database: Database, town: DocumentStore, writer: Writer, shelf: Shelf
 ) -> None:
     tending = asyncio.create_task(tend(database))
 
@@ -158,13 +158,16 @@ async def test_writers_that_never_pause_lose_nothing_to_a_move(
 
     written = await asyncio.gather(*(write(name) for name in ("a", "b", "c")))
 
-    assert await tending == [Moved("acme", 1, NUMBER * crowd.CHUNKS), Indexed(1, "acme")]
+    assert await tending == [
+        MovedTenant("acme", 1, NUMBER * crowd.CHUNKS),
+        IndexedPartition(1, "acme"),
+    ]
     assert len(await shelf.chunks("acme")) == NUMBER * crowd.CHUNKS + sum(written)
     await assert_consistent(shelf, town, "acme")
 
 
 async def test_of_two_processes_at_once_one_tends_the_shelves(
-    database: Database, database_url: str, town: Documents, shelf: Shelf
+    database: Database, database_url: str, town: DocumentStore, shelf: Shelf
 ) -> None:
     async with connected(database_url) as other:
         done = await asyncio.gather(tend(database), tend(other))
@@ -177,7 +180,7 @@ async def test_of_two_processes_at_once_one_tends_the_shelves(
 async def test_a_process_that_finds_another_one_tending_leaves_it_alone(
     database: Database,
     database_url: str,
-    town: Documents,
+    town: DocumentStore,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
     async with connected(database_url) as other, held(database_url, ACME_ROW):
@@ -231,13 +234,13 @@ async def _kill(url: str) -> None:
 async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_well(
     database: Database,
     database_url: str,
-    documents: Documents,
-    tenants: Tenants,
+    documents: DocumentStore,
+    tenants: TenantStore,
     shelf: Shelf,
     *,
     kills: bool,
 ) -> None:
-    limits = Limits(2 * crowd.CHUNKS)
+    limits = StrategyLimits(2 * crowd.CHUNKS)
     cut, whole = 0, await statements_of_a_whole_tending(database_url, documents, limits)
     for statements in range(1, whole + 1):
         tenant = f"t{statements}"
@@ -272,7 +275,9 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
     assert cut >= (1 if kills else whole - 1)
 
 
-async def statements_of_a_whole_tending(url: str, documents: Documents, limits: Limits) -> int:
+async def statements_of_a_whole_tending(
+    url: str, documents: DocumentStore, limits: StrategyLimits
+) -> int:
     ran: list[str] = []
     await crowd.settle(documents, "acme", number=2, readers=[("tenant",)], seed=0)
     async with connect(
@@ -288,12 +293,12 @@ async def statements_of_a_whole_tending(url: str, documents: Documents, limits: 
 async def test_an_index_that_was_left_half_built_is_dropped_and_built_again(
     database: Database,
     database_url: str,
-    town: Documents,
+    town: DocumentStore,
     shelf: Shelf,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
-    async with aclosing(Shelves(database, limits=OUTGROWN).tend()) as begun:
-        assert isinstance(await anext(begun), Moved)
+    async with aclosing(Partitions(database, limits=OUTGROWN).maintain()) as begun:
+        assert isinstance(await anext(begun), MovedTenant)
     async with held(database_url, ACME_CHUNKS):
         tending = asyncio.create_task(tend(database))
         await until_waiting(connection, sessions=1)
@@ -303,7 +308,7 @@ async def test_an_index_that_was_left_half_built_is_dropped_and_built_again(
     assert await shelf.indexes(1) == {"chunks_1_terms": False}
     assert await shelf.width(1) is None
     before = await searcher(database, crowd.NEAREST).search(ANA, QUERY)
-    assert await tend(database) == [Indexed(1, "acme")]
+    assert await tend(database) == [IndexedPartition(1, "acme")]
     await shelf.assert_whole(1)
     after = await searcher(database, crowd.NEAREST).search(ANA, QUERY)
     assert after.hits == before.hits

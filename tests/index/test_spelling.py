@@ -27,7 +27,7 @@ def typed_by(seed: int, text: str) -> str:
 
 
 def test_a_vocabulary_learns_words_of_letters_without_accents_and_case() -> None:
-    learned = spelling.words_of(["Férias, de VERÃO! naïve_words covid-19", "well-known"])
+    learned = spelling.vocabulary_words(["Férias, de VERÃO! naïve_words covid-19", "well-known"])
 
     assert learned == {"ferias", "verao", "naive", "words", "covid", "well", "known"}
 
@@ -36,14 +36,14 @@ def test_a_vocabulary_learns_words_of_letters_without_accents_and_case() -> None
     "text", ["abc", "x" * 41, "2026 abc123", "", "東京都庁舎", "'; -- % _", "\ud800\0", "ǅ"]
 )
 def test_what_is_short_or_endless_or_not_of_cased_letters_is_not_learned(text: str) -> None:
-    assert spelling.words_of([text]) == frozenset()
+    assert spelling.vocabulary_words([text]) == frozenset()
 
 
 @given(st.text())
 def test_any_text_gives_words_that_are_their_own_words(text: str) -> None:
-    words = spelling.words_of([text])
+    words = spelling.vocabulary_words([text])
 
-    assert spelling.words_of(words) == words
+    assert spelling.vocabulary_words(words) == words
     assert all(4 <= len(word) <= 40 for word in words)
 
 
@@ -53,7 +53,7 @@ def test_any_text_gives_words_that_are_their_own_words(text: str) -> None:
 def test_what_is_learned_piece_by_piece_are_the_words_of_the_text(text: str) -> None:
     words = {word for word in lexical.words(text) if word.isalpha() and word.islower()}
 
-    assert spelling.words_of([text]) == {word for word in words if 4 <= len(word) <= 40}
+    assert spelling.vocabulary_words([text]) == {word for word in words if 4 <= len(word) <= 40}
 
 
 def test_words_that_a_language_knows_well_are_not_doubted() -> None:
@@ -166,5 +166,7 @@ def test_the_order_of_the_near_words_does_not_matter(
 def test_a_correction_is_evident_only_from_a_text_that_holds_it() -> None:
     corrected = {"invocie": ("invoice", "invoke"), "mergre": ("merger",)}
 
-    assert spelling.evident(corrected, ["Each INVOICE counts."]) == {"invocie": ("invoice",)}
-    assert spelling.evident(corrected, []) == {}
+    assert spelling.shown_corrections(corrected, ["Each INVOICE counts."]) == {
+        "invocie": ("invoice",)
+    }
+    assert spelling.shown_corrections(corrected, []) == {}

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.embedded.embedded_servers import Servers
-from index.documents.partitions import Shelves
+from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import ScopeName, everything
 from index.postgres.database import connect
 from index.search.searcher import Searcher
-from index.search.strategy import Limits
+from index.search.strategy import StrategyLimits
 from tests.conftest import fresh_settings
 from tests.index import crowd, questions, worlds
 from tests.index.questions import SCOPES, World
@@ -90,8 +90,8 @@ async def laid_out(
         ) as database:
             world = World(database, static_embedder)
             await world.settle(url, made_up(layout))
-            limits = Limits(layout.chunks_max)
-            async for _ in Shelves(database, limits=limits).tend():
+            limits = StrategyLimits(layout.chunks_max)
+            async for _ in Partitions(database, limits=limits).maintain():
                 pass
             yield Laid(world, ran)
 

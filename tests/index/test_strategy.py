@@ -8,13 +8,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from index.search import strategy
-from index.search.strategy import Limits, Pass, Size, Survey
+from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
 from index.text import lexical
 
-LIMITS = Limits(crossover_chunks=20_000)
+LIMITS = StrategyLimits(crossover_chunks=20_000)
 WIDTH = 256
-LARGE = Survey(
-    size=Size(tenant_chunks=100_000, public_chunks=100_000),
+LARGE = VisibilityEstimate(
+    size=PartitionSize(tenant_chunks=100_000, public_chunks=100_000),
     own_share=1.0,
     others_share=1.0,
     shelf=3,
@@ -27,8 +27,8 @@ LARGE = Survey(
 
 shares = st.floats(0, 1)
 surveys = st.builds(
-    Survey,
-    size=st.builds(Size, st.integers(0, 100_000), st.integers(0, 100_000)),
+    VisibilityEstimate,
+    size=st.builds(PartitionSize, st.integers(0, 100_000), st.integers(0, 100_000)),
     own_share=shares,
     others_share=shares,
     shelf=st.integers(0, 9),
@@ -60,13 +60,13 @@ frequencies = st.floats(0.001, lexical.K1 + 1, exclude_max=True)
 def test_what_is_small_is_counted_with_the_public_chunks_only_if_they_are_asked_for(
     tenant_chunks: int, public_chunks: int, *, others: bool, is_small: bool
 ) -> None:
-    assert Size(tenant_chunks, public_chunks).is_small(LIMITS, others=others) == is_small
+    assert PartitionSize(tenant_chunks, public_chunks).is_small(LIMITS, others=others) == is_small
 
 
 @given(survey=surveys, others=st.booleans(), width=widths)
 @example(survey=replace(LARGE, others_elsewhere=False), others=True, width=WIDTH)
 def test_the_passes_look_once_through_everything_that_is_asked_for_and_nothing_else(
-    survey: Survey, width: int | None, *, others: bool
+    survey: VisibilityEstimate, width: int | None, *, others: bool
 ) -> None:
     passes = strategy.choose(survey, LIMITS, others=others, width=width)
 
@@ -85,7 +85,7 @@ def test_the_passes_look_once_through_everything_that_is_asked_for_and_nothing_e
 
 @given(survey=surveys, others=st.booleans(), width=widths)
 def test_an_index_is_looked_through_only_for_much_and_only_with_a_vector_of_its_width(
-    survey: Survey, width: int | None, *, others: bool
+    survey: VisibilityEstimate, width: int | None, *, others: bool
 ) -> None:
     passes = strategy.choose(survey, LIMITS, others=others, width=width)
 
@@ -102,7 +102,7 @@ def test_an_index_is_looked_through_only_for_much_and_only_with_a_vector_of_its_
 
 @given(survey=surveys, others=st.booleans())
 def test_without_a_vector_one_exact_pass_looks_through_everything(
-    survey: Survey, *, others: bool
+    survey: VisibilityEstimate, *, others: bool
 ) -> None:
     one = strategy.exact(others=others)
 
@@ -117,26 +117,26 @@ def test_much_of_the_tenants_own_is_looked_for_in_its_index_and_the_rest_exactly
     )
     with_many_others = strategy.choose(LARGE, LIMITS, others=True, width=WIDTH)
 
-    own = Pass("nearest", own=True, others=False, shelf=3, visible=100_000)
+    own = SearchPass("nearest", own=True, others=False, shelf=3, visible=100_000)
     assert alone == [own]
-    assert with_few_others == [own, Pass("exact", own=False, others=True)]
+    assert with_few_others == [own, SearchPass("exact", own=False, others=True)]
     assert with_many_others == [
-        Pass("nearest", own=False, others=True, shelf=0, visible=100_000),
-        Pass("nearest", own=False, others=True, shelf=7, visible=100_000),
+        SearchPass("nearest", own=False, others=True, shelf=0, visible=100_000),
+        SearchPass("nearest", own=False, others=True, shelf=7, visible=100_000),
         own,
-        Pass("exact", own=False, others=True, left_out=(0, 7)),
+        SearchPass("exact", own=False, others=True, left_out=(0, 7)),
     ]
 
 
 def test_many_public_chunks_of_others_do_not_change_how_the_tenants_own_are_looked_through() -> (
     None
 ):
-    survey = replace(LARGE, size=Size(6_000, 100_000), own_share=0.1)
+    survey = replace(LARGE, size=PartitionSize(6_000, 100_000), own_share=0.1)
 
     assert strategy.choose(survey, LIMITS, others=True, width=WIDTH) == [
-        Pass("nearest", own=False, others=True, shelf=0, visible=100_000),
-        Pass("nearest", own=False, others=True, shelf=7, visible=100_000),
-        Pass("exact", own=True, others=True, left_out=(0, 7)),
+        SearchPass("nearest", own=False, others=True, shelf=0, visible=100_000),
+        SearchPass("nearest", own=False, others=True, shelf=7, visible=100_000),
+        SearchPass("exact", own=True, others=True, left_out=(0, 7)),
     ]
 
 

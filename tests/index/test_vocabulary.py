@@ -12,7 +12,7 @@ import pytest
 from index.model.scope import Scope, everything
 from index.postgres import statements
 from index.postgres.database import Database, connect
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from index.text import vocabulary
 from index.text.spelling import LETTERS_MAX
 from index.text.vocabulary import CERTAIN, UNKNOWN_MAX, Extent, Spelling, Vocabulary
@@ -31,7 +31,7 @@ def observed() -> list[str]:
 
 @pytest.fixture
 async def watched(
-    database_url: str, tenants: Tenants, observed: list[str]
+    database_url: str, tenants: TenantStore, observed: list[str]
 ) -> AsyncIterator[Vocabulary]:
     """A vocabulary on a database of its own connections."""
     async with connect(
@@ -47,7 +47,7 @@ At = Callable[[int], Extent]
 
 
 @pytest.fixture
-async def at(tenants: Tenants) -> At:
+async def at(tenants: TenantStore) -> At:
     """A vocabulary of so many words in the history of the test's database."""
     history, _ = await tenants.all_revisions()
     return lambda words: Extent(history, words)
@@ -157,7 +157,7 @@ async def test_a_known_word_is_looked_up_once_whatever_is_learned_after(
 
     again = await watched.spelling(of("acme"), "Zorbified!", ENGLISH, extent=at(2))
 
-    assert first == again == replace(CERTAIN, era=at(0).era)
+    assert first == again == replace(CERTAIN, epoch=at(0).era)
     assert observed == ["vocabulary.look_up"]
 
 
@@ -185,7 +185,7 @@ async def test_a_correction_is_remembered_until_the_vocabulary_has_grown(
 
     assert first == remembered
     assert observed == ["vocabulary.look_up"] * 2
-    assert fresh == replace(CERTAIN, era=at(0).era)
+    assert fresh == replace(CERTAIN, epoch=at(0).era)
 
 
 async def test_a_look_up_shows_this_process_that_the_vocabulary_has_grown(
@@ -220,7 +220,7 @@ async def test_only_so_many_words_of_a_query_are_corrected(
 
 
 async def test_words_are_counted_once_however_often_they_are_learned(
-    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
     await learn(database, ["lighthouse", "harbour", "harbour"])
     await learn(database, ["harbour", "beacon"])
@@ -232,7 +232,7 @@ async def test_words_are_counted_once_however_often_they_are_learned(
 
 
 async def test_what_is_rolled_back_is_neither_learned_nor_counted(
-    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
     async def fail_after_learning() -> None:
         async with database.transaction() as session:
@@ -246,7 +246,7 @@ async def test_what_is_rolled_back_is_neither_learned_nor_counted(
 
 
 async def test_writers_that_learn_the_same_words_at_once_all_get_through(
-    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
     words = made_up_words(5_000, seed=2)
     orders = [words, words[::-1]] * 2  # in these they would deadlock, were they not sorted
@@ -268,7 +268,7 @@ async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
 
 
 async def test_a_look_up_reads_what_is_near_by_the_index(
-    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
     # Without statistics, as after a first ingestion, and then with them.
     await learn(database, made_up_words(20_000, seed=3), "acme")
@@ -289,7 +289,7 @@ async def plan(connection: "asyncpg.Connection[asyncpg.Record]") -> str:
 
 
 async def test_the_similarity_asked_for_does_not_outlive_the_statement(
-    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: Tenants
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
     await learn(database, ["lighthouse"])
 

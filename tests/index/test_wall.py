@@ -9,10 +9,10 @@ from typing import Any, TypeAlias, cast
 import asyncpg
 import pytest
 
-from index.documents.document_store import Documents
-from index.documents.file_store import Page
-from index.documents.partitions import Shelves
-from index.documents.vector_store_store import VectorStores
+from index.documents.document_store import DocumentStore
+from index.documents.file_store import FileListing
+from index.documents.partitions import Partitions
+from index.documents.vector_store_store import VectorStoreStore
 from index.errors import DatabaseUnavailable
 from index.model.query import Filter, Query
 from index.model.scope import everything
@@ -20,7 +20,7 @@ from index.postgres import security_definer_functions
 from index.postgres.database import Database, Row, connect
 from index.postgres.search_role import Connection
 from index.search.searcher import Searcher
-from index.search.strategy import Limits
+from index.search.strategy import StrategyLimits
 from tests.index import crowd
 from tests.index.conftest import connected
 from tests.index.held import held, unobserved
@@ -32,7 +32,7 @@ Call: TypeAlias = tuple[tuple[Any, ...], dict[str, int]]
 ANA = everything("acme", "ana", [])
 QUERY = Query(crowd.QUESTION, alpha=0.5)
 NUMBER = 40  # documents of acme
-OUTGROWN = Limits(crossover_chunks=NUMBER * crowd.CHUNKS)
+OUTGROWN = StrategyLimits(crossover_chunks=NUMBER * crowd.CHUNKS)
 WAIT_S_MAX = 10.0
 
 SHOWN = (
@@ -59,11 +59,11 @@ class Recorder:
 
 
 @pytest.fixture
-async def town(database: Database, documents: Documents) -> None:
+async def town(database: Database, documents: DocumentStore) -> None:
     """Acme stands on a shelf of its own with indexes, and beta has something for everybody."""
     await crowd.settle(documents, "acme", number=NUMBER, readers=[("tenant",)], seed=1)
     await crowd.settle(documents, "beta", number=10, readers=[("public",)], seed=2)
-    async for _ in Shelves(database, limits=OUTGROWN).tend():
+    async for _ in Partitions(database, limits=OUTGROWN).maintain():
         pass
 
 
@@ -76,15 +76,15 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         searcher = Searcher(recorded, crowd.EMBEDDER, limits=limits)
         for query in (QUERY, replace(QUERY, fusion="rrf"), replace(QUERY, text="lighthuose")):
             await searcher.search(ANA, query)
-    documents = Documents(recorded)
+    documents = DocumentStore(recorded)
     await documents.read(ANA, Filter(), "acme1")
-    await documents.read_any(ANA, Filter(), "acme1")
+    await documents.read_unchecked(ANA, Filter(), "acme1")
     await documents.page(ANA, Filter(), after="", source=None, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
     told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}
-    await VectorStores(database).attach("acme", "handbook", **told)
-    page = Page(None, newest_first=True, limit=10)
-    await VectorStores(recorded).files(ANA, Filter(), "handbook", page, subject=None)
+    await VectorStoreStore(database).attach("acme", "handbook", **told)
+    page = FileListing(None, newest_first=True, limit=10)
+    await VectorStoreStore(recorded).files(ANA, Filter(), "handbook", page, subject=None)
     return recorder.calls
 
 
@@ -159,7 +159,7 @@ async def test_a_table_of_the_sessions_own_is_not_taken_for_one_of_ours(
         )
 
         recorder = cast("Database", Recorder(cast("Database", _With(searching))))
-        listed = await Documents(recorder).page(ANA, Filter(), after="", source=None, limit=100)
+        listed = await DocumentStore(recorder).page(ANA, Filter(), after="", source=None, limit=100)
 
     assert len(listed) == NUMBER
 

@@ -21,7 +21,7 @@ from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import ScopeName
 from index.search import fusion
-from index.search.fusion import Candidate, Fused
+from index.search.fusion import Candidate, FusedChunk
 from index.text import lexical
 from ingest.chunkers.structure import chunks
 
@@ -264,10 +264,10 @@ def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) ->
 
 def _absolute(
     meaning: Sequence[Candidate], words: Sequence[Candidate], alpha: float
-) -> list[Fused]:
+) -> list[FusedChunk]:
     said = {one.chunk_id: one.score for one in words}
     fused = [
-        Fused(
+        FusedChunk(
             one.chunk_id,
             round(alpha * one.score + (1 - alpha) * said.get(one.chunk_id, 0.0), 9),
             None,
@@ -311,7 +311,7 @@ def _ranked(seen: Sequence[Piece], scores: Sequence[float]) -> list[Candidate]:
     return sorted(leg, key=lambda candidate: (-candidate.score, candidate.chunk_id))
 
 
-def _is_decided(leg: Sequence[Candidate | Fused], candidates: int) -> bool:
+def _is_decided(leg: Sequence[Candidate | FusedChunk], candidates: int) -> bool:
     """Whether scores are equal, or too far apart for rounding to change their order."""
     counted = [candidate.score for candidate in leg[: candidates + 1]]
     gaps = [better - worse for better, worse in pairwise(counted)]
@@ -319,10 +319,10 @@ def _is_decided(leg: Sequence[Candidate | Fused], candidates: int) -> bool:
 
 
 def _folded(
-    seen: Sequence[Piece], query: Query, ranking: Sequence[Fused]
+    seen: Sequence[Piece], query: Query, ranking: Sequence[FusedChunk]
 ) -> list[tuple[int, float]]:
     pieces = {piece.chunk_id: piece for piece in seen}
-    best: dict[bytes, Fused] = {}
+    best: dict[bytes, FusedChunk] = {}
     for fused in ranking:
         if query.min_score is None or fused.score >= query.min_score:
             best.setdefault(pieces[fused.chunk_id].digest, fused)

@@ -10,7 +10,7 @@ import pytest
 
 from ingest.sources import confined
 from ingest.sources.kinds import Kind, open_source
-from ingest.sources.source import Defaults, Refused
+from ingest.sources.source import Defaults, RefusedItem
 
 INSIDE, OUTSIDE = b"inside", b"outside"
 
@@ -118,7 +118,7 @@ class TestSources:
 
         (item,) = source.documents()
 
-        assert isinstance(item, Refused)
+        assert isinstance(item, RefusedItem)
         assert item.reason == "links to outside the folder"
         assert item.holds == "" or Path(item.path) == Path()  # so that nothing of it is removed
 

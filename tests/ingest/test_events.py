@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.documents.event_versions import Heard, Hearing
+from index.documents.event_versions import EventUpdate, EventVersion
 from ingest.errors import EventRefused
 from ingest.events import event_schemas
-from ingest.events.event_schemas import Put
+from ingest.events.event_schemas import PutEvent
 from tests.index.samples import a_document
 from tests.ingest.happenings import access, delete, parsed, update
 
@@ -35,8 +35,8 @@ def history(kinds: list[str]) -> list[dict[str, Any]]:
     return [made[kind](version) for version, kind in enumerate(kinds, start=1)]
 
 
-def heard(happened: list[dict[str, Any]]) -> Heard:
-    return reduce(event_schemas.heard_with, map(parsed, happened), Heard())
+def heard(happened: list[dict[str, Any]]) -> EventVersion:
+    return reduce(event_schemas.merge_event, map(parsed, happened), EventVersion())
 
 
 class TestOrder:
@@ -58,31 +58,35 @@ class TestOrder:
     def test_a_delete_takes_with_it_who_may_read(self) -> None:
         gone = heard([update(1, "Text.", access=ANAS), delete(2)])
 
-        assert gone == Heard(content=2, access=2)
+        assert gone == EventVersion(content=2, access=2)
 
     def test_what_is_not_higher_says_nothing_new(self) -> None:
         known = heard([update(2, "Text.", access=ANAS)])
 
         for late in (update(2, "Other."), update(1, "Other.", access=ANAS), delete(1)):
-            assert event_schemas.heard_with(known, parsed(late)) == known
+            assert event_schemas.merge_event(known, parsed(late)) == known
 
 
 class TestTheDocument:
     def test_is_nobodys_until_somebody_has_said_who_may_read_it(self) -> None:
         event = parsed(update(1, "# Leave\r\n\r\n25 days."))
-        assert isinstance(event, Put)
+        assert isinstance(event, PutEvent)
 
-        made = event_schemas.document_of(event, None, Hearing("leave", Heard(), Heard(1)), "pt")
+        made = event_schemas.document_of(
+            event, None, EventUpdate("leave", EventVersion(), EventVersion(1)), "pt"
+        )
 
         assert (made.owner, made.readers) == (None, ())
         assert (made.text, made.source, made.language) == ("# Leave\n\n25 days.", "events", "pt")
 
     def test_keeps_its_readers_its_cut_and_its_summaries_if_the_event_names_none(self) -> None:
         event = parsed(update(2, "Text."))
-        assert isinstance(event, Put)
+        assert isinstance(event, PutEvent)
         stored = a_document("leave", "Old.", readers=("tenant",), cut="whole", summaries="model")
 
-        made = event_schemas.document_of(event, stored, Hearing("leave", Heard(1), Heard(2)), "en")
+        made = event_schemas.document_of(
+            event, stored, EventUpdate("leave", EventVersion(1), EventVersion(2)), "en"
+        )
 
         assert (made.owner, made.readers, made.cut) == (stored.owner, ("tenant",), "whole")
         assert made.summaries == "model"

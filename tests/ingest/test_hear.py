@@ -9,12 +9,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from index.documents.document_store import Documents
-from index.documents.event_versions import Heard, Hearing, Hearsay
-from index.errors import HeardMeanwhile, TenantMissing
+from index.documents.document_store import DocumentStore
+from index.documents.event_versions import EventUpdate, EventVersion, EventVersionStore
+from index.errors import EventSuperseded, TenantMissing
 from index.model.document import Document
 from index.postgres.database import Database
-from ingest.events.event_handler import Hearer
+from ingest.events.event_handler import EventHandler
 from ingest.write.writer import Writer
 from tests.index.samples import a_document
 from tests.ingest.happenings import access, delete, parsed, update
@@ -25,23 +25,23 @@ FIRST, SECOND = "# Leave\n\n25 days a year.", "# Leave\n\n27 days a year."
 
 
 @pytest.fixture
-def hearsay(database: Database) -> Hearsay:
-    return Hearsay(database)
+def hearsay(database: Database) -> EventVersionStore:
+    return EventVersionStore(database)
 
 
 @pytest.fixture
-def hearer(writer: Writer, hearsay: Hearsay) -> Hearer:
-    return Hearer(writer, hearsay, "en")
+def hearer(writer: Writer, hearsay: EventVersionStore) -> EventHandler:
+    return EventHandler(writer, hearsay, "en")
 
 
-async def shown(documents: Documents) -> Document | None:
+async def shown(documents: DocumentStore) -> Document | None:
     stored = await documents.stored("acme", "leave")
     return None if stored is None else stored.document
 
 
-async def tell(hearer: Hearer, *happened: dict[str, Any]) -> None:
+async def tell(hearer: EventHandler, *happened: dict[str, Any]) -> None:
     for event in happened:
-        await hearer.hear("acme", parsed(event))
+        await hearer.handle("acme", parsed(event))
 
 
 async def forget(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
@@ -49,7 +49,7 @@ async def forget(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
 
 
 async def test_a_document_is_created_shared_changed_and_gone(
-    hearer: Hearer, documents: Documents
+    hearer: EventHandler, documents: DocumentStore
 ) -> None:
     await tell(hearer, update(1, FIRST))
     created = await shown(documents)
@@ -78,26 +78,26 @@ async def test_a_document_is_created_shared_changed_and_gone(
     ],
 )
 async def test_any_order_ends_alike(
-    hearer: Hearer,
-    hearsay: Hearsay,
-    documents: Documents,
+    hearer: EventHandler,
+    hearsay: EventVersionStore,
+    documents: DocumentStore,
     connection: "asyncpg.Connection[asyncpg.Record]",
     happened: Sequence[dict[str, Any]],
 ) -> None:
     await tell(hearer, *happened)
-    expected = await shown(documents), await hearsay.of("acme", "leave")
+    expected = await shown(documents), await hearsay.get("acme", "leave")
 
     for mixed in permutations(happened):
         await forget(connection)
         await tell(hearer, *mixed, mixed[0])
-        assert (await shown(documents), await hearsay.of("acme", "leave")) == expected
+        assert (await shown(documents), await hearsay.get("acme", "leave")) == expected
 
 
-async def test_the_same_again_makes_no_revision(hearer: Hearer) -> None:
-    first = await hearer.hear("acme", parsed(update(1, FIRST)))
-    again = await hearer.hear("acme", parsed(update(1, FIRST)))
-    alike = await hearer.hear("acme", parsed(update(2, FIRST)))
-    late = await hearer.hear("acme", parsed(update(1, SECOND)))
+async def test_the_same_again_makes_no_revision(hearer: EventHandler) -> None:
+    first = await hearer.handle("acme", parsed(update(1, FIRST)))
+    again = await hearer.handle("acme", parsed(update(1, FIRST)))
+    alike = await hearer.handle("acme", parsed(update(2, FIRST)))
+    late = await hearer.handle("acme", parsed(update(1, SECOND)))
 
     assert first is not None
     assert alike is not None
@@ -106,47 +106,47 @@ async def test_the_same_again_makes_no_revision(hearer: Hearer) -> None:
 
 
 async def test_those_that_are_heard_at_once_end_as_the_last(
-    writer: Writer, hearsay: Hearsay, documents: Documents
+    writer: Writer, hearsay: EventVersionStore, documents: DocumentStore
 ) -> None:
     happened = [update(version, f"# Leave\n\n{version} days.") for version in range(1, 9)]
     happened += [access(9, "tenant"), delete(3)]
-    hearers = [Hearer(writer, hearsay, "en") for _ in happened]
+    hearers = [EventHandler(writer, hearsay, "en") for _ in happened]
 
     async with asyncio.TaskGroup() as group:
         for each, event in zip(hearers, happened, strict=True):
-            group.create_task(each.hear("acme", parsed(event)))
+            group.create_task(each.handle("acme", parsed(event)))
 
     ended = await shown(documents)
     assert ended is not None
     assert (ended.text, ended.readers) == ("# Leave\n\n8 days.", ("tenant",))
-    assert await hearsay.of("acme", "leave") == Heard(8, 9, None, ("tenant",))
+    assert await hearsay.get("acme", "leave") == EventVersion(8, 9, None, ("tenant",))
 
 
 async def test_a_write_planned_from_less_than_is_heard_is_not_committed(
-    hearer: Hearer, writer: Writer, hearsay: Hearsay, documents: Documents
+    hearer: EventHandler, writer: Writer, hearsay: EventVersionStore, documents: DocumentStore
 ) -> None:
-    before = await hearsay.of("acme", "leave")
+    before = await hearsay.get("acme", "leave")
     await tell(hearer, update(2, SECOND), delete(3))
-    late = Hearing("leave", before, Heard(1))
+    late = EventUpdate("leave", before, EventVersion(1))
 
-    with pytest.raises(HeardMeanwhile):
+    with pytest.raises(EventSuperseded):
         await writer.put("acme", "leave", lambda _: a_document("leave", FIRST), late)
-    with pytest.raises(HeardMeanwhile):
+    with pytest.raises(EventSuperseded):
         await hearsay.keep("acme", late)
 
     assert await shown(documents) is None
-    assert (await hearsay.of("acme", "leave")).content == 3
+    assert (await hearsay.get("acme", "leave")).content == 3
 
 
-async def test_what_fails_is_not_heard(hearer: Hearer, hearsay: Hearsay) -> None:
+async def test_what_fails_is_not_heard(hearer: EventHandler, hearsay: EventVersionStore) -> None:
     with pytest.raises(TenantMissing):
-        await hearer.hear("nobody", parsed(update(1, FIRST)))
+        await hearer.handle("nobody", parsed(update(1, FIRST)))
 
-    assert await hearsay.of("acme", "leave") == Heard()
+    assert await hearsay.get("acme", "leave") == EventVersion()
 
 
 async def test_what_somebody_else_has_shared_stays_shared(
-    hearer: Hearer, writer: Writer, documents: Documents
+    hearer: EventHandler, writer: Writer, documents: DocumentStore
 ) -> None:
     await tell(hearer, update(1, FIRST), access(2, "tenant"))
 

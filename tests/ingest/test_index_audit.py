@@ -6,10 +6,10 @@ from collections import Counter
 import asyncpg
 import pytest
 
-from index.documents.consistency_counts import Inventory
-from index.documents.document_store import Documents
-from index.embedders.index_version import claim
-from index.jobs.job_queue import Jobs, NewJob, of_document
+from index.documents.consistency_counts import ConsistencyReader
+from index.documents.document_store import DocumentStore
+from index.embedders.index_version import check_or_create
+from index.jobs.job_queue import JobQueue, NewJob, document_target
 from index.model.query import Query
 from index.model.scope import everything
 from index.postgres.database import Database
@@ -106,7 +106,7 @@ async def full(
     embedder: RecordingEmbedder,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
-    await claim(database, embedder)
+    await check_or_create(database, embedder)
     await put(writer, a_document("parts", PARTS))
     await put(writer, a_document("leave", readers=["public"]))
     await put(writer, a_document("gas", "Ours burns gas."), tenant="beta")
@@ -114,12 +114,12 @@ async def full(
 
 
 @pytest.fixture
-def jobs(database: Database) -> Jobs:
-    return Jobs(database)
+def jobs(database: Database) -> JobQueue:
+    return JobQueue(database)
 
 
 async def audited(database: Database, writer: Writer, *, repair: bool = False) -> list[Flaw]:
-    audit = IndexAudit(Inventory(database), writer, ["coming"], repair)
+    audit = IndexAudit(ConsistencyReader(database), writer, ["coming"], repair)
     return [flaw async for flaw in audit.flaws("acme", lambda _: None)]
 
 
@@ -184,7 +184,7 @@ async def test_what_is_lost_is_not_mended(
 async def test_mending_is_a_change_that_caches_hear_of_and_costs_nothing(
     database: Database,
     writer: Writer,
-    documents: Documents,
+    documents: DocumentStore,
     embedder: RecordingEmbedder,
     invalidation: RecordingInvalidation,
     connection: "asyncpg.Connection[asyncpg.Record]",
@@ -213,16 +213,16 @@ async def test_mending_is_a_change_that_caches_hear_of_and_costs_nothing(
 async def test_mending_overtakes_nothing_that_is_queued(
     database: Database,
     writer: Writer,
-    jobs: Jobs,
+    jobs: JobQueue,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
-    job = NewJob(tenant="acme", kind="document", target=of_document("parts"), payload=b"{}")
-    job_id = await jobs.put_document("parts", job)
+    job = NewJob(tenant="acme", kind="document", target=document_target("parts"), payload=b"{}")
+    job_id = await jobs.enqueue_document("parts", job)
     await connection.execute(DAMAGES["a vector is lost"][0])
 
     assert await audited(database, writer, repair=True)
 
-    queued = await jobs.show("acme", job_id)
+    queued = await jobs.get("acme", job_id)
     assert queued is not None
     assert queued.state == "waiting"
 

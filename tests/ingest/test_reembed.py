@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.documents.document_store import Documents
-from index.embedders.embedding_migration import Spaces
+from index.documents.document_store import DocumentStore
+from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
-from index.embedders.index_version import claim
+from index.embedders.index_version import check_or_create
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.model.query import Query
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.searcher import Searcher
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from ingest.errors import NotReembedded
-from ingest.write.reembed import Progress, Reembedder
+from ingest.write.reembed import Reembedder, ReembedProgress
 from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
@@ -64,7 +64,7 @@ def coming() -> RecordingEmbedder:
 
 @pytest.fixture
 async def full(database: Database, writer: Writer, embedder: RecordingEmbedder) -> None:
-    await claim(database, embedder)
+    await check_or_create(database, embedder)
     for number in range(DOCUMENTS):
         await put(writer, a_document(f"d{number}", f"Lamp {number} burns oil of whales."))
     await put(writer, a_document("d0", "Ours burns gas."), tenant="beta")
@@ -73,16 +73,16 @@ async def full(database: Database, writer: Writer, embedder: RecordingEmbedder) 
 @pytest.fixture
 def mover(
     database: Database,
-    documents: Documents,
+    documents: DocumentStore,
     coming: RecordingEmbedder,
     invalidation: RecordingInvalidation,
 ) -> Reembedder:
-    return Reembedder(documents, Spaces(database), coming, invalidation)
+    return Reembedder(documents, EmbeddingMigration(database), coming, invalidation)
 
 
 @pytest.fixture
 def everyone(
-    documents: Documents,
+    documents: DocumentStore,
     embedder: RecordingEmbedder,
     coming: RecordingEmbedder,
     invalidation: RecordingInvalidation,
@@ -98,7 +98,7 @@ async def widths(connection: "asyncpg.Connection[asyncpg.Record]", tenant: str) 
     return {row[0] for row in rows}
 
 
-def ignore(_: Progress) -> None:
+def ignore(_: ReembedProgress) -> None:
     pass
 
 
@@ -111,13 +111,13 @@ async def test_all_vectors_of_the_tenant_change_and_nobody_elses(
     connection: "asyncpg.Connection[asyncpg.Record]",
     invalidation: RecordingInvalidation,
 ) -> None:
-    before = await Documents(database).stored("acme", "d7")
+    before = await DocumentStore(database).stored("acme", "d7")
 
     assert await mover.run("acme", coming.dimensions, ignore)
 
     assert await widths(connection, "acme") == {64}
     assert await widths(connection, "beta") == {256}
-    after = await Documents(database).stored("acme", "d7")
+    after = await DocumentStore(database).stored("acme", "d7")
     assert before is not None
     assert after is not None
     assert after.chunk_ids == before.chunk_ids
@@ -142,13 +142,13 @@ async def test_a_tenant_that_is_there_already_stays_and_costs_nothing(
 async def test_an_interrupted_move_changes_nothing_and_the_next_pays_only_for_the_rest(
     mover: Reembedder,
     database: Database,
-    documents: Documents,
+    documents: DocumentStore,
     coming: RecordingEmbedder,
     connection: "asyncpg.Connection[asyncpg.Record]",
     invalidation: RecordingInvalidation,
 ) -> None:
     stops = Stops(HashingEmbedder(64), calls=1)
-    halting = Reembedder(documents, Spaces(database), stops, invalidation)
+    halting = Reembedder(documents, EmbeddingMigration(database), stops, invalidation)
 
     with pytest.raises(EmbeddingUnavailable):
         await halting.run("acme", 64, ignore)
@@ -162,12 +162,12 @@ async def test_an_interrupted_move_changes_nothing_and_the_next_pays_only_for_th
 @pytest.mark.usefixtures("full")
 async def test_searches_never_mix_the_spaces_and_never_go_without(
     database: Database,
-    documents: Documents,
+    documents: DocumentStore,
     embedder: RecordingEmbedder,
     invalidation: RecordingInvalidation,
 ) -> None:
     waits = Waits(HashingEmbedder(64))
-    mover = Reembedder(documents, Spaces(database), waits, invalidation)
+    mover = Reembedder(documents, EmbeddingMigration(database), waits, invalidation)
     searcher = Searcher(database, embedder, waits)
     moving = asyncio.create_task(mover.run("acme", waits.dimensions, ignore))
 
@@ -217,7 +217,7 @@ async def test_afterwards_new_documents_are_embedded_in_the_new_space(
 
 @pytest.mark.usefixtures("full")
 async def test_a_writer_without_the_new_embedder_is_refused_and_stores_nothing(
-    mover: Reembedder, writer: Writer, documents: Documents, coming: RecordingEmbedder
+    mover: Reembedder, writer: Writer, documents: DocumentStore, coming: RecordingEmbedder
 ) -> None:
     await mover.run("acme", coming.dimensions, ignore)
 
@@ -263,14 +263,14 @@ async def test_public_documents_in_another_space_are_found_by_their_words(
 
 @pytest.mark.usefixtures("full")
 async def test_when_the_last_tenant_has_moved_the_index_is_the_new_embedders(
-    mover: Reembedder, database: Database, tenants: Tenants, coming: RecordingEmbedder
+    mover: Reembedder, database: Database, tenants: TenantStore, coming: RecordingEmbedder
 ) -> None:
     await tenants.create("gamma", "Gamma")
     for tenant in ("acme", "beta", "gamma"):
         await mover.run(tenant, coming.dimensions, ignore)
 
-    await claim(database, coming)  # refused unless the index is in its space
-    assert await Documents(database).space("gamma") == coming.space
+    await check_or_create(database, coming)  # refused unless the index is in its space
+    assert await DocumentStore(database).space("gamma") == coming.space
 
 
 @pytest.mark.usefixtures("full")
@@ -311,14 +311,14 @@ async def test_a_run_that_ended_before_the_index_was_settled_is_made_up_for(
 
     assert not await mover.run("acme", coming.dimensions, ignore)
 
-    await claim(database, coming)
+    await check_or_create(database, coming)
 
 
 @pytest.mark.usefixtures("full")
 async def test_progress_is_told_to_the_end(mover: Reembedder, coming: RecordingEmbedder) -> None:
-    told: list[Progress] = []
+    told: list[ReembedProgress] = []
 
     await mover.run("acme", coming.dimensions, told.append)
 
-    assert told[-1] == Progress(round=1, documents=DOCUMENTS, embedded=DOCUMENTS)
+    assert told[-1] == ReembedProgress(round=1, documents=DOCUMENTS, embedded=DOCUMENTS)
     assert [one.documents for one in told] == sorted(one.documents for one in told)

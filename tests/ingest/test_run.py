@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from cache.protocol import Revisions
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
 from index.search.searcher import Embedder
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults, Item
 from ingest.sources.source_sync import Report, read_source
@@ -44,7 +44,7 @@ def source(folder: Path) -> FolderSource:
 
 
 async def read(
-    folder: Path, writer: Writer, documents: Documents, *, prune: bool = False
+    folder: Path, writer: Writer, documents: DocumentStore, *, prune: bool = False
 ) -> Report:
     return await read_source(
         source(folder),
@@ -57,7 +57,7 @@ async def read(
 
 
 async def test_what_can_not_be_written_is_refused_alone_and_all_the_rest_is_there(
-    folder: Path, writer: Writer, documents: Documents, tenants: Tenants
+    folder: Path, writer: Writer, documents: DocumentStore, tenants: TenantStore
 ) -> None:
     report = await read(folder, writer, documents)
 
@@ -71,7 +71,7 @@ async def test_what_can_not_be_written_is_refused_alone_and_all_the_rest_is_ther
 
 
 async def test_a_second_reading_changes_nothing(
-    folder: Path, writer: Writer, documents: Documents
+    folder: Path, writer: Writer, documents: DocumentStore
 ) -> None:
     await read(folder, writer, documents)
 
@@ -81,7 +81,7 @@ async def test_a_second_reading_changes_nothing(
 
 
 async def test_pruning_removes_what_is_gone_and_keeps_what_was_refused(
-    folder: Path, writer: Writer, documents: Documents
+    folder: Path, writer: Writer, documents: DocumentStore
 ) -> None:
     (folder / "note-020-endless.md").write_text("Short.")
     await read(folder, writer, documents)
@@ -96,7 +96,7 @@ async def test_pruning_removes_what_is_gone_and_keeps_what_was_refused(
 
 
 async def test_each_item_is_told_once_in_its_order(
-    folder: Path, writer: Writer, documents: Documents
+    folder: Path, writer: Writer, documents: DocumentStore
 ) -> None:
     told: list[int] = []
 
@@ -113,7 +113,7 @@ async def test_each_item_is_told_once_in_its_order(
 
 
 async def test_an_absent_embedder_ends_the_reading(
-    folder: Path, documents: Documents, invalidation: RecordingInvalidation
+    folder: Path, documents: DocumentStore, invalidation: RecordingInvalidation
 ) -> None:
     with pytest.raises(EmbeddingUnavailable):
         await read(folder, Writer(documents, AbsentEmbedder(), invalidation), documents)
@@ -173,7 +173,7 @@ class Slow(RecordingInvalidation):
 class Patient(RecordingEmbedder):
     """Takes long enough for whoever is at work beside it to look for what it embeds."""
 
-    def __init__(self, embedder: RecordingEmbedder, documents: Documents) -> None:
+    def __init__(self, embedder: RecordingEmbedder, documents: DocumentStore) -> None:
         super().__init__(embedder)
         self._documents = documents
 
@@ -184,7 +184,7 @@ class Patient(RecordingEmbedder):
 
 
 async def test_what_two_batches_say_is_embedded_once(
-    documents: Documents, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
+    documents: DocumentStore, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
 ) -> None:
     patient = Patient(embedder, documents)
 
@@ -201,7 +201,7 @@ async def test_what_two_batches_say_is_embedded_once(
 
 
 async def test_what_comes_next_is_planned_while_what_came_before_is_committed(
-    documents: Documents, embedder: RecordingEmbedder
+    documents: DocumentStore, embedder: RecordingEmbedder
 ) -> None:
     slow = Slow(embedder)
 
@@ -229,7 +229,7 @@ class Twice(Notes):
 
 
 async def test_of_a_document_that_comes_again_the_last_is_there(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     report = await read_source(
         Twice(),
@@ -247,7 +247,7 @@ async def test_of_a_document_that_comes_again_the_last_is_there(
 
 
 async def test_what_comes_next_is_read_while_what_came_before_is_written(
-    documents: Documents, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
+    documents: DocumentStore, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
 ) -> None:
     told = Told(embedder)
 

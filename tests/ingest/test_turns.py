@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from ingest.write.write_coordination import Precedence
+from ingest.write.write_coordination import FairnessLocks
 
 pytestmark = pytest.mark.anyio
 
@@ -14,21 +14,21 @@ BRIEF_S = 0.5
 
 
 async def test_where_nobody_goes_first_nobody_waits() -> None:
-    precedence = Precedence()
-    async with precedence.first("acme", ["a"]):
-        await asyncio.wait_for(precedence.give_way("acme", ["b"]), BRIEF_S)
-        await asyncio.wait_for(precedence.give_way("beta", ["a"]), BRIEF_S)
-    await asyncio.wait_for(precedence.give_way("acme", ["a"]), BRIEF_S)
+    precedence = FairnessLocks()
+    async with precedence.acquire_priority("acme", ["a"]):
+        await asyncio.wait_for(precedence.yield_to_priority("acme", ["b"]), BRIEF_S)
+        await asyncio.wait_for(precedence.yield_to_priority("beta", ["a"]), BRIEF_S)
+    await asyncio.wait_for(precedence.yield_to_priority("acme", ["a"]), BRIEF_S)
 
 
 async def test_others_wait_until_whoever_goes_first_is_done() -> None:
-    precedence, order = Precedence(), list[str]()
+    precedence, order = FairnessLocks(), list[str]()
 
     async def give_way() -> None:
-        await precedence.give_way("acme", ["b", "a"])
+        await precedence.yield_to_priority("acme", ["b", "a"])
         order.append("another")
 
-    async with precedence.first("acme", ["a"]):
+    async with precedence.acquire_priority("acme", ["a"]):
         waiting = asyncio.create_task(give_way())
         await asyncio.sleep(0.05)
         order.append("the first")
@@ -38,10 +38,10 @@ async def test_others_wait_until_whoever_goes_first_is_done() -> None:
 
 
 async def test_of_two_who_go_first_at_the_same_documents_neither_blocks_the_other() -> None:
-    precedence, inside = Precedence(), list[str]()
+    precedence, inside = FairnessLocks(), list[str]()
 
     async def go(name: str, *document_ids: str) -> None:
-        async with precedence.first("acme", document_ids):
+        async with precedence.acquire_priority("acme", document_ids):
             inside.append(name)
             await asyncio.sleep(0.05)
             inside.append(name)
@@ -54,8 +54,8 @@ async def test_of_two_who_go_first_at_the_same_documents_neither_blocks_the_othe
 
 
 async def test_nobody_waits_for_long() -> None:
-    precedence = Precedence()
-    async with precedence.first("acme", ["a", "b"]), asyncio.timeout(3.0):
-        await precedence.give_way("acme", ["a", "b"])
+    precedence = FairnessLocks()
+    async with precedence.acquire_priority("acme", ["a", "b"]), asyncio.timeout(3.0):
+        await precedence.yield_to_priority("acme", ["a", "b"])
         async with AsyncExitStack() as also:
-            await also.enter_async_context(precedence.first("acme", ["a", "b"]))
+            await also.enter_async_context(precedence.acquire_priority("acme", ["a", "b"]))

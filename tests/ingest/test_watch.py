@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 class Watched:
     """A watch that is told by the test what has changed, and remembers what it told."""
 
-    def __init__(self, folder: Path, writer: Writer, documents: Documents) -> None:
+    def __init__(self, folder: Path, writer: Writer, documents: DocumentStore) -> None:
         self.source = FolderSource(folder, Defaults(readers=("tenant",)), name="notes")
         self.reports: asyncio.Queue[Report] = asyncio.Queue()
         self.failures: list[str] = []
@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def watched(folder: Path, writer: Writer, documents: Documents) -> Watched:
+def watched(folder: Path, writer: Writer, documents: DocumentStore) -> Watched:
     return Watched(folder, writer, documents)
 
 
@@ -175,7 +175,7 @@ class AwayOnce(RecordingEmbedder):
 
 async def test_what_could_not_be_written_is_told_and_written_a_little_later(
     folder: Path,
-    documents: Documents,
+    documents: DocumentStore,
     embedder: RecordingEmbedder,
     invalidation: RecordingInvalidation,
 ) -> None:

@@ -11,24 +11,24 @@ from uuid import uuid4
 import pytest
 
 from index.errors import BudgetSpent, DatabaseUnavailable, EmbeddingUnavailable
-from index.jobs.job_queue import Claimed, Job, Jobs, NewJob
+from index.jobs.job_queue import ClaimedJob, Job, JobQueue, NewJob
 from index.postgres.database import Database
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from ingest.errors import JobRefused
 from ingest.worker.job_worker import Worker
-from ingest.worker.pgqueuer_adapter import Pace
+from ingest.worker.pgqueuer_adapter import WorkerLimits
 from tests.gateway.database_proxy import database_proxy
 from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
 
-PACE = Pace(jobs_max=4, tenant_jobs_max=4, pause_s=0.01, pause_s_max=0.02, stop_s=10.0)
+PACE = WorkerLimits(jobs_max=4, tenant_jobs_max=4, pause_s=0.01, pause_s_max=0.02, stop_s=10.0)
 WAIT_S_MAX = 20.0
 
 
 @pytest.fixture
-def queue(database: Database, tenants: Tenants) -> Jobs:
-    return Jobs(database)
+def queue(database: Database, tenants: TenantStore) -> JobQueue:
+    return JobQueue(database)
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Recorder:
     """Does jobs, and fails as often as it is told."""
 
     errors: list[Exception] = field(default_factory=list)
-    runs: list[Claimed] = field(default_factory=list)
+    runs: list[ClaimedJob] = field(default_factory=list)
     at_once: int = 0
     at_once_most: int = 0
     begun: asyncio.Event = field(default_factory=asyncio.Event)
@@ -45,7 +45,7 @@ class Recorder:
     def __post_init__(self) -> None:
         self.may_end.set()
 
-    async def __call__(self, job: Claimed) -> Mapping[str, Any]:
+    async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         self.runs.append(job)
         self.at_once += 1
         self.at_once_most = max(self.at_once, self.at_once_most)
@@ -60,9 +60,9 @@ class Recorder:
 
 
 def worker(
-    database: Database, handler: Callable[[Claimed], Awaitable[Mapping[str, Any]]], **pace: Any
+    database: Database, handler: Callable[[ClaimedJob], Awaitable[Mapping[str, Any]]], **pace: Any
 ) -> Worker:
-    return Worker(Jobs(database), database.listening, {"work": handler}, replace(PACE, **pace))
+    return Worker(JobQueue(database), database.listening, {"work": handler}, replace(PACE, **pace))
 
 
 @asynccontextmanager
@@ -82,10 +82,10 @@ def a_job(number: int = 0, **fields: Any) -> NewJob:
     return replace(job, **fields)
 
 
-async def until(queue: Jobs, job_id: str, state: str) -> Job:
+async def until(queue: JobQueue, job_id: str, state: str) -> Job:
     async with asyncio.timeout(WAIT_S_MAX):
         while True:
-            job = await queue.show(None, job_id)
+            job = await queue.get(None, job_id)
             assert job is not None
             if job.state == state:
                 return job
@@ -93,12 +93,12 @@ async def until(queue: Jobs, job_id: str, state: str) -> Job:
 
 
 async def test_what_is_queued_is_done_as_soon_as_it_is_committed(
-    database: Database, queue: Jobs
+    database: Database, queue: JobQueue
 ) -> None:
     async with at_work(worker(database, Recorder())):
-        first = await until(queue, await queue.put(a_job()), "done")
+        first = await until(queue, await queue.enqueue(a_job()), "done")
         started_s = time.monotonic()
-        second = await until(queue, await queue.put(a_job(1)), "done")
+        second = await until(queue, await queue.enqueue(a_job(1)), "done")
         took_s = time.monotonic() - started_s
 
     assert first.result == second.result == {"attempt": 1}
@@ -106,12 +106,12 @@ async def test_what_is_queued_is_done_as_soon_as_it_is_committed(
 
 
 async def test_a_worker_does_several_jobs_at_once_and_no_more(
-    database: Database, queue: Jobs
+    database: Database, queue: JobQueue
 ) -> None:
     does = Recorder()
     does.may_end.clear()
     for number in range(10):
-        await queue.put(a_job(number))
+        await queue.enqueue(a_job(number))
 
     async with at_work(worker(database, does, jobs_max=3)):
         async with asyncio.timeout(WAIT_S_MAX):
@@ -126,12 +126,12 @@ async def test_a_worker_does_several_jobs_at_once_and_no_more(
 
 
 async def test_what_fails_is_tried_again_and_fails_for_good_after_its_attempts(
-    database: Database, queue: Jobs
+    database: Database, queue: JobQueue
 ) -> None:
     does = Recorder([EmbeddingUnavailable("away"), DatabaseUnavailable("away"), ValueError("text")])
-    mended = await queue.put(a_job())
+    mended = await queue.enqueue(a_job())
     await worker(database, does).drain()
-    lost = await queue.put(a_job(attempts_max=2))
+    lost = await queue.enqueue(a_job(attempts_max=2))
     does.errors = [ValueError("a secret"), ValueError("a secret")]
     await worker(database, does).drain()
 
@@ -141,9 +141,9 @@ async def test_what_fails_is_tried_again_and_fails_for_good_after_its_attempts(
     assert failed.error == "ValueError"  # and not what it says
 
 
-async def test_what_is_refused_is_not_tried_again(database: Database, queue: Jobs) -> None:
+async def test_what_is_refused_is_not_tried_again(database: Database, queue: JobQueue) -> None:
     does = Recorder([JobRefused("You may not.")])
-    job_id = await queue.put(a_job())
+    job_id = await queue.enqueue(a_job())
     await worker(database, does).drain()
 
     failed = await until(queue, job_id, "failed")
@@ -154,9 +154,9 @@ async def test_what_is_refused_is_not_tried_again(database: Database, queue: Job
     assert (await until(queue, job_id, "done")).result == {"attempt": 1}
 
 
-async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: Jobs) -> None:
+async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: JobQueue) -> None:
     does = Recorder([BudgetSpent("acme")] * 3)
-    job_id = await queue.put(a_job(attempts_max=1))
+    job_id = await queue.enqueue(a_job(attempts_max=1))
 
     await worker(database, does, spent_s=0.05).drain()
 
@@ -165,7 +165,7 @@ async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: 
 
 
 async def test_pauses_double_up_to_a_limit_and_no_two_are_alike() -> None:
-    slow = Pace(pause_s=5.0, pause_s_max=300.0)
+    slow = WorkerLimits(pause_s=5.0, pause_s_max=300.0)
 
     pauses = [[slow.pause_after_s(attempts) for _ in range(50)] for attempts in (1, 2, 5, 40)]
 
@@ -175,12 +175,12 @@ async def test_pauses_double_up_to_a_limit_and_no_two_are_alike() -> None:
 
 
 async def test_a_stop_finishes_what_is_at_work_and_begins_nothing(
-    database: Database, queue: Jobs
+    database: Database, queue: JobQueue
 ) -> None:
     does = Recorder()
     does.may_end.clear()
-    first = await queue.put(a_job())
-    second = await queue.put(a_job())  # of the same target: it has to wait for the first
+    first = await queue.enqueue(a_job())
+    second = await queue.enqueue(a_job())  # of the same target: it has to wait for the first
     async with at_work(worker(database, does)) as stop:
         await does.begun.wait()
         stop.set()
@@ -191,11 +191,11 @@ async def test_a_stop_finishes_what_is_at_work_and_begins_nothing(
 
 
 async def test_what_is_not_done_in_time_is_given_back_at_once_and_loses_no_attempt(
-    database: Database, queue: Jobs
+    database: Database, queue: JobQueue
 ) -> None:
     does = Recorder()
     does.may_end.clear()
-    job_id = await queue.put(a_job())
+    job_id = await queue.enqueue(a_job())
     async with at_work(worker(database, does, stop_s=0.05)) as stop:
         await does.begun.wait()
         stop.set()
@@ -203,10 +203,10 @@ async def test_what_is_not_done_in_time_is_given_back_at_once_and_loses_no_attem
     assert (await until(queue, job_id, "waiting")).attempts == 0
 
 
-async def test_a_long_job_keeps_its_lease(database: Database, queue: Jobs) -> None:
+async def test_a_long_job_keeps_its_lease(database: Database, queue: JobQueue) -> None:
     does, other = Recorder(), Recorder()
     does.may_end.clear()
-    job_id = await queue.put(a_job())
+    job_id = await queue.enqueue(a_job())
     async with at_work(worker(database, does, lease_s=1.0)):
         await does.begun.wait()
         async with at_work(worker(database, other, lease_s=1.0)):
@@ -219,9 +219,9 @@ async def test_a_long_job_keeps_its_lease(database: Database, queue: Jobs) -> No
 
 
 async def test_a_job_whose_worker_went_silent_is_done_by_another_when_its_lease_ends(
-    database: Database, queue: Jobs
+    database: Database, queue: JobQueue
 ) -> None:
-    job_id = await queue.put(a_job())
+    job_id = await queue.enqueue(a_job())
     lost = await queue.claim(uuid4(), lease_s=1.0, tenant_jobs_max=4, kinds=["work"])
     assert lost is not None
 
@@ -233,7 +233,7 @@ async def test_a_job_whose_worker_went_silent_is_done_by_another_when_its_lease_
 
 
 async def test_a_worker_outlives_its_database(
-    database: Database, database_url: str, queue: Jobs
+    database: Database, database_url: str, queue: JobQueue
 ) -> None:
     async with (
         database_proxy(database_url) as proxy,
@@ -242,7 +242,7 @@ async def test_a_worker_outlives_its_database(
         does = Recorder()
         does.may_end.clear()
         async with at_work(worker(cut_off, does, lease_s=1.0)):
-            job_id = await queue.put(a_job())
+            job_id = await queue.enqueue(a_job())
             await does.begun.wait()
 
             proxy.cut()

@@ -8,12 +8,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from index.documents.document_store import Documents, Stored
+from index.documents.document_store import DocumentStore, StoredDocument
 from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything
 from index.search.searcher import Searcher
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
@@ -64,7 +64,7 @@ async def test_a_new_document_is_embedded_chunk_by_chunk(
 async def test_an_unchanged_document_embeds_nothing_and_makes_no_revision(
     writer: Writer,
     embedder: RecordingEmbedder,
-    tenants: Tenants,
+    tenants: TenantStore,
     invalidation: RecordingInvalidation,
 ) -> None:
     await put(writer, LONG)
@@ -92,7 +92,7 @@ async def test_an_edit_of_one_section_among_many_embeds_one_chunk(
 
 
 async def test_sections_that_change_places_embed_nothing(
-    writer: Writer, embedder: RecordingEmbedder, documents: Documents
+    writer: Writer, embedder: RecordingEmbedder, documents: DocumentStore
 ) -> None:
     await put(writer, LONG)
     embedder.texts.clear()
@@ -124,7 +124,7 @@ async def test_sections_that_change_places_embed_nothing(
 async def test_what_is_not_text_changes_without_embedding(
     writer: Writer,
     embedder: RecordingEmbedder,
-    documents: Documents,
+    documents: DocumentStore,
     connection: "asyncpg.Connection[asyncpg.Record]",
     fields: dict[str, Any],
 ) -> None:
@@ -146,7 +146,7 @@ async def test_what_is_not_text_changes_without_embedding(
 
 
 async def test_an_edit_moves_what_comes_after_it_and_touches_nothing(
-    writer: Writer, documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+    writer: Writer, documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     await put(writer, LONG)
     before = await documents.stored("acme", "long")
@@ -284,7 +284,7 @@ def with_readers(*readers: str) -> Callable[[Document | None], Document]:
 
 
 async def test_access_that_is_already_so_makes_no_revision(
-    writer: Writer, tenants: Tenants, invalidation: RecordingInvalidation
+    writer: Writer, tenants: TenantStore, invalidation: RecordingInvalidation
 ) -> None:
     await put(writer, LONG)
     invalidation.drained.clear()
@@ -315,7 +315,7 @@ async def test_new_access_embeds_nothing_and_moves_no_vector(
     assert await places() == before
 
 
-async def test_removing_says_how_many_chunks_went(writer: Writer, tenants: Tenants) -> None:
+async def test_removing_says_how_many_chunks_went(writer: Writer, tenants: TenantStore) -> None:
     await put(writer, LONG)
 
     written = await writer.remove("acme", "long", lambda stored: stored)
@@ -325,7 +325,7 @@ async def test_removing_says_how_many_chunks_went(writer: Writer, tenants: Tenan
 
 
 async def test_every_change_says_exactly_what_it_did_to_the_chunks(
-    writer: Writer, documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+    writer: Writer, documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     random = Random(2026)  # noqa: S311  the same story every time, and no secret
     revisions = {"acme": 0, "public": 0}
@@ -353,7 +353,7 @@ async def test_every_change_says_exactly_what_it_did_to_the_chunks(
 
 
 async def write_something(
-    writer: Writer, random: Random, document_id: str, stored: Stored | None
+    writer: Writer, random: Random, document_id: str, stored: StoredDocument | None
 ) -> bool:
     """Write, edit, share or remove a document; returns whether that changed anything."""
     readers = random.sample(["tenant", "public", "user:ben"], k=random.randint(0, 2))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import CommitOutcome, Write
 from index.documents.event_versions import By
 from index.embedders.static_embedder import StaticEmbedder
@@ -17,7 +17,7 @@ from index.errors import EmbeddingUnavailable
 from index.model.document import Document
 from index.postgres.database import Database
 from index.search.searcher import Embedder
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from ingest.errors import DocumentContended
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_refusal_stores_nothing(
-    writer: Writer, documents: Documents, tenants: Tenants, embedder: RecordingEmbedder
+    writer: Writer, documents: DocumentStore, tenants: TenantStore, embedder: RecordingEmbedder
 ) -> None:
     await put(writer, LONG)
     embedder.texts.clear()
@@ -53,8 +53,8 @@ async def test_a_refusal_stores_nothing(
 
 
 async def test_a_write_that_fails_to_embed_stores_nothing(
-    documents: Documents,
-    tenants: Tenants,
+    documents: DocumentStore,
+    tenants: TenantStore,
     invalidation: RecordingInvalidation,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
@@ -84,7 +84,7 @@ class Faltering(RecordingEmbedder):
 
 
 async def test_what_was_embedded_before_a_failure_is_not_paid_for_again(
-    documents: Documents, static_embedder: StaticEmbedder, invalidation: RecordingInvalidation
+    documents: DocumentStore, static_embedder: StaticEmbedder, invalidation: RecordingInvalidation
 ) -> None:
     embedder = Faltering(static_embedder)
     writer = Writer(documents, embedder, invalidation)
@@ -99,7 +99,7 @@ async def test_what_was_embedded_before_a_failure_is_not_paid_for_again(
 
 
 async def test_a_write_that_was_overtaken_is_planned_again_from_what_is_stored_by_then(
-    database: Database, documents: Documents, writer: Writer, embedder: RecordingEmbedder
+    database: Database, documents: DocumentStore, writer: Writer, embedder: RecordingEmbedder
 ) -> None:
     await writer.put("acme", "log", with_line("first"))
     overtaken = Overtaken(database, lambda: writer.put("acme", "log", with_line("second")))
@@ -116,7 +116,7 @@ async def test_a_write_that_was_overtaken_is_planned_again_from_what_is_stored_b
 
 
 async def test_a_write_that_was_overtaken_by_a_removal_is_planned_from_nothing(
-    database: Database, documents: Documents, writer: Writer, embedder: RecordingEmbedder
+    database: Database, documents: DocumentStore, writer: Writer, embedder: RecordingEmbedder
 ) -> None:
     await put(writer, LONG)
     overtaken = Overtaken(database, lambda: writer.remove("acme", "long", lambda stored: stored))
@@ -131,7 +131,7 @@ async def test_a_write_that_was_overtaken_by_a_removal_is_planned_from_nothing(
 
 
 async def test_a_write_that_was_overtaken_by_its_twin_changes_nothing(
-    database: Database, writer: Writer, embedder: RecordingEmbedder, tenants: Tenants
+    database: Database, writer: Writer, embedder: RecordingEmbedder, tenants: TenantStore
 ) -> None:
     overtaken = Overtaken(database, lambda: put(writer, LONG))
 
@@ -147,10 +147,10 @@ class Crash(Exception):
 
 async def test_a_crash_between_embedding_and_commit_keeps_the_vectors_and_stores_no_document(
     database: Database,
-    documents: Documents,
+    documents: DocumentStore,
     writer: Writer,
     embedder: RecordingEmbedder,
-    tenants: Tenants,
+    tenants: TenantStore,
 ) -> None:
     async def crash() -> None:
         raise Crash
@@ -168,7 +168,7 @@ async def test_a_crash_between_embedding_and_commit_keeps_the_vectors_and_stores
 
 
 async def test_twenty_writers_of_different_documents_are_all_acknowledged(
-    writer: Writer, documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+    writer: Writer, documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     made = [a_document(f"d{number}", f"Leave number {number}.") for number in range(20)]
 
@@ -184,7 +184,7 @@ async def test_twenty_writers_of_different_documents_are_all_acknowledged(
 
 
 async def test_ten_writers_of_one_document_are_all_acknowledged_and_none_is_lost(
-    writer: Writer, documents: Documents, connection: "asyncpg.Connection[asyncpg.Record]"
+    writer: Writer, documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     written = await asyncio.gather(
         *(writer.put("acme", "log", with_line(f"line {number}")) for number in range(10))
@@ -202,7 +202,7 @@ async def test_ten_writers_of_one_document_are_all_acknowledged_and_none_is_lost
     assert alive == set(stored.chunk_ids)
 
 
-class Slow(Documents):
+class Slow(DocumentStore):
     """Is in no hurry to commit a text that has the word slow in it."""
 
     async def apply_all(
@@ -214,7 +214,7 @@ class Slow(Documents):
 
 
 async def test_whoever_is_overtaken_again_and_again_goes_first_at_last(
-    database: Database, tenants: Tenants, embedder: RecordingEmbedder
+    database: Database, tenants: TenantStore, embedder: RecordingEmbedder
 ) -> None:
     writer = Writer(Slow(database), embedder, RecordingInvalidation())
     over = asyncio.Event()
@@ -238,7 +238,7 @@ async def test_whoever_is_overtaken_again_and_again_goes_first_at_last(
 
 
 async def test_of_too_many_writers_of_one_document_the_refused_ones_stored_nothing(
-    documents: Documents, embedder: RecordingEmbedder, tenants: Tenants
+    documents: DocumentStore, embedder: RecordingEmbedder, tenants: TenantStore
 ) -> None:
     """Each in a process of its own: none knows of the others."""
     writers = [Writer(documents, embedder, RecordingInvalidation()) for _ in range(25)]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.model.document import Document
 from index.postgres.database import Database, connect
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from ingest.errors import DocumentTooLong
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.writer import Writer
@@ -58,13 +58,13 @@ def made_of(*outcomes: Outcome) -> list[str | type]:
     ]
 
 
-async def texts_of(documents: Documents, *document_ids: str) -> list[str | None]:
+async def texts_of(documents: DocumentStore, *document_ids: str) -> list[str | None]:
     stored = await documents.stored_all("acme", document_ids)
     return [stored[each].document.text if each in stored else None for each in document_ids]
 
 
 async def test_documents_put_together_are_one_revision_and_one_drain(
-    writer: Writer, tenants: Tenants, invalidation: RecordingInvalidation
+    writer: Writer, tenants: TenantStore, invalidation: RecordingInvalidation
 ) -> None:
     public = a_document("two", "Second.", readers=("public",))
 
@@ -98,7 +98,7 @@ async def test_documents_put_together_embed_each_new_text_once_in_as_few_calls_a
 
 
 async def test_what_is_already_so_costs_a_part_of_one_look_up(
-    database_url: str, writer: Writer, embedder: RecordingEmbedder, tenants: Tenants
+    database_url: str, writer: Writer, embedder: RecordingEmbedder, tenants: TenantStore
 ) -> None:
     made = [a_document(f"d{number}") for number in range(5)]
     await put_all(writer, *made)
@@ -109,7 +109,7 @@ async def test_what_is_already_so_costs_a_part_of_one_look_up(
         statement_timeout_s=10,
         observe=lambda name, _seconds: statements.append(name),
     ) as own:
-        again = Writer(Documents(own), embedder, RecordingInvalidation())
+        again = Writer(DocumentStore(own), embedder, RecordingInvalidation())
 
         outcomes = await again.put_all(
             "acme", [*map(as_put, made)], Reading(10_000)
@@ -129,7 +129,7 @@ async def test_what_is_already_so_costs_a_part_of_one_look_up(
 
 
 async def test_a_refusal_among_others_stops_none_of_them(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     def refuse(_stored: Document | None) -> Document:
         raise PermissionError
@@ -144,7 +144,7 @@ async def test_a_refusal_among_others_stops_none_of_them(
 
 
 async def test_of_two_puts_of_one_document_the_later_one_sees_the_earlier(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     puts = [
         Put("log", with_line("first")),
@@ -160,7 +160,7 @@ async def test_of_two_puts_of_one_document_the_later_one_sees_the_earlier(
 
 
 async def test_an_absent_embedder_fails_those_alone_that_need_it(
-    writer: Writer, documents: Documents, embedder: RecordingEmbedder, tenants: Tenants
+    writer: Writer, documents: DocumentStore, embedder: RecordingEmbedder, tenants: TenantStore
 ) -> None:
     await put_all(writer, LONG, a_document("leave"))
     away = AbsentEmbedder()
@@ -194,7 +194,7 @@ class Squeamish(RecordingEmbedder):
 
 
 async def test_a_text_that_the_embedder_refuses_fails_its_own_document_alone(
-    documents: Documents, static_embedder: StaticEmbedder
+    documents: DocumentStore, static_embedder: StaticEmbedder
 ) -> None:
     writer = Writer(documents, Squeamish(static_embedder), RecordingInvalidation())
     texts = ["Before.", "Unspeakable.", "After."]
@@ -208,7 +208,7 @@ async def test_a_text_that_the_embedder_refuses_fails_its_own_document_alone(
 
 
 async def test_of_documents_put_together_an_overtaken_one_alone_is_planned_again(
-    database: Database, documents: Documents, writer: Writer, embedder: RecordingEmbedder
+    database: Database, documents: DocumentStore, writer: Writer, embedder: RecordingEmbedder
 ) -> None:
     await writer.put("acme", "log", with_line("first"))
     overtaken = Overtaken(database, lambda: writer.put("acme", "log", with_line("second")))
@@ -222,7 +222,7 @@ async def test_of_documents_put_together_an_overtaken_one_alone_is_planned_again
 
 
 async def test_batches_that_overlap_in_opposite_order_all_end_well(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     def section(line: str, source: str) -> Callable[[Document | None], Document]:
         add = with_line(line)
@@ -249,7 +249,7 @@ def told(outcome: Outcome) -> Outcome:
 
 
 async def test_documents_put_together_end_as_if_they_were_put_one_by_one(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     random = Random(2026)  # noqa: S311  the same story every time, and no secret
 
@@ -272,7 +272,7 @@ async def test_documents_put_together_end_as_if_they_were_put_one_by_one(
 
 
 async def test_a_database_that_goes_away_fails_all_that_were_put_together(
-    database_url: str, embedder: RecordingEmbedder, tenants: Tenants
+    database_url: str, embedder: RecordingEmbedder, tenants: TenantStore
 ) -> None:
     async with connect(
         database_url,
@@ -280,7 +280,7 @@ async def test_a_database_that_goes_away_fails_all_that_were_put_together(
         statement_timeout_s=10,
         observe=lambda _name, _seconds: None,
     ) as own:
-        writer = Writer(Documents(own), embedder, RecordingInvalidation())
+        writer = Writer(DocumentStore(own), embedder, RecordingInvalidation())
 
     outcomes = await put_all(writer, LONG, a_document("leave"))
 
@@ -305,7 +305,7 @@ class Canceller:
 
 async def test_a_put_that_is_cancelled_after_any_statement_is_done_whole_or_not_at_all(
     database_url: str,
-    documents: Documents,
+    documents: DocumentStore,
     embedder: RecordingEmbedder,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
@@ -315,7 +315,7 @@ async def test_a_put_that_is_cancelled_after_any_statement_is_done_whole_or_not_
     async with connect(
         database_url, connections_max=1, statement_timeout_s=10, observe=canceller.observe
     ) as own:
-        writer = Writer(Documents(own), embedder, RecordingInvalidation())
+        writer = Writer(DocumentStore(own), embedder, RecordingInvalidation())
         for statements in count(1):
             document = a_document(f"d{statements}", f"Leave number {statements}.")
             task = asyncio.create_task(put(writer, document))

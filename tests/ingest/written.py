@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import asyncpg
 
-from index.documents.document_store import Documents
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import CommitOutcome, Write
 from index.documents.event_versions import By
 from index.model.document import Document
 from index.postgres.database import Database
-from index.tenants.tenant_store import Tenants
+from index.tenants.tenant_store import TenantStore
 from tests.index.samples import a_document
 
 SECTIONS = [
@@ -38,11 +38,11 @@ async def changes_of(connection: "asyncpg.Connection[asyncpg.Record]", tenant: s
     return [Change(row[0], *map(set, row[1:])) for row in rows]
 
 
-async def revision(tenants: Tenants, tenant: str = "acme") -> int:
+async def revision(tenants: TenantStore, tenant: str = "acme") -> int:
     return (await tenants.revisions([tenant]))[tenant].revision
 
 
-class Overtaken(Documents):
+class Overtaken(DocumentStore):
     """Documents among which somebody else gets through just before the first commit."""
 
     def __init__(self, database: Database, overtake: Callable[[], Awaitable[object]]) -> None:

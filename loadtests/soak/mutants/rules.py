@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from cache import keys, local_cache, protocol, registry_replica
-from cache.protocol import Mark, Revisions, State
+from cache.protocol import EntryVersion, Revisions, State
 from cache.redis import store
 from gateway.auth import authenticator
-from gateway.auth.authenticator import Admitted, Gate
+from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.search import search_request
 from index.model.scope import PUBLIC
 from index.tenants.principals import Principal
@@ -40,15 +40,17 @@ def _replaced(owner: Any, name: str, rule: Any) -> Callable[[], None]:
     return replace
 
 
-def _drops_nothing(_self: registry_replica.Mirror[Any], _news: Any) -> dict[str, int]:
+def _drops_nothing(_self: registry_replica.RegistryReplica[Any], _news: Any) -> dict[str, int]:
     return {}
 
 
-def _fills_whatever_the_fence(state: State | None, mark: Mark) -> bool:
+def _fills_whatever_the_fence(state: State | None, mark: EntryVersion) -> bool:
     return state is not None and state.nonce == mark.nonce
 
 
-def _serves_whatever_is_applied(state: State | None, mark: Mark | None, _: Revisions) -> bool:
+def _serves_whatever_is_applied(
+    state: State | None, mark: EntryVersion | None, _: Revisions
+) -> bool:
     return state is not None and mark is not None and mark.nonce == state.nonce
 
 
@@ -57,7 +59,7 @@ def _key_without_scope(*, tenant: str, scope: bytes, query: bytes, edition: str)
     return keys.answer_key(tenant=tenant, scope=b"", query=query, edition=edition)
 
 
-def _holds_at_any_revision(_self: local_cache.Known, _revisions: Revisions) -> bool:
+def _holds_at_any_revision(_self: local_cache.LocalEntry, _revisions: Revisions) -> bool:
     return True
 
 
@@ -65,10 +67,10 @@ def _believes_any_server(state: State | None, _run: str, history: str) -> State 
     return state if state is not None and state.history == history else None
 
 
-_fill = store.Store.fill
+_fill = store.RedisStore.fill
 
 
-async def _fills_late(self: store.Store, *arguments: Any, **options: Any) -> store.Filled:
+async def _fills_late(self: store.RedisStore, *arguments: Any, **options: Any) -> store.FillResult:
     """Others write between a search and its fill, as they do now and then on a busy machine."""
     await asyncio.sleep(_LATE_S)
     return await _fill(self, *arguments, **options)
@@ -82,33 +84,35 @@ def _all(*replacements: Callable[[], None]) -> Callable[[], None]:
     return replace
 
 
-class _RememberingGate(Gate):
+class _RememberingGate(Authenticator):
     """Whoever was let in once is let in for good."""
 
-    async def admit(self, principal: Principal, *, max_staleness_s: float = 0.0) -> Admitted:
+    async def admit(
+        self, principal: Principal, *, max_staleness_s: float = 0.0
+    ) -> AuthenticatedRequest:
         del max_staleness_s
         found = await self._revisions.read((principal.tenant, PUBLIC))
         numbers = {name: counters.revision for name, counters in found.items()}
         revisions = Revisions(found[PUBLIC].history, numbers)
-        return Admitted(principal, revisions, revisions)
+        return AuthenticatedRequest(principal, revisions, revisions)
 
 
 MUTANTS: Mapping[str, Mutant] = {
     "none": Mutant("no rule is broken", _all(), is_control=True),
     "late-fills": Mutant(
         "fills come late, which breaks no rule",
-        _replaced(store.Store, "fill", _fills_late),
+        _replaced(store.RedisStore, "fill", _fills_late),
         is_control=True,
     ),
     "drain-drops-nothing": Mutant(
         "a drain sets applied without dropping what the changes doom",
-        _replaced(registry_replica.Mirror, "doomed", _drops_nothing),
+        _replaced(registry_replica.RegistryReplica, "doomed", _drops_nothing),
     ),
     "fill-ignores-fence": Mutant(
         "a fill is stored though the invalidation of a change that it misses has begun",
         _all(
             _replaced(protocol, "may_fill", _fills_whatever_the_fence),
-            _replaced(store.Store, "fill", _fills_late),
+            _replaced(store.RedisStore, "fill", _fills_late),
         ),
     ),
     "serve-ignores-applied": Mutant(
@@ -121,11 +125,11 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "memory-ignores-revisions": Mutant(
         "a worker's own memory serves an answer at any revision",
-        _replaced(local_cache.Known, "holds_at", _holds_at_any_revision),
+        _replaced(local_cache.LocalEntry, "holds_at", _holds_at_any_revision),
     ),
     "gate-remembers": Mutant(
         "who was let in once keeps its groups, and its key works for good",
-        _replaced(authenticator.Gate, "admit", _RememberingGate.admit),
+        _replaced(authenticator.Authenticator, "admit", _RememberingGate.admit),
     ),
     "state-of-any-server": Mutant(
         "a state that another Redis process made is believed",

@@ -41,7 +41,7 @@ async def asked() -> AsyncIterator[Caller]:
         async with _served(Settings()) as ana:
             yield ana
         return
-    with data_dir() as folder, embedded_servers.own(folder) as servers:
+    with data_dir() as folder, embedded_servers.own_servers(folder) as servers:
         urls = SecretStr(servers.database_url), SecretStr(servers.redis_url)
         key = SecretStr(ADMIN_KEY)
         async with _served(Settings(database_url=urls[0], redis_url=urls[1], admin_key=key)) as ana:

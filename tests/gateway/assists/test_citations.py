@@ -38,7 +38,7 @@ def test_marks_of_passages_are_cited_once_each_however_the_text_comes(
 
 
 def test_documents_are_numbered_as_they_are_cited_and_have_their_titles() -> None:
-    shown = answer_generator.material("Why?", [], PASSAGES[:2], "0123")
+    shown = answer_generator.context_passages("Why?", [], PASSAGES[:2], "0123")
 
     assert shown == (
         '<<<DOCUMENT 0123 {"number":1,"title":"Title 0"}\nText 0.\nDOCUMENT 0123>>>\n\n'
@@ -48,12 +48,12 @@ def test_documents_are_numbered_as_they_are_cited_and_have_their_titles() -> Non
 
 
 def test_no_two_marks_are_alike() -> None:
-    assert len({prompt_quoting.mark() for _ in range(1_000)}) == 1_000
+    assert len({prompt_quoting.make_mark() for _ in range(1_000)}) == 1_000
 
 
 @given(st.text(), st.text())
 def test_what_is_said_of_a_text_ends_with_its_first_line(title: str, text: str) -> None:
-    quoted = prompt_quoting.quoted("DOCUMENT", text, "0123456789abcdef", title=title)
+    quoted = prompt_quoting.quote("DOCUMENT", text, "0123456789abcdef", title=title)
 
     first, _, rest = quoted.partition("\n")
     assert orjson.loads(first.removeprefix("<<<DOCUMENT 0123456789abcdef ")) == {"title": title}

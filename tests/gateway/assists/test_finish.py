@@ -5,7 +5,7 @@ import pytest
 
 from gateway.rag import heuristic_reranker, postprocessing
 from index.model.query import Query
-from index.search.fusion import Fused
+from index.search.fusion import FusedChunk
 from index.search.hits import Hit
 from index.text import lexical
 
@@ -23,7 +23,7 @@ def a_hit(chunk_id: int, text: str, score: float = 0.0) -> Hit:
         tags=(),
         start=0,
         end=len(text),
-        ranking=Fused(chunk_id, score, None, None),
+        ranking=FusedChunk(chunk_id, score, None, None),
         tenant="acme",
         kind="text",
         summaries=(),
@@ -44,6 +44,6 @@ def test_an_order_is_read_from_an_answer_as_far_as_its_hits_are_still_found() ->
     shown = [{"chunk_id": chunk_id, "rerank_score": chunk_id / 10} for chunk_id in (3, 9, 1)]
     hits = [a_hit(chunk_id, "Leave.") for chunk_id in (1, 2, 3)]
 
-    said = postprocessing.replayed(orjson.dumps({"hits": shown}), hits)
+    said = postprocessing.parse_postprocessing(orjson.dumps({"hits": shown}), hits)
 
     assert said.order == [(2, 0.3), (0, 0.1), (1, None)]

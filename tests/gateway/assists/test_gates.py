@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.rag import query_gate
-from gateway.rag.query_gate import Words
+from gateway.rag.query_gate import GateWords
 from tests.gateway.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
@@ -29,24 +29,24 @@ OPEN = (
 
 @pytest.mark.parametrize("message", CLOSED)
 def test_small_talk_is_no_question(message: str) -> None:
-    assert not query_gate.judged(message, query_gate.built_in("support")).is_open
+    assert not query_gate.classify(message, query_gate.default_words("support")).is_open
 
 
 @pytest.mark.parametrize("message", OPEN)
 def test_a_question_is_one_also_amid_small_talk(message: str) -> None:
-    assert query_gate.judged(message, query_gate.built_in("support")).is_open
+    assert query_gate.classify(message, query_gate.default_words("support")).is_open
 
 
 def test_words_of_ones_own_can_close_whatever_does_not_hold_them() -> None:
-    words = Words(("order", "track my"), ("ciao",), "closed")
+    words = GateWords(("order", "track my"), ("ciao",), "closed")
 
-    assert query_gate.judged("Where is my ORDER", words).is_open
-    assert query_gate.judged("track my thing", words).is_open
-    assert query_gate.judged("وزن؟", words).is_open
-    assert query_gate.judged("重さは？", words).is_open  # noqa: RUF001  its own mark
-    assert query_gate.judged("is it there?", words).is_open
-    assert not query_gate.judged("the weather", words).is_open
-    assert not query_gate.judged("ciao ciao", words).is_open
+    assert query_gate.classify("Where is my ORDER", words).is_open
+    assert query_gate.classify("track my thing", words).is_open
+    assert query_gate.classify("وزن؟", words).is_open
+    assert query_gate.classify("重さは？", words).is_open  # noqa: RUF001  its own mark
+    assert query_gate.classify("is it there?", words).is_open
+    assert not query_gate.classify("the weather", words).is_open
+    assert not query_gate.classify("ciao ciao", words).is_open
 
 
 async def test_what_is_no_question_is_not_searched(gateway: Gateway, ana: Caller) -> None:

@@ -10,9 +10,9 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.rag.passage import Passage
-from gateway.rag.rerankers import RankerUnavailable, ServiceRanker
+from gateway.rag.rerankers import RerankerUnavailable, ServiceReranker
 from gateway.settings import Settings
-from index.embedders.breaker import Breaker
+from index.embedders.breaker import EmbedderBreaker
 from index.search.searcher import Embedder
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem, running
@@ -243,11 +243,15 @@ async def test_whoever_leaves_while_a_failing_service_is_tried_again_does_not_en
     passages = [Passage(number, "a", "", "Leave.", "en") for number in range(2)]
     stub.rerank_answer = lambda _, _texts: Reply(b"{}", 500)
     async with httpx2.AsyncClient(verify=False) as client:
-        service = ServiceRanker(
-            client, Breaker(lambda: now_s), url=f"{stub.url}/rerank", model=None, deadline_s=5.0
+        service = ServiceReranker(
+            client,
+            EmbedderBreaker(lambda: now_s),
+            url=f"{stub.url}/rerank",
+            model=None,
+            deadline_s=5.0,
         )
         for _ in range(3):
-            with pytest.raises(RankerUnavailable):
+            with pytest.raises(RerankerUnavailable):
                 await service.order("acme", QUERY, passages)
         now_s = 60.0
         stub.rerank_answer = lambda _, _texts: Mischief.SILENCE

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from index.model import chunking_config
 from ingest.chunkers import characters, messages, tokens, whole
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.registry import chunks, restored
+from ingest.chunkers.registry import chunks, rebuild_chunks
 from ingest.chunkers.tokens import token_begins
 
 NAMES = [
@@ -53,7 +53,7 @@ def test_no_text_is_lost_but_whitespace(name: str, text: str) -> None:
 
     check(text, found)
     assert found == chunks(text, name)
-    assert found == restored(text, name, [(chunk.start, chunk.end) for chunk in found])
+    assert found == rebuild_chunks(text, name, [(chunk.start, chunk.end) for chunk in found])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -168,17 +168,17 @@ def test_whole_is_one_chunk_unless_no_embedder_could_read_it() -> None:
 @pytest.mark.parametrize(
     ("name", "parsed"),
     [
-        ("structure", chunking_config.Cut("structure")),
-        ("characters", chunking_config.Cut("characters", 1_000, 200)),
-        ("characters:800", chunking_config.Cut("characters", 800, 0)),
-        ("tokens", chunking_config.Cut("tokens", 500, 50)),
-        ("tokens:512/0", chunking_config.Cut("tokens", 512, 0)),
-        ("messages", chunking_config.Cut("messages", 10, 0)),
-        ("whole", chunking_config.Cut("whole")),
-        ("model", chunking_config.Cut("model")),
+        ("structure", chunking_config.ChunkingConfig("structure")),
+        ("characters", chunking_config.ChunkingConfig("characters", 1_000, 200)),
+        ("characters:800", chunking_config.ChunkingConfig("characters", 800, 0)),
+        ("tokens", chunking_config.ChunkingConfig("tokens", 500, 50)),
+        ("tokens:512/0", chunking_config.ChunkingConfig("tokens", 512, 0)),
+        ("messages", chunking_config.ChunkingConfig("messages", 10, 0)),
+        ("whole", chunking_config.ChunkingConfig("whole")),
+        ("model", chunking_config.ChunkingConfig("model")),
     ],
 )
-def test_a_name_says_how_to_cut(name: str, parsed: chunking_config.Cut) -> None:
+def test_a_name_says_how_to_cut(name: str, parsed: chunking_config.ChunkingConfig) -> None:
     assert chunking_config.parse(name) == parsed
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import CHUNK_WORDS_MAX, Known, ModelCut
+from ingest.chunkers.llm_chunker import CHUNK_WORDS_MAX, KnownChunks, LlmChunker
 from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
 
@@ -31,9 +31,9 @@ def counted() -> list[str]:
 
 
 @pytest.fixture
-async def model_cut(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[ModelCut]:
+async def model_cut(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[LlmChunker]:
     async with chat_model(stub, lambda read, written: counted.append(f"{read}+{written}")) as model:
-        yield ModelCut(model, counted.append)
+        yield LlmChunker(model, counted.append)
 
 
 def passages(said: str) -> list[str]:
@@ -62,12 +62,12 @@ def all_of(text: str) -> str:
     return "".join(text.split())
 
 
-def known(text: str, found: Sequence[Chunk]) -> Known:
-    return Known(text, [(chunk.start, chunk.end) for chunk in found])
+def known(text: str, found: Sequence[Chunk]) -> KnownChunks:
+    return KnownChunks(text, [(chunk.start, chunk.end) for chunk in found])
 
 
 async def test_the_model_says_which_passages_are_a_chunk(
-    model_cut: ModelCut, stub: StubOpenAI, counted: list[str]
+    model_cut: LlmChunker, stub: StubOpenAI, counted: list[str]
 ) -> None:
     stub.chat_answer = by(1, 2, 3)
 
@@ -84,7 +84,7 @@ async def test_the_model_says_which_passages_are_a_chunk(
 
 
 async def test_it_is_asked_by_the_prompt_and_told_how_much_it_may_say(
-    model_cut: ModelCut, stub: StubOpenAI
+    model_cut: LlmChunker, stub: StubOpenAI
 ) -> None:
     stub.chat_answer = by(4)
 
@@ -98,7 +98,7 @@ async def test_it_is_asked_by_the_prompt_and_told_how_much_it_may_say(
     assert 60 < asked.body["max_tokens"] < 1_000
 
 
-async def test_an_answer_may_stand_in_a_fence(model_cut: ModelCut, stub: StubOpenAI) -> None:
+async def test_an_answer_may_stand_in_a_fence(model_cut: LlmChunker, stub: StubOpenAI) -> None:
     text = "\n\n".join(PARAGRAPHS[:10])
     stub.chat_answer = lambda _: chat('Sure:\n```json\n{"chunks": [[1, 20]]}\n```')
 
@@ -108,7 +108,7 @@ async def test_an_answer_may_stand_in_a_fence(model_cut: ModelCut, stub: StubOpe
 
 
 async def test_a_chunk_of_too_many_words_is_cut_further(
-    model_cut: ModelCut, stub: StubOpenAI
+    model_cut: LlmChunker, stub: StubOpenAI
 ) -> None:
     text = "\n\n".join(f"Of harbour {number} and of its lamps." for number in range(100))
     stub.chat_answer = lambda said: ranges([1, len(passages(said))])
@@ -145,7 +145,7 @@ async def test_a_chunk_of_too_many_words_is_cut_further(
     ],
 )
 async def test_what_is_no_answer_leaves_the_cut_to_the_structure(
-    model_cut: ModelCut,
+    model_cut: LlmChunker,
     stub: StubOpenAI,
     counted: list[str],
     logs: list[MutableMapping[str, Any]],
@@ -162,7 +162,7 @@ async def test_what_is_no_answer_leaves_the_cut_to_the_structure(
 
 
 async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
-    model_cut: ModelCut, stub: StubOpenAI
+    model_cut: LlmChunker, stub: StubOpenAI
 ) -> None:
     text = "\n\n".join(f"# Part {number}\n\n{TEXT}" for number in range(40))
     stub.chat_answer = lambda _: Mischief.SILENCE
@@ -173,7 +173,7 @@ async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
     assert len(stub.chats) <= 8
 
 
-async def test_an_edit_asks_for_its_own_part_alone(model_cut: ModelCut, stub: StubOpenAI) -> None:
+async def test_an_edit_asks_for_its_own_part_alone(model_cut: LlmChunker, stub: StubOpenAI) -> None:
     text = "\n\n".join(TEXT.replace("oil", f"oil of {number}") for number in range(20))
     stub.chat_answer = by(2, 3)
     before = await model_cut.chunks(text, None)
@@ -188,7 +188,7 @@ async def test_an_edit_asks_for_its_own_part_alone(model_cut: ModelCut, stub: St
 
 
 async def test_a_text_that_has_not_changed_is_not_asked_about(
-    model_cut: ModelCut, stub: StubOpenAI
+    model_cut: LlmChunker, stub: StubOpenAI
 ) -> None:
     stub.chat_answer = by(2, 3)
     before = await model_cut.chunks(TEXT, None)
@@ -199,7 +199,7 @@ async def test_a_text_that_has_not_changed_is_not_asked_about(
 
 
 async def test_a_service_that_wants_the_limit_by_its_newer_name_gets_it(
-    model_cut: ModelCut, stub: StubOpenAI
+    model_cut: LlmChunker, stub: StubOpenAI
 ) -> None:
     said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
     error = Reply(json.dumps({"error": {"message": said}}).encode(), status=400)

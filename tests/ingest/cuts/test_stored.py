@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from index.documents.document_store import Documents
-from index.embedders.embedding_migration import Spaces
+from index.documents.document_store import DocumentStore
+from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.postgres.database import Database
 from ingest.chunkers import characters
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import Known
-from ingest.write.llm_preprocessing import Assistant
+from ingest.chunkers.llm_chunker import KnownChunks
+from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.reembed import Reembedder
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
@@ -29,9 +29,9 @@ class Halves:
     """A model that parts each text in the middle, and remembers what was known of it."""
 
     def __init__(self) -> None:
-        self.known: list[Known | None] = []
+        self.known: list[KnownChunks | None] = []
 
-    async def chunks(self, text: str, known: Known | None) -> list[Chunk]:
+    async def chunks(self, text: str, known: KnownChunks | None) -> list[Chunk]:
         self.known.append(known)
         return characters.chunks(text, len(text) // 2 + 100, 0)
 
@@ -43,16 +43,16 @@ def halves() -> Halves:
 
 @pytest.fixture
 def halving(
-    documents: Documents,
+    documents: DocumentStore,
     embedder: RecordingEmbedder,
     invalidation: RecordingInvalidation,
     halves: Halves,
 ) -> Writer:
-    return Writer(documents, embedder, invalidation, assistant=Assistant(model_cut=halves))
+    return Writer(documents, embedder, invalidation, assistant=LlmPreprocessor(model_cut=halves))
 
 
 async def test_another_cut_makes_other_chunks_of_the_same_text(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     await put(writer, a_document("harbours", TEXT, cut="characters:500/100"))
 
@@ -74,7 +74,7 @@ async def test_an_appended_message_embeds_the_last_window_alone(writer: Writer) 
 
 
 async def test_chunks_that_overlap_are_kept_and_found_by_their_places(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     document = a_document("harbours", TEXT, cut="characters:500/100")
     first = await put(writer, document)
@@ -113,13 +113,16 @@ async def test_without_a_model_what_it_would_cut_is_cut_by_structure(writer: Wri
 
 
 async def test_another_embedder_embeds_every_chunk_whoever_has_cut_it(
-    halving: Writer, database: Database, documents: Documents, invalidation: RecordingInvalidation
+    halving: Writer,
+    database: Database,
+    documents: DocumentStore,
+    invalidation: RecordingInvalidation,
 ) -> None:
     cuts = ["structure", "characters:500/100", "tokens:64/16", "messages:10/2", "whole", "model"]
     for cut in cuts:
         await put(halving, a_document(cut, TEXT, cut=cut))
     coming = RecordingEmbedder(HashingEmbedder(64))
-    reembedder = Reembedder(documents, Spaces(database), coming, invalidation)
+    reembedder = Reembedder(documents, EmbeddingMigration(database), coming, invalidation)
 
     moved = await reembedder.run("acme", coming.dimensions, lambda _progress: None)
 

@@ -9,7 +9,7 @@ import pytest
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
 from ingest.sources.conversations import LINE_BYTES_MAX, ConversationSource
-from ingest.sources.source import Defaults, Item, Refused
+from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 
 
@@ -28,7 +28,7 @@ def documents(items: list[Item]) -> list[Document]:
 
 
 def refused(items: list[Item]) -> list[tuple[str, str]]:
-    return [(item.path, item.reason) for item in items if isinstance(item, Refused)]
+    return [(item.path, item.reason) for item in items if isinstance(item, RefusedItem)]
 
 
 def test_a_line_becomes_a_document_of_its_messages(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
 from ingest.sources.faqs import FaqSource
-from ingest.sources.source import Defaults, Item, Refused
+from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 
 YAML = """
@@ -30,7 +30,7 @@ def read(path: Path, content: str, name: str = "faqs.yaml") -> list[Item]:
 
 
 def refused(items: list[Item]) -> list[tuple[str, str]]:
-    return [(item.path, item.reason) for item in items if isinstance(item, Refused)]
+    return [(item.path, item.reason) for item in items if isinstance(item, RefusedItem)]
 
 
 def test_a_question_becomes_a_document_that_is_one_chunk(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from index.model.document import Document
 from ingest.sources.folder import FolderSource
-from ingest.sources.source import Defaults, Refused
+from ingest.sources.source import Defaults, RefusedItem
 from tests.ingest.sources.files import docx, pdf, write, zipped
 
 
@@ -18,14 +18,14 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def read(root: Path) -> list[Document | Refused]:
+def read(root: Path) -> list[Document | RefusedItem]:
     defaults = Defaults(owner="ana", readers=("tenant",), tags=("all",))
     return list(FolderSource(root, defaults, file_bytes_max=999).documents())
 
 
-def refusal(root: Path) -> Refused:
+def refusal(root: Path) -> RefusedItem:
     (refused,) = read(root)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RefusedItem)
     return refused
 
 
@@ -33,7 +33,7 @@ def uris(root: Path) -> list[str]:
     return told(read(root))
 
 
-def told(items: Iterable[Document | Refused]) -> list[str]:
+def told(items: Iterable[Document | RefusedItem]) -> list[str]:
     return [item.uri if isinstance(item, Document) else f"!{item.path}" for item in items]
 
 
@@ -151,7 +151,7 @@ def test_what_is_no_file_is_refused_without_waiting_for_it(folder: Path) -> None
 
 
 def test_a_folder_that_is_not_there_is_refused(folder: Path) -> None:
-    assert refusal(folder / "nowhere") == Refused("nowhere", "No such file or directory")
+    assert refusal(folder / "nowhere") == RefusedItem("nowhere", "No such file or directory")
 
 
 def test_a_file_that_goes_before_it_is_read_is_left_out(folder: Path) -> None:
@@ -246,7 +246,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
     items = whole(folder)
 
     assert [item.uri for item in items if isinstance(item, Document)] == ["good.md"]
-    reasons = {item.path: item.reason for item in items if isinstance(item, Refused)}
+    reasons = {item.path: item.reason for item in items if isinstance(item, RefusedItem)}
     assert sorted(reasons) == [
         "bomb.docx",
         "broken.md",
@@ -270,5 +270,5 @@ def test_counting_reads_no_file_and_leaves_out_what_is_hidden(folder: Path) -> N
     assert FolderSource(folder, Defaults()).count() == 2
 
 
-def whole(root: Path) -> list[Document | Refused]:
+def whole(root: Path) -> list[Document | RefusedItem]:
     return list(FolderSource(root, Defaults()).documents())

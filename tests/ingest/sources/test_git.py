@@ -9,7 +9,7 @@ import pytest
 
 from index.model.document import Document
 from ingest.sources.git import GitSource
-from ingest.sources.source import Defaults, Item, Refused
+from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 
 Git = Callable[..., str]
@@ -74,7 +74,7 @@ def by_uri(items: list[Item]) -> dict[str, Document]:
 
 
 def refused(items: list[Item]) -> list[tuple[str, str]]:
-    return [(item.path, item.reason) for item in items if isinstance(item, Refused)]
+    return [(item.path, item.reason) for item in items if isinstance(item, RefusedItem)]
 
 
 def test_files_tags_and_months_are_documents(root: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from index.model.document import Document
 from ingest.sources.delimited import LINE_CHARACTERS_MAX, DelimitedSource
 from ingest.sources.parquet import ParquetSource
-from ingest.sources.source import Defaults, Item, Refused, Source
+from ingest.sources.source import Defaults, Item, RefusedItem, Source
 from tests.ingest.sources.files import write
 
 DEFAULTS = Defaults(owner="ana", readers=("tenant",), tags=("all",))
@@ -29,7 +29,7 @@ def parquet(path: Path, table: pa.Table, columns: Mapping[str, str] | None = Non
 
 
 def refused(items: list[Item]) -> list[tuple[str, str]]:
-    return [(item.path, item.reason) for item in items if isinstance(item, Refused)]
+    return [(item.path, item.reason) for item in items if isinstance(item, RefusedItem)]
 
 
 def texts(items: list[Item]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingest.chunkers.segments import count_words
-from ingest.summaries.llm_summaries import ANSWER_WORDS_MAX, CALL_WORDS_MAX, ModelSummaries
+from ingest.summaries.llm_summaries import ANSWER_WORDS_MAX, CALL_WORDS_MAX, LlmSummarizer
 from ingest.summaries.part import parts
 from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
@@ -35,9 +35,9 @@ def counted() -> list[str]:
 
 
 @pytest.fixture
-async def model(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[ModelSummaries]:
+async def model(stub: StubOpenAI, counted: list[str]) -> AsyncIterator[LlmSummarizer]:
     async with chat_model(stub, lambda _read, _written: None) as model:
-        yield ModelSummaries(model, counted.append)
+        yield LlmSummarizer(model, counted.append)
 
 
 def shown(stub: StubOpenAI) -> list[str]:
@@ -45,9 +45,9 @@ def shown(stub: StubOpenAI) -> list[str]:
 
 
 async def test_each_part_is_shown_as_it_is_and_gets_what_the_model_says(
-    model: ModelSummaries, stub: StubOpenAI, counted: list[str]
+    model: LlmSummarizer, stub: StubOpenAI, counted: list[str]
 ) -> None:
-    said = await model.said(TEXT, {})
+    said = await model.summaries_by_text(TEXT, {})
 
     assert said == {WHOLE: "Of # Lights", LAMPS: "Of ## Lamps", FIRES: "Of ## Fires"}
     assert sorted(shown(stub)) == sorted([WHOLE, LAMPS, FIRES])
@@ -55,9 +55,9 @@ async def test_each_part_is_shown_as_it_is_and_gets_what_the_model_says(
 
 
 async def test_the_prompt_says_how_long_and_in_which_language(
-    model: ModelSummaries, stub: StubOpenAI
+    model: LlmSummarizer, stub: StubOpenAI
 ) -> None:
-    await model.said(TEXT, {})
+    await model.summaries_by_text(TEXT, {})
 
     system = stub.chats[0].body["messages"][0]["content"]
     assert "at most 80 words" in system
@@ -67,9 +67,9 @@ async def test_the_prompt_says_how_long_and_in_which_language(
 
 
 async def test_a_part_that_is_known_is_not_asked_about(
-    model: ModelSummaries, stub: StubOpenAI
+    model: LlmSummarizer, stub: StubOpenAI
 ) -> None:
-    said = await model.said(TEXT, {LAMPS: "Lamps, as ever."})
+    said = await model.summaries_by_text(TEXT, {LAMPS: "Lamps, as ever."})
 
     assert said[LAMPS] == "Lamps, as ever."
     assert LAMPS not in shown(stub)
@@ -77,12 +77,12 @@ async def test_a_part_that_is_known_is_not_asked_about(
 
 
 async def test_what_is_too_long_for_a_call_is_summed_up_from_its_sections(
-    model: ModelSummaries, stub: StubOpenAI
+    model: LlmSummarizer, stub: StubOpenAI
 ) -> None:
     text = "\n\n".join(f"## Part {number}\n\n{prose('lamp')} {number}" for number in range(6))
     stub.chat_answer = lambda said: chat(f"Said {said[:9].strip('# ')}")
 
-    await model.said(text, {})
+    await model.summaries_by_text(text, {})
 
     last = shown(stub)[-1]
     assert count_words(text) > CALL_WORDS_MAX
@@ -90,11 +90,11 @@ async def test_what_is_too_long_for_a_call_is_summed_up_from_its_sections(
 
 
 async def test_what_has_no_sections_and_is_too_long_is_shown_in_part(
-    model: ModelSummaries, stub: StubOpenAI
+    model: LlmSummarizer, stub: StubOpenAI
 ) -> None:
     text = " ".join(prose(f"lamp{number}") for number in range(20))
 
-    said = await model.said(text, {})
+    said = await model.summaries_by_text(text, {})
 
     assert list(said) == [text]
     assert 100 < count_words(shown(stub)[0]) <= CALL_WORDS_MAX
@@ -119,7 +119,7 @@ async def test_what_has_no_sections_and_is_too_long_is_shown_in_part(
     ],
 )
 async def test_what_is_no_summary_is_left_to_the_extract(
-    model: ModelSummaries,
+    model: LlmSummarizer,
     stub: StubOpenAI,
     counted: list[str],
     logs: list[MutableMapping[str, Any]],
@@ -127,7 +127,7 @@ async def test_what_is_no_summary_is_left_to_the_extract(
 ) -> None:
     stub.chat_answer = answer
 
-    assert await model.said(TEXT, {LAMPS: "Known."}) == {LAMPS: "Known."}
+    assert await model.summaries_by_text(TEXT, {LAMPS: "Known."}) == {LAMPS: "Known."}
 
     assert counted == ["extract"] * 2
     assert [(line["event"], line["used"]) for line in logs] == [("summary", "extract")] * 2
@@ -135,21 +135,21 @@ async def test_what_is_no_summary_is_left_to_the_extract(
 
 
 async def test_what_the_database_could_not_keep_is_not_in_it(
-    model: ModelSummaries, stub: StubOpenAI
+    model: LlmSummarizer, stub: StubOpenAI
 ) -> None:
     stub.chat_answer = lambda _: chat("Lamps\0 and\r\n fires. ")
 
-    said = await model.said(prose("lamp"), {})
+    said = await model.summaries_by_text(prose("lamp"), {})
 
     assert list(said.values()) == ["Lamps\ufffd and fires."]
 
 
 async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
-    model: ModelSummaries, stub: StubOpenAI
+    model: LlmSummarizer, stub: StubOpenAI
 ) -> None:
     text = "\n\n".join(f"# Part {number}\n\n{prose(f'lamp{number}')}" for number in range(40))
     stub.chat_answer = lambda _: Mischief.SILENCE
 
-    assert await model.said(text, {}) == {}
+    assert await model.summaries_by_text(text, {}) == {}
 
     assert len(stub.chats) <= 8

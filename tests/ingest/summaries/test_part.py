@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ingest.chunkers.segments import count_words
 from ingest.summaries.part import SECTION_WORDS_MIN, WHOLE_WORDS_MIN, Part, part_at, parts
-from ingest.summaries.summary import restored, summaries
+from ingest.summaries.summary import rebuild_summaries, summaries
 
 
 def prose(words: int, word: str = "lamp") -> str:
@@ -77,7 +77,7 @@ def test_they_are_nested_long_enough_and_in_order(text: str) -> None:
 def test_what_is_stored_is_restored_with_equal_digests(text: str) -> None:
     made = summaries(text, {})
 
-    assert restored(text, [(each.start, each.end, each.text) for each in made]) == made
+    assert rebuild_summaries(text, [(each.start, each.end, each.text) for each in made]) == made
 
 
 @settings(max_examples=20)

@@ -6,24 +6,24 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from index.documents.consistency_counts import Inventory
-from index.documents.document_store import Documents, Stored
-from index.documents.partitions import Shelves
-from index.embedders.embedding_migration import Spaces
+from index.documents.consistency_counts import ConsistencyReader
+from index.documents.document_store import DocumentStore, StoredDocument
+from index.documents.partitions import Partitions
+from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
-from index.embedders.index_version import claim
+from index.embedders.index_version import check_or_create
 from index.embedders.static_embedder import StaticEmbedder
-from index.invalidation.changes import Changes
+from index.invalidation.changes import ChangeLog
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import resolve
 from index.postgres.database import Database, connect
 from index.search.hits import Hit
 from index.search.searcher import Searcher
-from index.search.strategy import Limits
+from index.search.strategy import StrategyLimits
 from ingest.index_audit import IndexAudit
 from ingest.summaries.extract import extract
-from ingest.write.llm_preprocessing import Assistant
+from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.reembed import Reembedder
 from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
@@ -43,7 +43,7 @@ TEXT = f"# Lights\n\nAll of them.\n\n## Lamps\n\n{prose('lamp')}\n\n## Fires\n\n
 BOOK = a_document("book", TEXT, summaries="extract")
 
 
-async def stored(documents: Documents, document_id: str = "book") -> Stored:
+async def stored(documents: DocumentStore, document_id: str = "book") -> StoredDocument:
     found = await documents.stored("acme", document_id)
     assert found is not None
     return found
@@ -57,12 +57,12 @@ async def found(
     return (await searcher.search(scope, query)).hits
 
 
-def extracts(text: str, one: Stored) -> list[bool]:
+def extracts(text: str, one: StoredDocument) -> list[bool]:
     return [each.text == extract(text[each.start : each.end]) for each in one.summaries]
 
 
 async def test_a_long_document_and_its_long_sections_are_summed_up_beside_their_chunks(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     plain = await put(writer, replace(BOOK, document_id="plain", summaries="none"))
 
@@ -84,7 +84,7 @@ async def test_a_long_document_and_its_long_sections_are_summed_up_beside_their_
 
 
 async def test_an_edit_makes_anew_what_it_touches_and_keeps_the_rest(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     await put(writer, BOOK)
     whole, lamps, fires = (await stored(documents)).summaries
@@ -102,7 +102,7 @@ async def test_an_edit_makes_anew_what_it_touches_and_keeps_the_rest(
 
 
 async def test_a_document_that_is_short_again_or_asks_for_none_has_none(
-    writer: Writer, documents: Documents
+    writer: Writer, documents: DocumentStore
 ) -> None:
     await put(writer, BOOK)
     await put(writer, replace(BOOK, text="Short."))
@@ -129,7 +129,7 @@ async def test_summaries_are_hits_only_if_they_are_asked_for(
 
 @pytest.mark.parametrize("fusion", ["absolute", "relative", "rrf"])
 async def test_a_hit_brings_the_summaries_of_its_document_and_of_its_section(
-    writer: Writer, searcher: Searcher, documents: Documents, fusion: str
+    writer: Writer, searcher: Searcher, documents: DocumentStore, fusion: str
 ) -> None:
     await put(writer, BOOK)
     whole, _, fires = (await stored(documents)).summaries
@@ -186,14 +186,14 @@ async def test_who_may_not_read_the_document_sees_no_summary_of_it(
 
 
 async def test_the_change_names_summaries_as_it_names_chunks(
-    writer: Writer, documents: Documents, database: Database
+    writer: Writer, documents: DocumentStore, database: Database
 ) -> None:
-    changes = Changes(database)
+    changes = ChangeLog(database)
 
     async def news(revision: int) -> tuple[frozenset[int], set[tuple[int, str]]]:
-        told = await changes.since("acme", "acme", revision)
+        told = await changes.changes_after("acme", "acme", revision)
         assert told is not None
-        return told.gone, {(each.chunk_id, each.kind) for each in told.arrivals}
+        return told.removed, {(each.chunk_id, each.kind) for each in told.changed_chunks}
 
     written = await put(writer, BOOK)
     book = await stored(documents)
@@ -221,14 +221,14 @@ async def test_nothing_but_the_document_is_left_of_a_removed_one(
 async def test_another_embedder_embeds_summaries_too(
     writer: Writer,
     database: Database,
-    documents: Documents,
+    documents: DocumentStore,
     invalidation: RecordingInvalidation,
     searcher: Searcher,
 ) -> None:
     await put(writer, BOOK)
     summaries = {each.text for each in (await stored(documents)).summaries}
     coming = RecordingEmbedder(HashingEmbedder(64))
-    reembedder = Reembedder(documents, Spaces(database), coming, invalidation)
+    reembedder = Reembedder(documents, EmbeddingMigration(database), coming, invalidation)
 
     assert await reembedder.run("acme", coming.dimensions, lambda _progress: None)
 
@@ -260,8 +260,8 @@ async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
     books = {word: TEXT.replace("lamp", word) for word in ("lamp", "torch", "star", "moon")}
     for word, text in books.items():
         await put(writer, replace(BOOK, document_id=word, text=text))
-    limits = Limits(crossover_chunks=20 if way == "nearest" else 1_000)
-    done = [each async for each in Shelves(database, limits=limits).tend()]
+    limits = StrategyLimits(crossover_chunks=20 if way == "nearest" else 1_000)
+    done = [each async for each in Partitions(database, limits=limits).maintain()]
     seen = Names()
     expected = await found(searcher, "fire", *kinds, top_k=9, summaries=True)
 
@@ -307,15 +307,15 @@ FLAWS = {
 @pytest.mark.parametrize("flaw", FLAWS)
 async def test_an_audit_finds_and_mends_what_is_wrong_with_them(
     writer: Writer,
-    documents: Documents,
+    documents: DocumentStore,
     database: Database,
     embedder: RecordingEmbedder,
     connection: "asyncpg.Connection[asyncpg.Record]",
     flaw: str,
 ) -> None:
     statement, kinds = FLAWS[flaw]
-    audit = IndexAudit(Inventory(database), writer, (), repair=True)
-    await claim(database, embedder)
+    audit = IndexAudit(ConsistencyReader(database), writer, (), repair=True)
+    await check_or_create(database, embedder)
     await put(writer, BOOK)
     assert [each async for each in audit.flaws("acme", lambda _: None)] == []
 
@@ -336,17 +336,17 @@ class Parrot:
         self.known: list[Mapping[str, str]] = []
         self.words = "A summary of"
 
-    async def said(self, text: str, known: Mapping[str, str]) -> Mapping[str, str]:
+    async def summaries_by_text(self, text: str, known: Mapping[str, str]) -> Mapping[str, str]:
         self.known.append(known)
         parts = [TEXT.strip(), *("## " + each.strip() for each in text.split("## ")[1:])]
         return {part: f"{self.words} {part[:10]}" for part in parts} | dict(known)
 
 
 async def test_what_a_model_has_said_stays_as_long_as_its_part_does(
-    documents: Documents, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
+    documents: DocumentStore, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
 ) -> None:
     parrot = Parrot()
-    writer = Writer(documents, embedder, invalidation, assistant=Assistant(None, parrot))
+    writer = Writer(documents, embedder, invalidation, assistant=LlmPreprocessor(None, parrot))
     book = replace(BOOK, summaries="model")
     await put(writer, book)
     before = await stored(documents)
@@ -366,7 +366,7 @@ async def test_what_a_model_has_said_stays_as_long_as_its_part_does(
 
 async def test_without_a_model_its_summaries_are_extracts_and_asked_for_when_there_is_one(
     writer: Writer,
-    documents: Documents,
+    documents: DocumentStore,
     embedder: RecordingEmbedder,
     invalidation: RecordingInvalidation,
 ) -> None:
@@ -375,7 +375,7 @@ async def test_without_a_model_its_summaries_are_extracts_and_asked_for_when_the
     assert all(extracts(TEXT, await stored(documents)))
 
     parrot = Parrot()
-    model = Writer(documents, embedder, invalidation, assistant=Assistant(None, parrot))
+    model = Writer(documents, embedder, invalidation, assistant=LlmPreprocessor(None, parrot))
     await put(model, replace(book, title="Other"))
 
     assert parrot.known == [{}]
@@ -383,14 +383,14 @@ async def test_without_a_model_its_summaries_are_extracts_and_asked_for_when_the
 
 
 async def test_the_words_of_summaries_are_known_once_all_may_read_them(
-    documents: Documents,
+    documents: DocumentStore,
     embedder: RecordingEmbedder,
     invalidation: RecordingInvalidation,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
     parrot = Parrot()
     parrot.words = "Zorvexal about"
-    writer = Writer(documents, embedder, invalidation, assistant=Assistant(None, parrot))
+    writer = Writer(documents, embedder, invalidation, assistant=LlmPreprocessor(None, parrot))
     book: Document = replace(BOOK, summaries="model", readers=("user:ben",))
     asked = "SELECT count(*) FROM vocabulary WHERE word = 'zorvexal'"
     await put(writer, book)
