@@ -61,9 +61,10 @@ docs: .venv/docs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group fuzz
 	touch $@
 
-# Requests made up from /openapi.json, as each role.
+# Requests made up from /openapi.json, as each role; then hostile HTTP clients.
 fuzz: .venv/fuzz
 	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m tests.fuzz.http
 
 # Known weaknesses of the packages, as PyPI's advisories have them; needs the internet.
 advisories: .venv/fuzz

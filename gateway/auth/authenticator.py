@@ -89,8 +89,15 @@ class Authenticator:
         self._used: set[bytes] = set()
         self._unknown = asyncio.Semaphore(_UNKNOWN_MAX)
 
+    def known(self, digest: bytes) -> Principal | None:
+        """Who holds the credential, or held it a moment ago; None if nobody has looked yet."""
+        principal = self._remembered.get(digest)
+        if principal is not None:
+            self._refuse_expired(principal)
+        return principal
+
     async def identify(self, credential: bytes, digest: bytes) -> Principal:
-        """Who holds it, or held it a moment ago: only `admit` tells which."""
+        """The same, looked up if need be: only `admit` tells who holds it now."""
         principal = self._remembered.get(digest)
         if principal is None:
             claims = None

@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway import content, problems
-from gateway.auth.authenticator import bearer, digest_of
+from gateway.auth.authenticator import SUFFICIENT, bearer, digest_of
 from gateway.http import body
 from gateway.http.admission import Slot
 from gateway.http.connection import Connection
@@ -45,6 +45,7 @@ class Endpoint:
         self._call = call
         self._needs_nobody = call.needs == "anyone"
         self._body_bytes_max = call.body_bytes_max(settings)
+        self._sufficient = SUFFICIENT.get(call.needs, frozenset())
         self._longest_s = settings.deadline_s if call.reads else math.inf
         self._origins = {origin.rstrip("/").lower() for origin in listed(settings.mcp_origins)}
 
@@ -86,14 +87,19 @@ class Endpoint:
                 return await self._call.handle(
                     RequestContext(self._call, request, services, b"", None, b"")
                 )
-            digest, principal = await self._caller(trace.headers, services)
+            credential = bearer(trace.headers.get(b"authorization", b""))
+            if credential is None:
+                raise problems.unauthorized()
+            digest = digest_of(credential)
+            principal = services.authenticator.known(digest)
+            if principal is None:
+                principal = await self._find_caller(credential, digest, services)
+            if principal is not None and self._sufficient.isdisjoint(principal.roles):
+                await self._refuse_insufficient(principal, services)
             slot.tenant = "" if principal is None else principal.tenant
-            connection: Connection = request.scope["state"]["connection"]
-            if not connection.is_proven:  # one on which a caller with a key came gives way no more
-                connection.prove()
             if self._call.body is not None:
                 content.check_type(self._call.body_type or self._call.media_type, trace.headers)
-            sent = connection.whole_body()
+            sent = self._body_at_hand(request)
             if sent is None:
                 sent = await body.read(
                     request,
@@ -104,43 +110,42 @@ class Endpoint:
                     slot=slot,
                 )
                 deadline.restart(timeout_s)
-            elif len(sent) > self._body_bytes_max:
-                raise problems.too_large(self._body_bytes_max)
             slot.begin()
             if principal is not None:
-                trace.tenant = slot.tenant
-                trace.counters = services.admission.counters(principal)
-                trace.unspent = services.admission.spend_at_hand(trace.counters)
+                _count(principal, trace, services)
             return await self._call.handle(
                 RequestContext(self._call, request, services, digest, principal, sent)
             )
 
-    async def _caller(
-        self, headers: Mapping[bytes, bytes], services: Services
-    ) -> tuple[bytes, Principal | None]:
-        """The digest of the credential, and who came; None for the operator.
+    def _body_at_hand(self, request: Request) -> bytes | None:
+        """The body, if all of it came before anybody had to wait for it; else None."""
+        connection: Connection = request.scope["state"]["connection"]
+        if not connection.is_proven:  # one on which a caller with a key came gives way no more
+            connection.prove()
+        sent = connection.whole_body()
+        if sent is not None and len(sent) > self._body_bytes_max:
+            raise problems.too_large(self._body_bytes_max)
+        return sent
 
-        A 401 `Problem` for a credential that nobody holds, a 403 for one that does not suffice.
+    async def _find_caller(
+        self, credential: bytes, digest: bytes, services: Services
+    ) -> Principal | None:
+        """Who came, whom this worker does not know yet; None for the operator.
+
+        A 401 `Problem` for a credential that nobody holds.
         """
-        credential = bearer(headers.get(b"authorization", b""))
-        if credential is None:
-            raise problems.unauthorized()
-        digest = digest_of(credential)
         operator = services.admin_digest
         if operator is not None and hmac.compare_digest(digest, operator):
             act_as(OPERATOR)
-            return digest, None
-        principal = await services.authenticator.identify(credential, digest)
-        if not self._call.suffices(principal):
-            await self._refuse_insufficient(principal, services)
-        return digest, principal
+            return None
+        return await services.authenticator.identify(credential, digest)
 
     async def _refuse_insufficient(self, principal: Principal, services: Services) -> None:
         """A 403 `Problem`, a 401 if the key is gone; unless the principal has what it lacked."""
         now = (await services.authenticator.admit(principal)).principal
         if self._call.needs == "operator":
             raise problems.forbidden("This call needs the operator's key.")
-        if not self._call.suffices(now):
+        if self._sufficient.isdisjoint(now.roles):
             raise problems.forbidden(f"This call needs the role {self._call.needs}.")
 
     def _timeout_s(self, headers: Mapping[bytes, bytes]) -> float:
@@ -188,6 +193,13 @@ async def refused(
             too_many = problems.rate_limited("failed requests of this address", math.ceil(wait_s))
             return await render(request, too_many)
     return response
+
+
+def _count(principal: Principal, trace: Trace, services: Services) -> None:
+    """A request of this principal, with the tokens that this worker has at hand."""
+    trace.tenant = principal.tenant
+    trace.counters = services.admission.counters(principal)
+    trace.unspent = services.admission.spend_at_hand(trace.counters)
 
 
 async def _spend_rest(trace: Trace, services: Services) -> None:

@@ -81,10 +81,6 @@ class ApiRoute:
         """Whether it only reads, or makes little: then it ends with the server's deadline."""
         return not self.is_written and (self.method == "GET" or self.needs == "reader")
 
-    def suffices(self, principal: Principal) -> bool:
-        """Whether one of its roles is enough, which none is for the operator's calls."""
-        return self.needs in SUFFICIENT and not SUFFICIENT[self.needs].isdisjoint(principal.roles)
-
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
@@ -137,7 +133,7 @@ class RequestContext:
             admitted, _ = await asyncio.gather(admitting, self.services.admission.spend(unspent))
         else:
             admitted = await admitting
-        if not self.call.suffices(admitted.principal):
+        if SUFFICIENT[self.call.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.call.needs}.")
         act_as(admitted.principal)
         return admitted

@@ -26,6 +26,7 @@ _PARTS: Mapping[str, frozenset[str]] = {
         {
             "gateway/auth/authenticator.py",
             "gateway/http/request_context.py",
+            "gateway/http/endpoint.py",
             "index/tenants/principals.py",
         }
     ),

@@ -163,7 +163,9 @@ class Audit:
         self.counts[violation] += 1
         self._count(violation, path)
         if len(self.shown) < _SHOWN_MAX:
-            self.shown.append({"violation": violation, "path": path, "fault": self.fault, **told})
+            known = {"violation": violation, "path": path, "fault": self.fault}
+            # Two epochs for each: PostgreSQL leaves a history, and then has an older one.
+            self.shown.append({**known, "histories_lost": self.state.epoch // 2, **told})
 
     def _count(self, what: str, path: str) -> None:
         self.by_path[path, what] += 1

@@ -1,1 +1,1 @@
-"""Requests made up from the API's own description, as each role, against a gateway that runs."""
+"""Requests made up from the API's own description, and hostile HTTP, against running gateways."""

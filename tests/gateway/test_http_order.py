@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from gateway.http.address import ClientAddresses, counted
 from gateway.http.failures import FailureLimiter
@@ -230,6 +232,21 @@ def test_a_bucket_of_failures_fills_again() -> None:
     assert failures.spend("a") == 0.0
     assert failures.spend("a") > 0
     assert [FailureLimiter(0.0, lambda: now_s).spend("a") for _ in range(9)] == [0.0] * 9
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"trusted_proxies": "10.0.0.0/8, balancer"},
+        {"trusted_proxies": "10.0.0.1/8"},
+        {"batch_bytes_max": 100_000_000},
+        {"tenant_body_memory_bytes": 300_000_000},
+        {"head_bytes_max": 10},
+    ],
+)
+def test_limits_that_make_no_sense_are_refused_at_start(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Settings(**wrong)
 
 
 @pytest.mark.parametrize(

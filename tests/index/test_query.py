@@ -183,7 +183,9 @@ def test_a_condition_is_the_same_after_it_was_kept(condition: Condition) -> None
 async def test_a_comparison_takes_as_long_however_many_keys_a_document_has(
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
-    condition = Condition("or", parts=tuple(Condition("eq", f"k{at}", ("x",)) for at in range(60)))
+    # Of keys that both documents have, so that there is as much to compare.
+    parts = tuple(Condition("eq", f"k{at % 5}", ("x",)) for at in range(60))
+    condition = Condition("or", parts=parts)
     path, variables = attributes.path(condition)
 
     async def seconds(keys: int) -> float:
@@ -201,4 +203,4 @@ async def test_a_comparison_takes_as_long_however_many_keys_a_document_has(
             taken.append(time.perf_counter() - started_s)
         return min(taken)
 
-    assert await seconds(60) < 5 * await seconds(5)
+    assert await seconds(60) < 3 * await seconds(5)

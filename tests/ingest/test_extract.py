@@ -158,19 +158,18 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
 def test_html_of_twice_the_size_takes_no_more_than_about_twice_the_time(shape: str) -> None:
     def seconds(size: int) -> float:
         content = page(HOSTILE[shape](size))
-        taken = []
-        for _ in range(3):
-            started_s = time.process_time()
-            html_markdown.convert(content)
-            taken.append(time.process_time() - started_s)
-        return min(taken)
+        started_s = time.process_time()
+        html_markdown.convert(content)
+        return time.process_time() - started_s
 
     # What is too short to be measured is made longer.
     size = 20_000
     while seconds(size) < 0.02 and size < 640_000:
         size *= 2
 
-    assert seconds(2 * size) < 2.5 * seconds(size) + 0.02
+    # In turns, and the shortest of each: what else the machine does falls on both.
+    once, twice = zip(*((seconds(size), seconds(2 * size)) for _ in range(5)), strict=True)
+    assert min(twice) < 2.5 * min(once) + 0.02
 
 
 @pytest.mark.parametrize(
