@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import orjson
 import pytest
@@ -12,7 +13,9 @@ from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
+from gateway.worker.job_handlers import handlers
 from index.documents.event_versions import Reading
+from index.documents.source_store import READ
 from index.model.document import Document
 from index.search.searcher import Embedder
 from ingest.events import event_schemas
@@ -279,6 +282,24 @@ class TestReadings:
 
         (left,) = (await services.documents.stored_all("acme", [PAGE])).values()
         assert left.document == as_it_is
+
+    async def test_a_reading_leaves_what_a_queued_write_takes_to_another_source(
+        self, admin: Caller, services: Services, page: Path
+    ) -> None:
+        await admin.call("PUT", "/v1/sources/handbook", json=FOLDER)
+        await asked(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        await put_later(admin, "By hand.", PAGE)
+        Folder(page.parent).remove("leave")
+        await asked(admin, "POST", "/v1/sources/handbook/reindex")
+        reading = await services.jobs.claim(uuid4(), lease_s=60, tenant_jobs_max=1, kinds=[READ])
+        assert reading is not None
+        await worker_loop.make_worker(services).do(reading, handlers(services)[READ])
+        await work(services)
+
+        shown = await stored(admin, PAGE)
+        assert shown is not None
+        assert (shown["text"], shown["source"]) == ("By hand.", "api")
 
     async def test_a_document_that_is_written_after_its_source_is_removed_stays(
         self, admin: Caller, services: Services
