@@ -48,11 +48,11 @@ def _look(_: int, frame: FrameType | None) -> None:
 
 def _place(name: str) -> str | None:
     """The file within one of our packages, or the server's; None for what these call."""
-    path = Path(name)
-    package = path.parent.name
-    if package in {"gateway", "cache", "index"}:
-        return f"{package}/{path.name}"
-    return "server" if "uvicorn" in path.parts else None
+    parts = Path(name).parts
+    for package in ("gateway", "cache", "index"):
+        if package in parts:
+            return "/".join(parts[parts.index(package) :])
+    return "server" if "uvicorn" in parts else None
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ pytestmark = pytest.mark.slow
 
 COMMAND = """
 import pathlib, sys
-from gateway import embedded
-with embedded.attach_or_own(pathlib.Path(sys.argv[1])) as servers:
+from gateway.embedded import embedded_servers
+with embedded_servers.attach_or_start(pathlib.Path(sys.argv[1])) as servers:
     print(servers.database_url, servers.redis_url, flush=True)
     sys.stdin.read()
 """

@@ -58,7 +58,7 @@ def test_an_extra_that_is_not_installed_is_named_with_how_to_install_it() -> Non
     script = """
 import sys
 sys.modules["onnxruntime"] = None
-from gateway import embedders
+from gateway.search import embedders
 from gateway.settings import Settings
 embedders.check(Settings(), "onnx:/nowhere")
 """

@@ -28,8 +28,8 @@ FOLDER = {"kind": "folder", "settings": {"path": "handbook"}}
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    folder = tmp_path / "handbook"
-    folder.mkdir()
+    folder = tmp_path / "acme" / "handbook"
+    folder.mkdir(parents=True)
     (folder / "leave.md").write_text("As the folder has it.\n")
     return settings.model_copy(update={"sources_dir": tmp_path, "job_pause_s": 0.01})
 

@@ -32,7 +32,7 @@ PAGE = "handbook/leave.md"
 
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
-    folder = tmp_path / "sources" / "handbook"
+    folder = tmp_path / "sources" / "acme" / "handbook"
     folder.mkdir(parents=True)
     (folder / "leave.md").write_text("As the folder has it.\n")
     return folder / "leave.md"
@@ -40,7 +40,7 @@ def page(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(settings: Settings, page: Path) -> Settings:
-    fields = {"sources_dir": page.parent.parent, "job_pause_s": 0.01, "job_attempts": 2}
+    fields = {"sources_dir": page.parents[2], "job_pause_s": 0.01, "job_attempts": 2}
     return settings.model_copy(update=fields)
 
 

@@ -147,7 +147,7 @@ class World:
 
     @property
     def folder(self) -> Path:
-        return self.stage.folder / self.tenant
+        return self.stage.folder / self.tenant / "handbook"
 
     def expected(self, document_id: str) -> State | None:
         state = None
@@ -327,8 +327,8 @@ class Play(RuleBasedStateMachine):
         await self.stage.gateway.tenant(tenant)
         admin = await self.stage.gateway.caller("ada", tenant=tenant, roles=["admin"])
         world = World(self.stage, tenant, admin)
-        await asyncio.to_thread(world.folder.mkdir)
-        settings = {"path": tenant, "readers": ["tenant"]}
+        await asyncio.to_thread(world.folder.mkdir, parents=True)
+        settings = {"path": "handbook", "readers": ["tenant"]}
         body = {"kind": "folder", "settings": settings}
         answer = await admin.call("PUT", "/v1/sources/handbook", json=body)
         assert answer.status_code == 200, answer.text

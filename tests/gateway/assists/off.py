@@ -28,7 +28,15 @@ from tests.gateway.gateways import Caller, running
 ROOT = Path(__file__).parents[3]
 SEARCHES = 200
 _OURS = tuple(f"{ROOT}/{package}/" for package in ("gateway", "cache", "index", "ingest"))
-_ASSISTS = ("gateway/assist", "gateway/mcp/", "gateway/vector_stores/", "ingest/chat")
+_ASSISTS = (
+    "gateway/rag/",
+    "gateway/answer/",
+    "gateway/mcp/",
+    "gateway/vector_stores/",
+    "ingest/chat_model",
+)
+# They name what is loaded on first use, and load it.
+_LOADERS = ("gateway.rag.lazy_rag_tools", "gateway.rag.postprocessor_names")
 _CLIENTS = ("openai", "mcp", "mcp_types")  # of models, and of agents
 _WARM = 20
 
@@ -96,7 +104,7 @@ def of_assists(names: Sequence[str]) -> list[str]:
 def loaded() -> list[str]:
     """Modules of what stands around a search, and of the clients that they need."""
     return [name for name in sys.modules if name.split(".")[0] in _CLIENTS] + [
-        name for name in sys.modules if name.startswith("gateway.rag.")
+        name for name in sys.modules if name.startswith("gateway.rag.") and name not in _LOADERS
     ]
 
 
