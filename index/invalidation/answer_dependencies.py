@@ -216,8 +216,8 @@ def _beside_the_filter(query: Query) -> dict[str, Any]:
 def _query(part: bytes, wanted: Filter) -> Query:
     try:
         fields = orjson.loads(part)
-        if fields.get("finish") is not None:
-            fields["finish"] = Postprocessing(**fields["finish"])
+        if fields.get("postprocessing") is not None:
+            fields["postprocessing"] = Postprocessing(**fields["postprocessing"])
         return Query(**fields, filter=wanted)
     except _ODDITIES as error:
         raise Unreadable("the record names no query") from error

@@ -15,15 +15,17 @@ from ingest.chunkers.chunk import Chunk, chunk_of
 def chunks(text: str, size: int, overlap: int) -> list[Chunk]:
     """Windows of `size` tokens, the last one of fewer; each begins `overlap` before the last's end.
 
-    A window ends where a token does, be it within a word.
+    A window ends where a token does, be it within a word. A window that adds only whitespace to the
+    one before it is left out.
     """
     begins = token_begins(text)
     bounds = [*begins, len(text)]
-    windows = range(0, max(len(begins) - overlap, 1), size - overlap)
-    found = (
-        chunk_of(text, bounds[first], bounds[min(first + size, len(begins))]) for first in windows
-    )
-    return [chunk for chunk in found if chunk]
+    windows: list[Chunk] = []
+    for first in range(0, max(len(begins) - overlap, 1), size - overlap):
+        window = chunk_of(text, bounds[first], bounds[min(first + size, len(begins))])
+        if window and (not windows or window.end > windows[-1].end):
+            windows.append(window)
+    return windows
 
 
 def token_begins(text: str) -> list[int]:

@@ -93,10 +93,10 @@ news = st.builds(
     ChangeSet,
     partition=st.sampled_from([HOME, "public"]),
     revision=st.just(7),
-    gone=st.just(frozenset[int]()) | few,
+    removed=st.just(frozenset[int]()) | few,
     moved=few,
     documents=few,
-    arrivals=st.lists(arrivals, max_size=3),
+    changed_chunks=st.lists(arrivals, max_size=3),
     languages=languages,
     words=st.integers(0, 1),
     space=st.sampled_from([*SPACES, None]),
@@ -246,9 +246,9 @@ COME = {"tenant": "beta", "readers": ("public",)}
     ("entry", "told", "ends"),
     [
         ({}, {}, False),
-        ({}, {"gone": frozenset({2})}, True),
-        ({"candidates": ()}, {"gone": frozenset({1})}, True),
-        ({}, {"gone": frozenset({3})}, False),
+        ({}, {"removed": frozenset({2})}, True),
+        ({"candidates": ()}, {"removed": frozenset({1})}, True),
+        ({}, {"removed": frozenset({3})}, False),
         ({}, {"moved": frozenset({1})}, True),
         ({}, {"moved": frozenset({2})}, False),
         ({}, {"documents": frozenset({4})}, False),
@@ -272,52 +272,55 @@ COME = {"tenant": "beta", "readers": ("public",)}
         ({}, {"space": "two"}, True),
         ({}, {"space": None}, False),
         ({}, {"space": "two", "partition": "public"}, False),
-        ({"exact": False}, {"gone": frozenset({9})}, False),
+        ({"exact": False}, {"removed": frozenset({9})}, False),
         ({"query": Query("?", filter=Filter(updated_after=worlds.EPOCH))}, {}, False),
         *(
             ({"query": Query("?", filter=dated)}, {said: few_}, True)
             for dated in (Filter(updated_after=worlds.EPOCH), Filter(updated_before=worlds.EPOCH))
             for said, few_ in (
-                ("gone", frozenset({9})),
+                ("removed", frozenset({9})),
                 ("moved", frozenset({9})),
                 ("documents", frozenset({9})),
             )
         ),
-        ({}, {"arrivals": [{"dense": half([1, 1, 0])}]}, True),
-        ({}, {"arrivals": [{"dense": half([1, 2, 0])}]}, False),
-        ({"dense_floor": None}, {"arrivals": [{"dense": half([-1, 0, 0])}]}, True),
-        ({"dense_floor": math.inf}, {"arrivals": [{"dense": half([1, 0, 0])}]}, False),
-        ({}, {"arrivals": [{"dense": half([1, 0, 0]), "space": "two"}]}, False),
-        ({}, {"arrivals": [{"dense": half([1, 0, 0]), "space": None}]}, True),
-        ({}, {"arrivals": [{"dense": half([0, 0, 0])}]}, True),
-        ({}, {"arrivals": [{"dense": half([0, 1])}]}, True),
-        ({}, {"arrivals": [{"lexical": {1: 0.1}}]}, True),
-        ({}, {"arrivals": [{"lexical": {2: 9.0}}]}, False),
-        ({"lexical_floor": 1.0}, {"arrivals": [{"lexical": {1: 1.0}}]}, True),
-        ({"lexical_floor": 1.0}, {"arrivals": [{"lexical": {1: 0.9}}]}, False),
-        ({"lexical_floor": math.inf}, {"arrivals": [{"lexical": {1: 9.0}}]}, False),
-        ({}, {"arrivals": [{"lexical": {1: 1.0}, "readers": ()}]}, False),
-        ({}, {"arrivals": [{"lexical": {1: 1.0}, "readers": (), "owner": "ana"}]}, True),
-        ({}, {"arrivals": [{"lexical": {1: 1.0}, **COME}]}, False),
-        ({}, {"arrivals": [{"lexical": {1: 1.0}, **COME}], "partition": "public"}, True),
+        ({}, {"changed_chunks": [{"dense": half([1, 1, 0])}]}, True),
+        ({}, {"changed_chunks": [{"dense": half([1, 2, 0])}]}, False),
+        ({"dense_floor": None}, {"changed_chunks": [{"dense": half([-1, 0, 0])}]}, True),
+        ({"dense_floor": math.inf}, {"changed_chunks": [{"dense": half([1, 0, 0])}]}, False),
+        ({}, {"changed_chunks": [{"dense": half([1, 0, 0]), "space": "two"}]}, False),
+        ({}, {"changed_chunks": [{"dense": half([1, 0, 0]), "space": None}]}, True),
+        ({}, {"changed_chunks": [{"dense": half([0, 0, 0])}]}, True),
+        ({}, {"changed_chunks": [{"dense": half([0, 1])}]}, True),
+        ({}, {"changed_chunks": [{"lexical": {1: 0.1}}]}, True),
+        ({}, {"changed_chunks": [{"lexical": {2: 9.0}}]}, False),
+        ({"lexical_floor": 1.0}, {"changed_chunks": [{"lexical": {1: 1.0}}]}, True),
+        ({"lexical_floor": 1.0}, {"changed_chunks": [{"lexical": {1: 0.9}}]}, False),
+        ({"lexical_floor": math.inf}, {"changed_chunks": [{"lexical": {1: 9.0}}]}, False),
+        ({}, {"changed_chunks": [{"lexical": {1: 1.0}, "readers": ()}]}, False),
+        ({}, {"changed_chunks": [{"lexical": {1: 1.0}, "readers": (), "owner": "ana"}]}, True),
+        ({}, {"changed_chunks": [{"lexical": {1: 1.0}, **COME}]}, False),
+        ({}, {"changed_chunks": [{"lexical": {1: 1.0}, **COME}], "partition": "public"}, True),
         (
             {"scope": ELSEWHERE},
-            {"arrivals": [{"lexical": {1: 1.0}, **COME}], "partition": "public"},
+            {"changed_chunks": [{"lexical": {1: 1.0}, **COME}], "partition": "public"},
             False,
         ),
         (
             {},
-            {"arrivals": [{"lexical": {1: 1.0}, **COME, "readers": ()}], "partition": "public"},
+            {
+                "changed_chunks": [{"lexical": {1: 1.0}, **COME, "readers": ()}],
+                "partition": "public",
+            },
             False,
         ),
         (
             {"query": Query("?", filter=Filter(tags_any=("red",)))},
-            {"arrivals": [{"lexical": {1: 1.0}}, {"lexical": {1: 1.0}, "tags": ("red",)}]},
+            {"changed_chunks": [{"lexical": {1: 1.0}}, {"lexical": {1: 1.0}, "tags": ("red",)}]},
             True,
         ),
         (
             {"query": Query("?", filter=Filter(tags_any=("red",)))},
-            {"arrivals": [{"lexical": {1: 1.0}}, {"lexical": {2: 1.0}, "tags": ("red",)}]},
+            {"changed_chunks": [{"lexical": {1: 1.0}}, {"lexical": {2: 1.0}, "tags": ("red",)}]},
             False,
         ),
     ],
@@ -327,9 +330,9 @@ def test_each_rule_ends_an_answer_by_itself(
 ) -> None:
     reverse = ReverseIndex()
     reverse.add("key", replace(ENTRY, **entry).encode())
-    come = [an_arrival(**fields) for fields in told.get("arrivals", [])]
+    come = [an_arrival(**fields) for fields in told.get("changed_chunks", [])]
 
-    doomed = reverse.invalidated(replace(NOTHING, **(told | {"arrivals": come})))
+    doomed = reverse.invalidated(replace(NOTHING, **(told | {"changed_chunks": come})))
 
     assert doomed == ({"key"} if ends else set())
 
