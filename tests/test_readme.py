@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.cli.main import app
+from tests.docs.named_tests import assert_tests_exist, table_rows
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -52,15 +53,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), link
 
 
-def test_each_party_of_the_threat_model_has_a_test_that_is_there() -> None:
-    rows = re.findall(r"^\| (?!party|---)(.+) \|$", text_of(DOCS / "security.md"), re.MULTILINE)
+def test_each_party_of_the_threat_model_has_a_test_that_exists() -> None:
+    rows = table_rows(DOCS / "security.md")
 
     assert len(rows) > 15
     for row in rows:
-        tests = re.findall(r"`(tests/[\w/]+\.py)((?:::\w+)+)`", row.rpartition(" | ")[2])
-        assert tests, row
-        for path, names in tests:
-            *classes, name = names.removeprefix("::").split("::")
-            text = text_of(ROOT / path)
-            assert re.search(rf"def {name}\(", text), name
-            assert all(re.search(rf"^class {each}\b", text, re.MULTILINE) for each in classes)
+        assert_tests_exist(row[-1])

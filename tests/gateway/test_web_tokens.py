@@ -227,7 +227,15 @@ async def test_a_token_that_names_no_key_means_the_only_one(
 
 
 @pytest.mark.parametrize(
-    "published", ["no keys", {}, {"keys": "none"}, {"keys": [7]}, {"keys": [{"kty": "RSA"}]}]
+    "published",
+    [
+        "no keys",
+        {},
+        {"keys": "none"},
+        {"keys": [7]},
+        {"keys": [{"kty": "RSA"}]},
+        {"keys": [], "more": "x" * 1_000_000},
+    ],
 )
 async def test_an_issuer_that_publishes_nonsense_lets_nobody_in(
     gateway: Gateway, issuer: Issuer, published: Any

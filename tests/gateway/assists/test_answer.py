@@ -54,6 +54,7 @@ async def test_it_is_written_from_the_hits_with_citations(served: Served, stub: 
         assert body["answer"][citation["start"] : citation["end"]] == citation["mark"]
         assert citation["chunk_id"] == hit["chunk_id"]
     assert answer.headers["cache-status"] == "nearhit; hit; detail=memory"
+    assert stub.chats[-1].body["max_tokens"] == 1_000
 
 
 async def test_it_is_told_bit_by_bit(served: Served, stub: StubOpenAI) -> None:

@@ -240,8 +240,9 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
     write(folder.parent / "secret.md")
     (folder / "outside.md").symlink_to(folder.parent / "secret.md")
     (folder / "broken.md").symlink_to(folder / "nowhere.md")
-    with write(folder / "large.md", "").open("r+b") as large:
-        large.truncate(200_000_000)
+    for name in ("large.md", "large.pdf"):
+        with write(folder / name, "").open("r+b") as large:
+            large.truncate(200_000_000)
 
     items = whole(folder)
 
@@ -252,6 +253,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
         "broken.md",
         "front.md",
         "large.md",
+        "large.pdf",
         "no.pdf",
         "outside.md",
     ]
@@ -259,6 +261,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
     assert reasons["broken.md"] == "No such file or directory"
     assert reasons["front.md"].startswith("front matter, line 3: ")
     assert reasons["large.md"] == "over 2,000,000 bytes"
+    assert reasons["large.pdf"] == "over 33,554,432 bytes"
     assert reasons["no.pdf"].startswith("is not a PDF that can be read: ")
     assert reasons["outside.md"] == "links to outside the folder"
 

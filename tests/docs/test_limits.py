@@ -1,0 +1,86 @@
+"""docs/limits.md lists every limit, with the default of the code and a test that exists."""
+
+import importlib
+import re
+from typing import Any, get_args
+
+import pytest
+
+from gateway.settings import Settings
+from tests.docs.named_tests import ROOT, assert_tests_exist, table_rows
+
+ROWS = table_rows(ROOT / "docs" / "limits.md")
+PROBLEMS = table_rows(ROOT / "docs" / "reference" / "problems.md")
+# Numbers that bound nothing: an address, a choice of how much to start, prices, and a share.
+NO_LIMITS = {
+    "audit_per_mille",
+    "confidence_min",
+    "openai_dimensions",
+    "port",
+    "price_chat_read",
+    "price_chat_written",
+    "price_embedding",
+    "workers",
+}
+
+
+def is_number(annotation: Any) -> bool:
+    return annotation in (int, float) or any(map(is_number, get_args(annotation)))
+
+
+def number_of(value: float | None) -> str:
+    """As the page writes it."""
+    if value is None:
+        return "none"
+    return f"{int(value) if value == int(value) else value:,}"
+
+
+def listed(kind: str) -> dict[str, str]:
+    """The default by the name of the setting or constant."""
+    named = {}
+    for _, default, where, *_ in ROWS:
+        if found := re.match(kind, where):
+            named[found[1]] = re.match(r"none|[\d,.]*\d", default)[0]  # type: ignore[index]  # else the row has no default
+    return named
+
+
+SETTINGS = listed(r"`NEARHIT_(\w+)`")
+CONSTANTS = listed(r"fixed: `([\w.]+)`")
+
+
+def test_every_row_has_what_is_bounded_default_setting_response_and_test() -> None:
+    assert len(ROWS) > 100
+    for row in ROWS:
+        assert len(row) == 5, row
+        assert all(row), row
+
+
+def test_every_setting_that_is_a_number_is_listed_with_its_default() -> None:
+    fields = Settings.model_fields
+    limits = {name for name, field in fields.items() if is_number(field.annotation)} - NO_LIMITS
+
+    assert fields.keys() >= NO_LIMITS
+    assert {name.lower(): default for name, default in SETTINGS.items()} == {
+        name: number_of(fields[name].default) for name in limits
+    }
+
+
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_a_fixed_limit_is_listed_with_the_value_of_the_code(constant: str) -> None:
+    module, _, name = constant.rpartition(".")
+
+    assert CONSTANTS[constant] == number_of(getattr(importlib.import_module(module), name))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_a_limit_has_a_test_that_exists_or_a_reason_why_not(row: list[str]) -> None:
+    if row[4].startswith("no test: "):
+        return
+    assert_tests_exist(row[4])
+
+
+def test_every_response_beyond_a_limit_is_a_status_of_a_problem_type() -> None:
+    statuses = {row[0].split(":")[-1].strip("`"): row[1].split(", ") for row in PROBLEMS}
+    for row in ROWS:
+        for status, kind in re.findall(r"`(\d{3}) ([\w-]+)`", row[3]):
+            assert status in statuses[kind], row
