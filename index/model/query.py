@@ -118,7 +118,8 @@ class Query:
     expand: whether a hit's text takes in the chunk before and the one after.
     summaries: whether a hit brings those of its document and of the section that it stands in.
     metadata: whether a hit brings its document's.
-    postprocessing: None if the hits are the answer; else `top_k` of them are found, for it to choose from.
+    postprocessing: None if the hits are the answer; else `top_k` hits are found for it to choose
+        from.
     """
 
     text: str
