@@ -1,4 +1,4 @@
-"""The layers together: an answer from memory, from Redis, of a similar question, or computed."""
+"""Gets an answer from memory, from Redis, from a similar question, or by computing it."""
 
 import asyncio
 import secrets
@@ -19,17 +19,17 @@ from cache.singleflight import Singleflight
 
 Tier: TypeAlias = Literal["memory", "redis", "semantic", "miss"]
 
-_ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only
+_ATTEMPTS_MAX = 8  # of one fill, whose compare-and-swap may fail; giving up costs speed only
 _WAIT_S_MAX = 0.3  # for another process that computes the same; starting values, not measured
 _WAIT_S = 0.004
-_BACKGROUND_MAX = 4  # computations at a time that nobody waits for
+_BACKGROUND_MAX = 4  # concurrent verifications in the background
 
 
 @dataclass(frozen=True, slots=True)
 class CacheLookup:
-    """What is asked of the cache of the tenant `home`.
+    """The key of one answer in the cache of the tenant `home`.
 
-    question: if a similar question's answer will do, and for it to serve similar ones.
+    question: allows the answer of a similar question, and lets this answer serve similar ones.
     """
 
     home: str
@@ -39,11 +39,11 @@ class CacheLookup:
 
 @dataclass(frozen=True, slots=True)
 class ComputedAnswer:
-    """A body, the revision of each partition that it was computed as of, and what it depends on.
+    """A body, the revisions that it was computed at, and its dependencies.
 
-    record: for the `Watch` that will say which changes doom it.
-    whole:  whether all parts took part; an answer that lacks one is served, but never kept.
-    lacks:  by part, why it took none; None if all did.
+    record:        read by the `DependencyIndex`, which tells which changes invalidate the answer.
+    is_complete:   whether all parts succeeded; an incomplete answer is served but never cached.
+    missing_parts: by part, why it is missing; None if all succeeded.
     """
 
     body: bytes
@@ -55,9 +55,9 @@ class ComputedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ServedAnswer:
-    """A body, where it came from, and the revision of each partition up to which it is right.
+    """A body, its tier, and the revision of each partition up to which it is correct.
 
-    similarity: of the question that it answers, if it is a similar one's.
+    similarity: of the cached question to the caller's; 1 for the same question.
     """
 
     body: bytes
@@ -73,8 +73,8 @@ Compute: TypeAlias = Callable[[], Coroutine[Any, Any, ComputedAnswer]]
 
 
 class Answers:
-    """`count` is told the tier of each answer given, and each event: computed, waited, stored,
-    refused, reset, verified, wrong, and away when Redis is.
+    """`count` receives the tier of each answer, and the events computed, waited, stored, refused,
+    reset, verified, wrong, unverified, and away when Redis is unavailable.
     """
 
     def __init__(
@@ -94,34 +94,34 @@ class Answers:
         self._background: set[asyncio.Task[None]] = set()
 
     def get_local(self, key: str, revisions: Revisions) -> ServedAnswer | None:
-        """The answer that `get` would give at once, from memory."""
-        known = self._memory.get(key, revisions)
+        """The answer from memory, or None."""
+        entry = self._memory.get(key, revisions)
         return (
             None
-            if known is None
-            else self._count_tier(ServedAnswer(known.body, known.valid_until, "memory"))
+            if entry is None
+            else self._count_tier(ServedAnswer(entry.body, entry.valid_until, "memory"))
         )
 
     def has_local(self, key: str, revisions: Revisions) -> bool:
-        """Whether `known` would give one; nothing is counted."""
+        """Whether memory has the answer; nothing is counted."""
         return self._memory.get(key, revisions) is not None
 
     async def get_or_compute(
-        self, asked: CacheLookup, revisions: Revisions, compute: Compute
+        self, lookup: CacheLookup, revisions: Revisions, compute: Compute
     ) -> ServedAnswer:
-        """An answer that is right at `revisions`, which name all that it depends on."""
-        served = self.get_local(asked.key, revisions)
+        """An answer that is correct at `revisions`, which name all that it depends on."""
+        served = self.get_local(lookup.key, revisions)
         if served is not None:
             return served
-        # Revisions are part of the key: who knows of a newer change must not join an older flight,
-        # nor who wants its own answer one that may end in another's.
+        # A caller with newer revisions must not join an older flight, and a caller without a
+        # question must not join a flight that may return a similar question's answer.
         numbers = revisions.by_partition.values()
-        flight = (asked.key, asked.question is None, revisions.history, *numbers)
-        served = await self._flights.do(flight, lambda: self._load(asked, revisions, compute))
+        flight = (lookup.key, lookup.question is None, revisions.history, *numbers)
+        served = await self._flights.do(flight, lambda: self._load(lookup, revisions, compute))
         return self._count_tier(served)
 
     async def drop(self, home: str, key: str) -> None:
-        """Forget an answer: here, and in Redis."""
+        """Drop an answer from memory and from Redis."""
         self._memory.drop(key)
         try:
             await self._store.drop(home, key)
@@ -129,7 +129,7 @@ class Answers:
             self._count("away")
 
     async def drain_background(self) -> None:
-        """Once nothing is at work that nobody waits for, and all counts are written down."""
+        """Wait until all background work has ended and all counts are written."""
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._semantic.drain_background()
 
@@ -138,188 +138,195 @@ class Answers:
         return served
 
     async def _load(
-        self, asked: CacheLookup, revisions: Revisions, compute: Compute
+        self, lookup: CacheLookup, revisions: Revisions, compute: Compute
     ) -> ServedAnswer:
-        """From Redis, of a similar question, or computed.
+        """The answer from Redis, from a similar question, or computed.
 
-        Who may get a similar question's answer claims nothing until there is none to be had.
+        The fill lock is acquired only after no similar question's answer can be served.
         """
         similar = None
-        if asked.question is not None:
-            sight = await self._snapshot(asked, revisions, "")
-            served = self._served_from_redis(asked, revisions, sight)
+        if lookup.question is not None:
+            snapshot = await self._snapshot(lookup, revisions, "")
+            served = self._served_from_redis(lookup, revisions, snapshot)
             if served is not None:
                 return served
-            similar = await self._find_similar(asked.question, revisions, sight)
+            similar = await self._find_similar(lookup.question, revisions, snapshot)
             if similar is not None and similar.is_open:
-                return self._serve_similar(asked, revisions, similar, compute)
-        served = await self._load_own(asked, revisions, compute)
+                return self._serve_similar(lookup, revisions, similar, compute)
+        served = await self._load_own(lookup, revisions, compute)
         if similar is not None:
-            self._verify(asked, similar, served)
+            self._verify(lookup, similar, served)
         return served
 
     async def _load_own(
-        self, asked: CacheLookup, revisions: Revisions, compute: Compute
+        self, lookup: CacheLookup, revisions: Revisions, compute: Compute
     ) -> ServedAnswer:
-        claim = secrets.token_hex(8)
-        sight = await self._wait_for_fill(asked, revisions, claim)
-        served = self._served_from_redis(asked, revisions, sight)
+        lock_token = secrets.token_hex(8)
+        snapshot = await self._wait_for_fill(lookup, revisions, lock_token)
+        served = self._served_from_redis(lookup, revisions, snapshot)
         if served is not None:
             return served
         try:
-            served = await self._compute_and_fill(asked, revisions, sight, compute, claim)
+            served = await self._compute_and_fill(lookup, revisions, snapshot, compute, lock_token)
         finally:
             if (
-                sight is not None
-                and sight.fill_lock_owner == claim
+                snapshot is not None
+                and snapshot.fill_lock_owner == lock_token
                 and not (served and served.stored)
             ):
-                self._run_in_background(self._release(asked))
+                self._run_in_background(self._release(lookup))
         return served
 
     async def _wait_for_fill(
-        self, asked: CacheLookup, revisions: Revisions, claim: str
+        self, lookup: CacheLookup, revisions: Revisions, lock_token: str
     ) -> CacheSnapshot | None:
-        """The cache, once no other process is computing the answer, or after a while."""
-        sight = await self._snapshot(asked, revisions, claim)
-        if not _is_being_filled(sight, claim):
-            return sight
+        """A snapshot taken once no other process computes the answer, or after `_WAIT_S_MAX`."""
+        snapshot = await self._snapshot(lookup, revisions, lock_token)
+        if not _is_being_filled(snapshot, lock_token):
+            return snapshot
         self._count("waited")
         clock_s = asyncio.get_running_loop().time
         ends_s = clock_s() + _WAIT_S_MAX
-        while _is_being_filled(sight, claim) and clock_s() < ends_s:
+        while _is_being_filled(snapshot, lock_token) and clock_s() < ends_s:
             await asyncio.sleep(_WAIT_S)
-            sight = await self._snapshot(asked, revisions, claim)
-        return sight
+            snapshot = await self._snapshot(lookup, revisions, lock_token)
+        return snapshot
 
     async def _snapshot(
-        self, asked: CacheLookup, revisions: Revisions, claim: str
+        self, lookup: CacheLookup, revisions: Revisions, lock_token: str
     ) -> CacheSnapshot | None:
-        """The cache as Redis has it, with a state that knows all these partitions; None if away."""
+        """A snapshot whose state has all these partitions; None if Redis is unavailable."""
         try:
-            sight = await self._store.lookup(asked.home, revisions.history, asked.key, claim=claim)
-            if await self._invalidation.is_impossible(sight, revisions):
-                return None  # nor will what is computed be of the history that was read
-            return await self._with_partitions(sight, revisions)
+            snapshot = await self._store.lookup(
+                lookup.home, revisions.history, lookup.key, lock_token=lock_token
+            )
+            if await self._invalidation.is_impossible(snapshot, revisions):
+                return None  # and the computed answer will belong to another history too
+            return await self._with_partitions(snapshot, revisions)
         except CacheUnavailable:
             self._count("away")
             return None
 
-    async def _with_partitions(self, sight: CacheSnapshot, revisions: Revisions) -> CacheSnapshot:
-        """With a state for these partitions, unless somebody else has just made another one."""
-        state = sight.state
+    async def _with_partitions(
+        self, snapshot: CacheSnapshot, revisions: Revisions
+    ) -> CacheSnapshot:
+        """The snapshot with these partitions in its state.
+
+        If another worker has changed the state meanwhile, the snapshot holds that state instead.
+        """
+        state = snapshot.state
         if state is None:
             self._count("reset")
-            ready = protocol.reset(sight.server_id, secrets.token_hex(8), revisions)
+            new_state = protocol.reset(snapshot.server_id, secrets.token_hex(8), revisions)
         else:
-            ready = protocol.with_partitions(state, revisions)
-        if ready is state:
-            return sight
-        swap = await self._store.compare_and_swap(sight, ready)
-        return replace(swap.snapshot, fill_lock_owner=sight.fill_lock_owner)
+            new_state = protocol.with_partitions(state, revisions)
+        if new_state is state:
+            return snapshot
+        cas = await self._store.compare_and_swap(snapshot, new_state)
+        return replace(cas.snapshot, fill_lock_owner=snapshot.fill_lock_owner)
 
     def _served_from_redis(
-        self, asked: CacheLookup, revisions: Revisions, sight: CacheSnapshot | None
+        self, lookup: CacheLookup, revisions: Revisions, snapshot: CacheSnapshot | None
     ) -> ServedAnswer | None:
-        """The entry in Redis, if the state vouches for it, kept in memory from now on."""
-        if sight is None or sight.entry is None:
+        """The entry in Redis, if the state allows it; it is also put into memory."""
+        if snapshot is None or snapshot.entry is None:
             return None
-        state, entry = sight.state, sight.entry
+        state, entry = snapshot.state, snapshot.entry
         if state is None or not protocol.may_serve(state, entry.version, revisions):
             return None
-        good = protocol.valid_until(state, entry.version, revisions)
-        self._memory.put(asked.key, LocalEntry(entry.body, good))
-        return ServedAnswer(entry.body, good, "redis")
+        valid_until = protocol.valid_until(state, entry.version, revisions)
+        self._memory.put(lookup.key, LocalEntry(entry.body, valid_until))
+        return ServedAnswer(entry.body, valid_until, "redis")
 
     async def _find_similar(
-        self, question: CachedQuestion, revisions: Revisions, sight: CacheSnapshot | None
+        self, question: CachedQuestion, revisions: Revisions, snapshot: CacheSnapshot | None
     ) -> SimilarAnswer | None:
-        if sight is None:
+        if snapshot is None:
             return None
         try:
-            return await self._semantic.find_similar(sight, question, revisions)
+            return await self._semantic.find_similar(snapshot, question, revisions)
         except CacheUnavailable:
             self._count("away")
             return None
 
     def _serve_similar(
-        self, asked: CacheLookup, revisions: Revisions, similar: SimilarAnswer, compute: Compute
+        self, lookup: CacheLookup, revisions: Revisions, similar: SimilarAnswer, compute: Compute
     ) -> ServedAnswer:
-        """The similar question's answer; of a sample, the real one is computed behind it."""
-        self._semantic.record_served(asked.home, similar)
+        """The similar question's answer; a sample is verified in the background."""
+        self._semantic.record_served(lookup.home, similar)
         if similar.is_sampled and len(self._background) < _BACKGROUND_MAX:
-            self._run_in_background(self._verify_in_background(asked, revisions, similar, compute))
+            self._run_in_background(self._verify_in_background(lookup, revisions, similar, compute))
         return ServedAnswer(
             similar.body, similar.valid_until, "semantic", similarity=similar.similarity
         )
 
     async def _verify_in_background(
-        self, asked: CacheLookup, revisions: Revisions, similar: SimilarAnswer, compute: Compute
+        self, lookup: CacheLookup, revisions: Revisions, similar: SimilarAnswer, compute: Compute
     ) -> None:
-        sight = await self._snapshot(asked, revisions, "")
+        snapshot = await self._snapshot(lookup, revisions, "")
         self._verify(
-            asked, similar, await self._compute_and_fill(asked, revisions, sight, compute, "")
+            lookup, similar, await self._compute_and_fill(lookup, revisions, snapshot, compute, "")
         )
 
-    def _verify(self, asked: CacheLookup, similar: SimilarAnswer, real: ServedAnswer) -> None:
-        """Whether the similar question's answer was right, if both are of the same revisions."""
+    def _verify(self, lookup: CacheLookup, similar: SimilarAnswer, real: ServedAnswer) -> None:
+        """Count whether the similar question's answer was right, if both have equal revisions."""
         if real.is_complete and real.valid_until == similar.valid_until:
-            right = self._semantic.verify(asked.home, similar, real.body)
-            self._count("verified" if right else "wrong")
+            is_right = self._semantic.verify(lookup.home, similar, real.body)
+            self._count("verified" if is_right else "wrong")
 
     async def _compute_and_fill(
         self,
-        asked: CacheLookup,
+        lookup: CacheLookup,
         revisions: Revisions,
-        sight: CacheSnapshot | None,
+        snapshot: CacheSnapshot | None,
         compute: Compute,
-        claim: str,
+        lock_token: str,
     ) -> ServedAnswer:
         self._count("computed")
-        if sight is not None and protocol.pending_revisions(sight.state, revisions):
-            drain = self._invalidation.drain(sight.home, revisions)  # as its writer could not
-            computed, _ = await asyncio.gather(compute(), drain)
+        if snapshot is not None and protocol.pending_revisions(snapshot.state, revisions):
+            drain = self._invalidation.drain(snapshot.home, revisions)  # the writer has not done it
+            answer, _ = await asyncio.gather(compute(), drain)
         else:
-            computed = await compute()
-        if not computed.is_complete:
+            answer = await compute()
+        if not answer.is_complete:
             return ServedAnswer(
-                computed.body,
-                computed.as_of,
+                answer.body,
+                answer.as_of,
                 "miss",
                 is_complete=False,
-                missing_parts=computed.missing_parts,
+                missing_parts=answer.missing_parts,
             )
-        self._memory.put(asked.key, LocalEntry(computed.body, computed.as_of))
-        stored = sight is not None and await self._fill(asked, sight, computed, claim)
-        return ServedAnswer(computed.body, computed.as_of, "miss", stored)
+        self._memory.put(lookup.key, LocalEntry(answer.body, answer.as_of))
+        is_stored = snapshot is not None and await self._fill(lookup, snapshot, answer, lock_token)
+        return ServedAnswer(answer.body, answer.as_of, "miss", is_stored)
 
     async def _fill(
-        self, asked: CacheLookup, sight: CacheSnapshot, computed: ComputedAnswer, claim: str
+        self, lookup: CacheLookup, snapshot: CacheSnapshot, answer: ComputedAnswer, lock_token: str
     ) -> bool:
-        """Whether the answer is in Redis; it is not if the state has moved on meanwhile."""
-        if sight.state is None:
+        """Store the answer in Redis; False if the state has changed meanwhile."""
+        if snapshot.state is None:
             return False
-        mark = EntryVersion(sight.state.nonce, computed.as_of)
-        question = b"" if asked.question is None else asked.question.encode()
-        entry = Entry(mark, computed.record, question, computed.body)
+        version = EntryVersion(snapshot.state.nonce, answer.as_of)
+        question = b"" if lookup.question is None else lookup.question.encode()
+        entry = Entry(version, answer.record, question, answer.body)
         try:
             for _ in range(_ATTEMPTS_MAX):
-                if not protocol.may_fill(sight.state, mark):
+                if not protocol.may_fill(snapshot.state, version):
                     break
-                filled = await self._store.fill(sight, asked.key, entry, claim=claim)
-                if filled.is_done:
+                fill = await self._store.fill(snapshot, lookup.key, entry, lock_token=lock_token)
+                if fill.is_done:
                     self._count("stored")
-                    self._invalidation.register_stored(asked.home, asked.key, entry, filled)
+                    self._invalidation.register_stored(lookup.home, lookup.key, entry, fill)
                     return True
-                sight = filled.snapshot
+                snapshot = fill.snapshot
         except CacheUnavailable:
             self._count("away")
         self._count("refused")
         return False
 
-    async def _release(self, asked: CacheLookup) -> None:
+    async def _release(self, lookup: CacheLookup) -> None:
         try:
-            await self._store.release_fill_lock(asked.home, asked.key)
+            await self._store.release_fill_lock(lookup.home, lookup.key)
         except CacheUnavailable:
             self._count("away")
 
@@ -334,6 +341,6 @@ class Answers:
             self._count("unverified")
 
 
-def _is_being_filled(sight: CacheSnapshot | None, claim: str) -> bool:
-    """Whether somebody else is computing the answer."""
-    return sight is not None and sight.fill_lock_owner not in ("", claim)
+def _is_being_filled(snapshot: CacheSnapshot | None, lock_token: str) -> bool:
+    """Whether another process is computing the answer."""
+    return snapshot is not None and snapshot.fill_lock_owner not in ("", lock_token)

@@ -1,6 +1,6 @@
-"""What models make of texts, remembered: in this process, and in Redis for the others.
+"""Caches model outputs for texts, in this process and in Redis.
 
-It is taken for what never changes, so nothing has to be invalidated.
+An output never changes for the same key, so nothing is invalidated.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from cache.errors import CacheUnavailable
 from cache.redis.store import RedisStore
 
 _STAMP_BYTES = 8
-_OVERHEAD_BYTES = 200  # of one in memory, beside its bytes; measured with sys.getsizeof
+_OVERHEAD_BYTES = 200  # of a value in memory, beside its bytes; measured with sys.getsizeof
 
 
 class CountEvent(Protocol):
@@ -20,9 +20,9 @@ class CountEvent(Protocol):
 
 
 class EmbeddingCache:
-    """`count` is told vector_memory, vector_redis, vector_miss, and away when Redis is.
+    """`count` receives vector_memory, vector_redis, vector_miss, and away if Redis is unavailable.
 
-    kind: what they are instead of vectors, for their names in Redis and for who counts.
+    kind: replaces `vector` in the Redis keys and the counted events.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class EmbeddingCache:
         )
 
     async def get(self, home: str, key: str) -> bytes | None:
-        """The tenant's vector under this key, if it was kept."""
+        """The tenant's vector under this key, or None."""
         vector = self._memory.get((home, key))
         if vector is not None:
             self._count(f"{self._kind}_memory")
@@ -65,7 +65,7 @@ class EmbeddingCache:
 
 
 def _unstamped(raw: bytes | None) -> bytes | None:
-    """None for what is absent, cut or altered."""
+    """None if the bytes are absent, truncated or altered."""
     if raw is None:
         return None
     stamp, vector = raw[:_STAMP_BYTES], raw[_STAMP_BYTES:]

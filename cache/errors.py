@@ -1,18 +1,18 @@
-"""What goes wrong in this package.
+"""The errors of this package.
 
 CacheError
-├── CacheUnavailable    Redis is away, too slow, or not being asked for a while
-└── TruthUnavailable    what has changed can't be read; whoever asked leaves it to the next reader
+├── CacheUnavailable         Redis is away, too slow, or skipped by the open circuit breaker
+└── ChangeFeedUnavailable    the changes can't be read; the next reader drains them
 """
 
 
 class CacheError(Exception):
-    """The caller goes on without the cache."""
+    """The caller continues without the cache."""
 
 
 class CacheUnavailable(CacheError):
-    """Redis can't be asked now."""
+    """Redis can't be used now."""
 
 
 class ChangeFeedUnavailable(CacheError):
-    """PostgreSQL can't be asked now what has changed."""
+    """The changes can't be read from PostgreSQL now."""

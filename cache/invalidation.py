@@ -1,6 +1,7 @@
-"""Drains: after a change, the tenant's entries that it dooms are dropped, and no other one.
+"""Drains: drop the entries that a tenant's changes invalidate, and no others.
 
-Read what changed, begin, scan, finish: `cache/protocol.py` says why in this order.
+A drain reads the changes, raises the fence, scans, and marks the changes applied;
+`cache/protocol.py` says why in this order.
 """
 
 import secrets
@@ -18,8 +19,8 @@ from cache.redis.store import CacheSnapshot, FillResult, RedisStore
 from cache.registry_replica import N, N_co, RegistryReplica, RegistryReplicas
 
 _REACHED_MAX = 10_000  # tenants; about 3 MB
-_ATTEMPTS_MAX = 8  # at a swap that others keep winning; giving up costs speed only
-DROPS_MAX = 2_000  # entries dropped one by one, 2 ms of Redis; past it a new nonce drops them all
+_ATTEMPTS_MAX = 8  # of one compare-and-swap; giving up costs speed only
+DROPS_MAX = 2_000  # entries dropped singly, 2 ms of Redis; beyond it a new nonce drops all of them
 
 
 class CountEvent(Protocol):
@@ -27,48 +28,50 @@ class CountEvent(Protocol):
 
 
 class ChangeFeed(Protocol[N_co]):
-    """What PostgreSQL knows of changes. Raises `TruthUnavailable`."""
+    """The committed changes in PostgreSQL. Raises `ChangeFeedUnavailable`."""
 
     async def changes_after(self, home: str, partition: str, revision: int, /) -> N_co | None:
-        """What the partition's changes after the revision did, as far as it matters to the
-        tenant's entries. None if that is forgotten, or more than is worth looking at.
+        """The partition's changes after the revision that can affect the tenant's entries.
+
+        None if they are no longer stored, or too many to read.
         """
 
     async def has_reached(self, revisions: Revisions, /) -> bool:
-        """Whether the database knows these revisions, which Redis has learned from it.
+        """Whether the database has reached these revisions, which it issued before.
 
-        If not, it has gone back and calls its history the same: then it gets another name.
+        If not, the database was restored from an older copy: its history gets a new name.
         """
 
 
 class Invalidation(Generic[N]):
-    """`count` is told drained, dropped (how many entries), renewed, contended, went_back, and away.
+    """`count` receives drained, dropped (with the number of entries), renewed, contended,
+    went_back, and away when Redis or PostgreSQL is unavailable.
 
-    observe_s: is told how long each drain took, waiting for its turn included.
+    observe_s: receives the duration of each drain, including the wait for the drain lock.
     """
 
     def __init__(
         self,
         store: RedisStore,
-        mirrors: RegistryReplicas[N],
-        truth: ChangeFeed[N],
+        replicas: RegistryReplicas[N],
+        change_feed: ChangeFeed[N],
         count: CountEvent,
         observe_s: Callable[[float], None],
         *,
         drops_max: int = DROPS_MAX,
     ) -> None:
         self._store = store
-        self._mirrors = mirrors
-        self._truth = truth
+        self._replicas = replicas
+        self._change_feed = change_feed
         self._count = count
         self._observe_s = observe_s
         self._drops_max = drops_max
         self._reached: LRUCache[str, bytes] = LRUCache(_REACHED_MAX)
 
     async def drain(self, home: str, revisions: Revisions) -> None:
-        """Drop the tenant's entries that the changes up to `revisions` doom.
+        """Drop the tenant's entries that the changes up to `revisions` invalidate.
 
-        If Redis or PostgreSQL can't be asked, it is left to whoever drains next.
+        If Redis or PostgreSQL is unavailable, the next drain does it.
         """
         started_s = time.perf_counter()
         try:
@@ -79,115 +82,118 @@ class Invalidation(Generic[N]):
             self._observe_s(time.perf_counter() - started_s)
 
     async def drain_until_current(self, home: str, revisions: Revisions) -> bool:
-        """Drain, and say whether Redis holds no answer any more that these changes doom.
+        """Drain; True if Redis then holds no answer that these changes invalidate.
 
-        False also while it is away. A state that nobody believes vouches for nothing that is there,
-        so it is made anew with nothing in it.
+        False while Redis is unavailable. A missing or invalid state is reset, which empties the
+        cache.
         """
         await self.drain(home, revisions)
         try:
-            sight = await self._store.lookup(home, revisions.history, "")
-            if sight.state is None:
-                renewed = protocol.reset(sight.server_id, secrets.token_hex(8), revisions)
-                sight = (await self._store.compare_and_swap(sight, renewed)).snapshot
+            snapshot = await self._store.lookup(home, revisions.history, "")
+            if snapshot.state is None:
+                new_state = protocol.reset(snapshot.server_id, secrets.token_hex(8), revisions)
+                snapshot = (await self._store.compare_and_swap(snapshot, new_state)).snapshot
         except CacheError:
             return False
-        return sight.state is not None and not protocol.pending_revisions(sight.state, revisions)
+        return snapshot.state is not None and not protocol.pending_revisions(
+            snapshot.state, revisions
+        )
 
-    async def is_impossible(self, sight: CacheSnapshot, revisions: Revisions) -> bool:
-        """Whether the state has applied changes that the database no longer knows.
+    async def is_impossible(self, snapshot: CacheSnapshot, revisions: Revisions) -> bool:
+        """Whether the state has applied changes that the database no longer has.
 
-        PostgreSQL is asked once for each state that is ahead of the revisions of its reader.
+        PostgreSQL is queried once for each state that is ahead of the reader's revisions.
         """
-        state = sight.state
+        state = snapshot.state
         ahead = protocol.ahead(state, revisions)
-        if not ahead or self._reached.get(sight.home) == sight.encoded_state:
+        if not ahead or self._reached.get(snapshot.home) == snapshot.encoded_state:
             return False
         try:
-            if not await self._truth.has_reached(Revisions(revisions.history, ahead)):
+            if not await self._change_feed.has_reached(Revisions(revisions.history, ahead)):
                 self._count("went_back")
                 return True
         except ChangeFeedUnavailable:
-            return False  # who may be served while PostgreSQL is away has said how old it may be
-        self._reached[sight.home] = sight.encoded_state
+            return False  # while PostgreSQL is away, only callers with a max_staleness get here
+        self._reached[snapshot.home] = snapshot.encoded_state
         return False
 
-    def register_stored(self, home: str, key: str, entry: Entry, filled: FillResult) -> None:
-        """Told of each entry that this worker has stored, so that no drain has to read it."""
-        head = EntryHeader(entry.version, entry.dependencies, entry.question)
-        self._mirrors.get(home).add_stored(key, head, filled)
+    def register_stored(self, home: str, key: str, entry: Entry, fill: FillResult) -> None:
+        """Add an entry that this worker has stored to its replica, so that no drain reads it."""
+        header = EntryHeader(entry.version, entry.dependencies, entry.question)
+        self._replicas.get(home).add_stored(key, header, fill)
 
     async def _drain(self, home: str, revisions: Revisions) -> None:
-        mirror = self._mirrors.get(home)
-        async with mirror.drain_lock:
-            sight = await self._store.lookup(home, revisions.history, "")
-            if await self.is_impossible(sight, revisions):
+        replica = self._replicas.get(home)
+        async with replica.drain_lock:
+            snapshot = await self._store.lookup(home, revisions.history, "")
+            if await self.is_impossible(snapshot, revisions):
                 return
             for _ in range(_ATTEMPTS_MAX):
-                behind = protocol.pending_revisions(sight.state, revisions)
-                if not behind or sight.state is None:
+                pending = protocol.pending_revisions(snapshot.state, revisions)
+                if not pending or snapshot.state is None:
                     return
-                sight = await self._drain_once(mirror, sight, sight.state, behind)
+                snapshot = await self._drain_once(replica, snapshot, snapshot.state, pending)
         self._count("contended")
 
     async def _drain_once(
         self,
-        mirror: RegistryReplica[N],
-        sight: CacheSnapshot,
+        replica: RegistryReplica[N],
+        snapshot: CacheSnapshot,
         state: State,
-        behind: Mapping[str, int],
+        pending: Mapping[str, int],
     ) -> CacheSnapshot:
-        """Returns the tenant's cache as found at the end, to be judged again."""
-        news, begun = [], state
-        for partition in behind:
-            one = await self._truth.changes_after(
-                sight.home, partition, state.progress[partition].applied
+        """One attempt to drain; returns the snapshot after it."""
+        change_sets, begun = [], state
+        for partition in pending:
+            changes = await self._change_feed.changes_after(
+                snapshot.home, partition, state.progress[partition].applied
             )
-            if one is None:
-                return await self._reset_state(sight, state, behind)
-            raised = protocol.raise_fence(begun, Revisions(one.history, {partition: one.revision}))
-            if raised is None:
-                raise ChangeFeedUnavailable("the changes are of another history of the database")
-            begun = raised
-            news.append(one)
-        reached = {one.partition: one.revision for one in news}
-        swap = await self._store.compare_and_swap(sight, begun)
-        if not swap.is_done:
-            return swap.snapshot
-        if not await mirror.refresh(swap.snapshot, begun.nonce):
-            return await self._reset_state(swap.snapshot, begun, reached)
-        doomed = mirror.invalidated(news)
-        if len(doomed) > self._drops_max:
-            return await self._reset_state(swap.snapshot, begun, reached)
-        return await self._mark_applied(mirror, swap.snapshot, begun, reached, doomed)
+            if changes is None:
+                return await self._reset_state(snapshot, state, pending)
+            drained_to = Revisions(changes.history, {partition: changes.revision})
+            fenced = protocol.raise_fence(begun, drained_to)
+            if fenced is None:
+                raise ChangeFeedUnavailable("the changes belong to another history of the database")
+            begun = fenced
+            change_sets.append(changes)
+        reached = {changes.partition: changes.revision for changes in change_sets}
+        cas = await self._store.compare_and_swap(snapshot, begun)
+        if not cas.is_done:
+            return cas.snapshot
+        if not await replica.refresh(cas.snapshot, begun.nonce):
+            return await self._reset_state(cas.snapshot, begun, reached)
+        invalidated = replica.invalidated(change_sets)
+        if len(invalidated) > self._drops_max:
+            return await self._reset_state(cas.snapshot, begun, reached)
+        return await self._mark_applied(replica, cas.snapshot, begun, reached, invalidated)
 
     async def _mark_applied(
         self,
-        mirror: RegistryReplica[N],
-        sight: CacheSnapshot,
+        replica: RegistryReplica[N],
+        snapshot: CacheSnapshot,
         begun: State,
         reached: Mapping[str, int],
-        doomed: Mapping[str, int],
+        invalidated: Mapping[str, int],
     ) -> CacheSnapshot:
         for _ in range(_ATTEMPTS_MAX):
-            finished = protocol.mark_applied(sight.state, begun, reached)
-            if finished is None:
+            new_state = protocol.mark_applied(snapshot.state, begun, reached)
+            if new_state is None:
                 break
-            swap = await self._store.compare_and_swap(sight, finished, drop=doomed)
-            sight = swap.snapshot
-            if swap.is_done:
-                mirror.discard(doomed)
+            cas = await self._store.compare_and_swap(snapshot, new_state, drop=invalidated)
+            snapshot = cas.snapshot
+            if cas.is_done:
+                replica.discard(invalidated)
                 self._count("drained")
-                self._count("dropped", len(doomed))
+                self._count("dropped", len(invalidated))
                 break
-        return sight
+        return snapshot
 
     async def _reset_state(
-        self, sight: CacheSnapshot, state: State, reached: Mapping[str, int]
+        self, snapshot: CacheSnapshot, state: State, reached: Mapping[str, int]
     ) -> CacheSnapshot:
-        """All entries dropped at once, unless the state has moved on since."""
+        """Drop all entries at once, unless the state has changed since."""
         self._count("renewed")
-        applied = {name: one.applied for name, one in state.progress.items()}
+        applied = {name: progress.applied for name, progress in state.progress.items()}
         revisions = Revisions(state.history, {**applied, **reached})
-        renewed = protocol.reset(sight.server_id, secrets.token_hex(8), revisions)
-        return (await self._store.compare_and_swap(sight, renewed)).snapshot
+        new_state = protocol.reset(snapshot.server_id, secrets.token_hex(8), revisions)
+        return (await self._store.compare_and_swap(snapshot, new_state)).snapshot

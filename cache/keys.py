@@ -1,11 +1,13 @@
-"""Keys of cached answers: equal just if the answers must be equal at equal revisions."""
+"""Keys of cached answers: equal only if the answers must be equal at equal revisions."""
 
 import hashlib
 
 
 def answer_key(*, tenant: str, scope: bytes, query: bytes, edition: str) -> str:
-    """32 hexadecimal digits from the tenant, the fingerprints of scope and query, and the edition:
-    what names the model, analyser, schema and program, so that a new one never meets an old answer.
+    """32 hexadecimal digits from the tenant, the fingerprints of scope and query, and the edition.
+
+    edition: names the model, analyser, schema and program, so that a change of any of them never
+    meets an old answer.
     """
     digest = hashlib.blake2b(digest_size=16)
     for part in (tenant.encode(), scope, query, edition.encode()):

@@ -1,25 +1,27 @@
-"""The rules that keep the cache from ever being stale: pure, without I/O and without a clock.
+"""The rules that keep cached answers from being stale: pure functions without I/O or a clock.
 
-PostgreSQL counts the committed changes of a partition, of a tenant's documents or of what every
-tenant may read: its revision. Redis holds, for each tenant, one state and the entries. Whoever
-changes a state does so by compare-and-swap against the state that it judged, so these rules are the
-whole protocol; `cache/scripts` only compare and store.
+A partition is one tenant's documents, or the documents that every tenant may read. PostgreSQL
+counts the committed changes of each partition: its revision. Redis holds one state and the cached
+entries for each tenant. Every change of a state is a compare-and-swap against the state that the
+caller read, so these rules are the whole protocol; `cache/redis/scripts` only compare and store.
 
 Why no answer is stale at revision r of a partition:
-  1. A commit raises the revision; a reader learns r from PostgreSQL after its request came in.
-  2. A drain reads the changes (applied, R] and what they made, as of R, sets fence to R, then finds
-     what they doom, then in one step drops that and sets applied to R (`begin`, scan, `finish`).
+  1. A commit raises the revision. A reader reads r from PostgreSQL after its request arrived.
+  2. A drain reads the changes (applied, R] and the rows as of R. It sets fence to R
+     (`raise_fence`), scans for the entries that the changes invalidate, and then drops these
+     entries and sets applied to R in one step (`mark_applied`).
   3. A fill that misses change c read its rows as of a revision < c. If c's drain has begun, the
-     fence refuses the fill; if not, the fill is registered before the scan, which meets it.
-  4. So an entry that is there while applied >= r has survived every change up to r (`may_serve`).
-  5. A Redis that restarted, failed over or lost the state is another process or has no state:
-     both count as none, a new nonce is drawn, and entries of the old one are no entries.
-  6. A database that was restored from an older copy, or failed over to a server without its tail,
-     uses revisions again, in another history. Revisions carry the name of their history. A state of
-     another history counts as none (`believed`); a fill or a drain that has read another history
-     than the state's is refused (`may_fill`, `begin`). So all that goes with one nonce is of one
-     Redis process and of one history, and neither ever goes back.
-Each partition that an entry depends on is a clock of its own in the state; all have to vouch.
+     fence refuses the fill. If not, the fill is registered before the scan, which finds it.
+  4. So an entry that exists while applied >= r has survived every change up to r (`may_serve`).
+  5. A Redis that restarted, failed over or lost the state is another process or has no state. Both
+     count as no state: a new nonce is drawn, and entries of the old nonce are not served.
+  6. A database that was restored from an older copy, or failed over to a server that lacks the last
+     commits, issues the same revisions again in another history. Revisions carry the name of their
+     history. A state of another history counts as no state (`valid_state`). A fill or a drain that
+     read another history than the state's is refused (`may_fill`, `raise_fence`). So everything
+     under one nonce belongs to one Redis process and one history, and neither goes back.
+The state holds the progress of each partition separately; an entry is served only if all partitions
+that it depends on allow it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,27 +32,28 @@ from dataclasses import dataclass, replace
 class Revisions:
     """The revisions of partitions, all read from one history of the database.
 
-    history: its name, another one wherever a revision may be used again; see index/migrations/0019.
+    history: its name; it changes whenever a revision may be reused, see index/migrations/0019.
     """
 
     history: str
     by_partition: Mapping[str, int]
 
     def of(self, partitions: Iterable[str]) -> "Revisions":
-        """The revisions of these partitions alone."""
+        """The revisions of only these partitions."""
         return Revisions(self.history, {name: self.by_partition[name] for name in partitions})
 
-    def reach(self, wanted: "Revisions") -> bool:
-        """Whether each of the wanted revisions is one of these or lies before it."""
-        known = self.by_partition
-        return self.history == wanted.history and all(
-            known.get(name, -1) >= at for name, at in wanted.by_partition.items()
+    def reach(self, required: "Revisions") -> bool:
+        """Whether these revisions are at or past each of the required ones, in the same history."""
+        by_partition = self.by_partition
+        return self.history == required.history and all(
+            by_partition.get(name, -1) >= revision
+            for name, revision in required.by_partition.items()
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionProgress:
-    """How far the invalidation of one partition's changes has come.
+    """The progress of the invalidation of one partition's changes.
 
     fence:   the revision whose invalidation has begun.
     applied: the revision up to which it is complete; never above fence.
@@ -62,12 +65,12 @@ class PartitionProgress:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Of one tenant's entries, on one Redis process and in one history of the database.
+    """The state of one tenant's entries, on one Redis process and in one history of the database.
 
-    run:      the name of the server that it was made on, another one after each promotion.
-    nonce:    drawn anew whenever the state is made; entries carry it.
-    history:  that the revisions are of.
-    progress: of each partition that entries may depend on.
+    server_id: the server that the state was created on; it changes at each start and promotion.
+    nonce:     drawn anew at each reset; entries carry it.
+    history:   the history that the revisions belong to.
+    progress:  by partition that entries may depend on.
     """
 
     server_id: str
@@ -78,134 +81,143 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class EntryVersion:
-    """What makes a cached answer one of a state's.
+    """The nonce and the revisions under which a cached answer was stored.
 
-    nonce: of the state that it was filled under.
-    as_of: the revision of each partition that the answer was computed from: what it depends on.
+    nonce: of the state at the fill.
+    as_of: the revision that the answer was computed at, of each partition that it depends on.
     """
 
     nonce: str
     as_of: Revisions
 
 
-def valid_state(state: State | None, run: str, history: str) -> State | None:
-    """The state, unless it was made on another server or in another history than the reader's.
+def valid_state(state: State | None, server_id: str, history: str) -> State | None:
+    """The state, or None if it belongs to another server or history than the reader's.
 
-    What it says may have been lost since, by Redis or by the database.
+    Redis or the database may have lost changes since such a state was written.
     """
-    is_known = state is not None and (state.server_id, state.history) == (run, history)
-    return state if is_known else None
+    is_valid = state is not None and (state.server_id, state.history) == (server_id, history)
+    return state if is_valid else None
 
 
-def reset(run: str, nonce: str, revisions: Revisions) -> State:
-    """A new state; `revisions` were read from PostgreSQL before, so nothing older can be filled."""
-    progress = {name: PartitionProgress(at, at) for name, at in revisions.by_partition.items()}
-    return State(run, nonce, revisions.history, progress)
+def reset(server_id: str, nonce: str, revisions: Revisions) -> State:
+    """A new state at `revisions`, read from PostgreSQL before, so that it accepts no older fill."""
+    progress = {
+        name: PartitionProgress(revision, revision)
+        for name, revision in revisions.by_partition.items()
+    }
+    return State(server_id, nonce, revisions.history, progress)
 
 
 def with_partitions(state: State, revisions: Revisions) -> State:
-    """The state with those partitions too; until now nothing that depends on them was filled.
+    """The state with these partitions added; no entry that depends on them was filled before.
 
     As for a reset, `revisions` were read from PostgreSQL before.
     """
     new = {
-        name: PartitionProgress(at, at)
-        for name, at in revisions.by_partition.items()
+        name: PartitionProgress(revision, revision)
+        for name, revision in revisions.by_partition.items()
         if name not in state.progress
     }
     return replace(state, progress={**state.progress, **new}) if new else state
 
 
-def may_serve(state: State | None, mark: EntryVersion | None, revisions: Revisions) -> bool:
-    """Whether an answer with this mark is right at `revisions`, of all that it depends on."""
+def may_serve(state: State | None, version: EntryVersion | None, revisions: Revisions) -> bool:
+    """Whether an answer of this version is correct at `revisions`, which name all it depends on."""
     return (
         state is not None
-        and mark is not None
-        and mark.nonce == state.nonce
+        and version is not None
+        and version.nonce == state.nonce
         and all(
-            name in state.progress and state.progress[name].applied >= at
-            for name, at in revisions.by_partition.items()
+            name in state.progress and state.progress[name].applied >= revision
+            for name, revision in revisions.by_partition.items()
         )
     )
 
 
-def valid_until(state: State, mark: EntryVersion, revisions: Revisions) -> Revisions:
-    """Up to which an answer that may be served is right: it may be newer than what is drained.
+def valid_until(state: State, version: EntryVersion, revisions: Revisions) -> Revisions:
+    """The revisions up to which an answer that may be served is correct.
 
-    Right as of its rows, and after all that was drained since; each partition by itself.
+    For each partition the greater of the applied revision and the one the answer was computed at.
     """
-    as_of = mark.as_of.by_partition
+    as_of = version.as_of.by_partition
     return Revisions(
         state.history,
         {
-            name: max(state.progress[name].applied, as_of.get(name, at))
-            for name, at in revisions.by_partition.items()
+            name: max(state.progress[name].applied, as_of.get(name, revision))
+            for name, revision in revisions.by_partition.items()
         },
     )
 
 
-def may_fill(state: State | None, mark: EntryVersion) -> bool:
-    """Whether an answer computed as of `mark.as_of`, begun under `mark.nonce`, may be stored.
+def may_fill(state: State | None, version: EntryVersion) -> bool:
+    """Whether an answer computed at `version.as_of` under `version.nonce` may be stored.
 
-    It was computed after the state was judged, perhaps on a connection that leads elsewhere.
+    The history is compared because the answer may come from another database server than the state.
     """
     return (
         state is not None
-        and state.nonce == mark.nonce
-        and state.history == mark.as_of.history
+        and state.nonce == version.nonce
+        and state.history == version.as_of.history
         and all(
-            name in state.progress and state.progress[name].fence <= at
-            for name, at in mark.as_of.by_partition.items()
+            name in state.progress and state.progress[name].fence <= revision
+            for name, revision in version.as_of.by_partition.items()
         )
     )
 
 
 def pending_revisions(state: State | None, revisions: Revisions) -> Mapping[str, int]:
-    """Those of the revisions that have changes to drain; without a state nothing is served."""
+    """The revisions whose changes are not drained yet; empty without a state."""
     progress = {} if state is None else state.progress
     return {
-        name: at
-        for name, at in revisions.by_partition.items()
-        if name in progress and progress[name].applied < at
+        name: revision
+        for name, revision in revisions.by_partition.items()
+        if name in progress and progress[name].applied < revision
     }
 
 
 def ahead(state: State | None, revisions: Revisions) -> Mapping[str, int]:
-    """What the state has applied beyond the revisions: since they were read, or the database has
-    gone back without another name for its history.
+    """The applied revisions that are greater than the given ones.
+
+    Either they were applied after `revisions` was read, or the database was restored from an older
+    copy and kept the name of its history.
     """
     progress = {} if state is None else state.progress
     return {
         name: progress[name].applied
-        for name, at in revisions.by_partition.items()
-        if name in progress and progress[name].applied > at
+        for name, revision in revisions.by_partition.items()
+        if name in progress and progress[name].applied > revision
     }
 
 
 def raise_fence(state: State, revisions: Revisions) -> State | None:
-    """From here on, no fill that misses a change up to `revisions` is accepted.
+    """The state that refuses every fill that misses a change up to `revisions`.
 
-    None if they are of another history: what was read says nothing of the state's entries.
+    None if `revisions` belong to another history than the state's.
     """
     if revisions.history != state.history:
         return None
     raised = {
-        name: replace(state.progress[name], fence=max(state.progress[name].fence, at))
-        for name, at in revisions.by_partition.items()
+        name: replace(state.progress[name], fence=max(state.progress[name].fence, revision))
+        for name, revision in revisions.by_partition.items()
     }
     return replace(state, progress={**state.progress, **raised})
 
 
 def mark_applied(state: State | None, begun: State, revisions: Mapping[str, int]) -> State | None:
-    """All that the changes (begun's applied, revisions] doom is dropped in the step that stores it.
+    """The state with `revisions` applied; the caller drops the entries in the same step.
 
-    None if `state` has moved on since `begun`, so that what was found may not be all there is.
+    begun: the state after `raise_fence`, before the scan.
+    None if `state` has changed since `begun`, so that the scan may have missed entries.
     """
     if state is None or state.nonce != begun.nonce:
         return None
-    for name, at in revisions.items():
-        now = state.progress[name]
-        if now.applied != begun.progress[name].applied or now.fence < at:
+    for name, revision in revisions.items():
+        current = state.progress[name]
+        if current.applied != begun.progress[name].applied or current.fence < revision:
             return None
-    applied = {name: replace(state.progress[name], applied=at) for name, at in revisions.items()}
+    applied = {
+        name: replace(state.progress[name], applied=revision)
+        for name, revision in revisions.items()
+    }
     return replace(state, progress={**state.progress, **applied})

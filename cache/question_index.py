@@ -1,4 +1,4 @@
-"""The answered questions of one tenant, in memory, by family: which lie nearest to a new one."""
+"""The answered questions of one tenant in memory, searched by similarity within a family."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ _ROWS_MIN = 8  # a family's first matrix; it doubles as it grows
 
 
 class QuestionIndex:
-    """Questions of different families never meet: something else in their keys differs."""
+    """Questions are compared only within a family: the rest of their requests is equal."""
 
     def __init__(self) -> None:
         self._families: dict[str, _Family] = {}
@@ -22,14 +22,14 @@ class QuestionIndex:
         return len(self._family_of)
 
     def add(self, key: str, question_record: bytes) -> None:
-        """Replaces what lay under the key; a record that can't be read only takes it away."""
+        """Replace the key's question; an unreadable record only removes it."""
         self.discard(key)
-        asked = cached_question.decode(question_record)
-        if asked is None:
+        question = cached_question.decode(question_record)
+        if question is None:
             return
-        family = self._families.setdefault(asked.family, _Family())
-        if family.add(key, asked):
-            self._family_of[key] = asked.family
+        family = self._families.setdefault(question.family, _Family())
+        if family.add(key, question):
+            self._family_of[key] = question.family
 
     def discard(self, key: str) -> None:
         name = self._family_of.pop(key, None)
@@ -47,32 +47,32 @@ class QuestionIndex:
 
         Ties go to the lesser key.
         """
-        found = self._families.get(family)
-        return found.nearest(vector, limit) if found is not None else []
+        questions = self._families.get(family)
+        return questions.nearest(vector, limit) if questions is not None else []
 
 
 @dataclass(slots=True)
 class _Family:
-    """Row n of the matrix is of the question keys[n], texts[n]; rows past them are free."""
+    """Row n of the matrix is the vector of keys[n] and texts[n]; further rows are free."""
 
     keys: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     matrix: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
-    def add(self, key: str, asked: CachedQuestion) -> bool:
-        """False for a vector of another width than the others': another judge's."""
+    def add(self, key: str, question: CachedQuestion) -> bool:
+        """False if the vector's dimensions differ from the others': another model made it."""
         if not self.keys:
-            self.matrix = np.empty((_ROWS_MIN, len(asked.vector)), np.float32)
-        if len(asked.vector) != self.matrix.shape[1]:
+            self.matrix = np.empty((_ROWS_MIN, len(question.vector)), np.float32)
+        if len(question.vector) != self.matrix.shape[1]:
             return False
         row = len(self.keys)
         if row == len(self.matrix):
             self.matrix = np.vstack((self.matrix, np.empty_like(self.matrix)))
-        self.matrix[row] = asked.vector
+        self.matrix[row] = question.vector
         self.rows[key] = row
         self.keys.append(key)
-        self.texts.append(asked.text)
+        self.texts.append(question.text)
         return True
 
     def discard(self, key: str) -> None:
@@ -92,5 +92,5 @@ class _Family:
             rows = np.flatnonzero(similar >= least)
         else:
             rows = np.arange(len(similar))
-        found = [(self.keys[row], float(similar[row]), self.texts[row]) for row in rows]
-        return sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
+        matches = [(self.keys[row], float(similar[row]), self.texts[row]) for row in rows]
+        return sorted(matches, key=lambda match: (-match[1], match[0]))[:limit]

@@ -1,12 +1,12 @@
-"""How much each may ask for: token buckets, shared by all workers while Redis is there.
+"""Rate limits: token buckets, shared by all workers while Redis is available.
 
-A worker takes some tokens from a bucket before it needs them, as many as it lately spent in half a
-second, so a request waits for Redis only where few come. Nothing is spent twice; what lies unspent
-for a second is given up.
+A worker prefetches tokens from a bucket, about as many as it spent in the last half second, so a
+request waits for Redis only if requests are rare. No token is spent twice; tokens that are unspent
+for a second are discarded.
 
-While Redis is away each worker fills a bucket of its own: what all allow together is then more, by
-the number of workers, and nobody is refused for want of Redis. All that a worker does in the name
-of one bucket goes through one `Hand`, so that its own bucket is one as well.
+While Redis is unavailable each worker uses a local bucket: the workers together then allow more, by
+their number, and no request is refused because Redis is missing. All uses of one bucket in a worker
+go through one `LocalTokens`, so that the worker has one local bucket too.
 """
 
 import asyncio
@@ -18,16 +18,18 @@ from weakref import WeakValueDictionary
 
 from cache.errors import CacheUnavailable
 
-HANDFUL_S = 0.1  # how long a handful lasts at the full rate: a starting value, not measured
-_AHEAD_S = 0.5  # for which a worker takes what it spends
-_UNSPENT_S = 1.0
-_GROWTH_MAX = 2.0  # of what is taken, to what was spent: two who come at once make no flood
-_NEARLY = 1e-6  # parts of a token add up to not quite one
+HANDFUL_S = 0.1  # the duration of one batch at the full rate: a starting value, not measured
+_AHEAD_S = 0.5  # of spending, for which a worker prefetches
+_UNSPENT_S_MAX = 1.0
+_GROWTH_MAX = (
+    2.0  # prefetched tokens per token spent: bounds the effect of two simultaneous requests
+)
+_NEARLY = 1e-6  # fractions of a token may add up to slightly less than one
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """per_s: tokens that come a second; size: that a bucket holds."""
+    """per_s: tokens added a second; size: tokens that a bucket holds."""
 
     per_s: float
     size: int
@@ -39,7 +41,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class TakenTokens:
-    """How many tokens were taken, how many are left, and in how many seconds there will be one."""
+    """How many tokens were taken, how many are left, and the seconds until one is available."""
 
     tokens: int
     left: int
@@ -54,19 +56,19 @@ class TokenBuckets(Protocol):
 
 
 class LocalTokens:
-    """A worker's tokens of one bucket.
+    """A worker's prefetched tokens of one bucket.
 
-    left: in the bucket when somebody last looked; wait_s: until there will be one, 0 if there is.
+    left: tokens in the bucket at the last fetch; wait_s: until one is available, 0 if one is.
     """
 
     __slots__ = (
-        "__weakref__", "_asking", "_bucket", "_fetched", "_spent", "_taken_at_s", "_waiting",
+        "__weakref__", "_bucket", "_fetched", "_fetching", "_spent", "_taken_at_s", "_waiting",
         "left", "tokens", "wait_s",
     )  # fmt: skip
 
     def __init__(self, bucket: "_Bucket") -> None:
         self._bucket = bucket
-        self._asking: asyncio.Task[None] | None = None
+        self._fetching: asyncio.Task[None] | None = None
         self._taken_at_s = -math.inf
         self._fetched = self._spent = self._waiting = 0
         self.tokens = 0
@@ -74,21 +76,21 @@ class LocalTokens:
         self.wait_s = 0.0
 
     def spend(self) -> bool:
-        """Whether there was a token at hand."""
-        if self.tokens <= 0 or self._bucket.clock_s() - self._taken_at_s > _UNSPENT_S:
+        """Spend a prefetched token; False if there is none."""
+        if self.tokens <= 0 or self._bucket.clock_s() - self._taken_at_s > _UNSPENT_S_MAX:
             return False
         self.tokens -= 1
         self._spent += 1
-        if 2 * self.tokens < self._fetched > 1 and self._asking is None:
-            self._start_fetch()  # before the last one is spent
+        if 2 * self.tokens < self._fetched > 1 and self._fetching is None:
+            self._start_fetch()  # before the last token is spent
         return True
 
     async def wait(self) -> bool:
-        """Whether there was one in the bucket."""
+        """Fetch and spend a token; False if the bucket has none."""
         self._waiting += 1
         try:
             while True:
-                await asyncio.shield(self._asking or self._start_fetch())
+                await asyncio.shield(self._fetching or self._start_fetch())
                 if self.spend():
                     return True
                 if self.wait_s > 0:
@@ -97,21 +99,21 @@ class LocalTokens:
             self._waiting -= 1
 
     def _start_fetch(self) -> asyncio.Task[None]:
-        self._asking = asyncio.create_task(self._fetch())
-        return self._asking
+        self._fetching = asyncio.create_task(self._fetch())
+        return self._fetching
 
     async def _fetch(self) -> None:
-        """As many as will be spent soon: whoever asks seldom leaves none lying about."""
-        passed_s = self._bucket.clock_s() - self._taken_at_s
-        if passed_s > _UNSPENT_S:
+        """Fetch as many tokens as will be spent soon, at least one."""
+        elapsed_s = self._bucket.clock_s() - self._taken_at_s
+        if elapsed_s > _UNSPENT_S_MAX:
             self.tokens = 0
-        growth = min(_GROWTH_MAX, _AHEAD_S / max(passed_s, _NEARLY))
-        soon = math.ceil(self._spent * growth)
-        wanted = max(1, self._waiting, min(self._bucket.rate.batch_size, soon))
+        growth = min(_GROWTH_MAX, _AHEAD_S / max(elapsed_s, _NEARLY))
+        expected = math.ceil(self._spent * growth)
+        wanted = max(1, self._waiting, min(self._bucket.rate.batch_size, expected))
         try:
             taken = await self._bucket.take(wanted)
         finally:
-            self._asking = None
+            self._fetching = None
         self.tokens += taken.tokens
         self._fetched, self._spent = taken.tokens, 0
         self.left, self.wait_s = taken.left, taken.wait_s
@@ -119,27 +121,27 @@ class LocalTokens:
 
 
 class RateLimiter:
-    """The buckets of one kind, each beside the other things of its tenant in Redis."""
+    """The buckets of one rate limit; each is stored under its tenant's hash tag in Redis."""
 
     def __init__(
         self, buckets: TokenBuckets, rate: RateLimit, clock_s: Callable[[], float]
     ) -> None:
         self._buckets = buckets
         self._clock_s = clock_s
-        self._hands: WeakValueDictionary[tuple[str, str], LocalTokens] = WeakValueDictionary()
+        self._tokens: WeakValueDictionary[tuple[str, str], LocalTokens] = WeakValueDictionary()
         self.rate = rate
 
     def local_tokens(self, home: str, name: str) -> LocalTokens:
-        """The same one for the same bucket, while the caller or another one holds it."""
-        hand = self._hands.get((home, name))
-        if hand is None:
+        """The bucket's `LocalTokens`, the same object while any caller holds it."""
+        tokens = self._tokens.get((home, name))
+        if tokens is None:
             bucket = _Bucket(self._buckets, home, name, self.rate, self._clock_s)
-            hand = self._hands[home, name] = LocalTokens(bucket)
-        return hand
+            tokens = self._tokens[home, name] = LocalTokens(bucket)
+        return tokens
 
 
 class _Bucket:
-    """One bucket in Redis, and the one that stands in for it while Redis is away."""
+    """One bucket in Redis, and the local one that replaces it while Redis is unavailable."""
 
     def __init__(
         self,
@@ -154,20 +156,23 @@ class _Bucket:
         self._name = name
         self.rate = rate
         self.clock_s = clock_s
-        self._own = float(rate.size)
-        self._own_at_s = clock_s()
+        self._local_tokens = float(rate.size)
+        self._local_at_s = clock_s()
 
     async def take(self, wanted: int) -> TakenTokens:
         try:
             return await self._buckets.take_tokens(self._home, self._name, self.rate, wanted)
         except CacheUnavailable:
-            return self._take_own(wanted)
+            return self._take_locally(wanted)
 
-    def _take_own(self, wanted: int) -> TakenTokens:
+    def _take_locally(self, wanted: int) -> TakenTokens:
         now_s = self.clock_s()
-        came = (now_s - self._own_at_s) * self.rate.per_s
-        self._own, self._own_at_s = min(float(self.rate.size), self._own + came), now_s
-        taken = min(wanted, int(self._own + _NEARLY))
-        self._own -= taken
-        wait_s = 0.0 if self._own >= 1 else (1 - self._own) / self.rate.per_s
-        return TakenTokens(taken, int(self._own), wait_s)
+        added = (now_s - self._local_at_s) * self.rate.per_s
+        self._local_tokens, self._local_at_s = (
+            min(float(self.rate.size), self._local_tokens + added),
+            now_s,
+        )
+        taken = min(wanted, int(self._local_tokens + _NEARLY))
+        self._local_tokens -= taken
+        wait_s = 0.0 if self._local_tokens >= 1 else (1 - self._local_tokens) / self.rate.per_s
+        return TakenTokens(taken, int(self._local_tokens), wait_s)

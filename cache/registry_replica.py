@@ -1,8 +1,8 @@
-"""What one worker knows of a tenant's registry: only what others have stored is fetched.
+"""A worker's replica of a tenant's registry; it fetches only what other workers have stored.
 
-A registry's numbers only rise, and all that it lists after a number comes in atomic looks, so a
-mirror that is refreshed after a drain's `begin` lacks nothing that the drain has to meet. It may
-know entries that have gone since: to drop them once more does no harm.
+The sequence numbers of a registry only rise, and each page of records is read atomically, so a
+replica that is refreshed after a drain's `raise_fence` lacks no entry that the drain must find. It
+may hold entries that are gone already: dropping them again does no harm.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from cache.question_index import QuestionIndex
 from cache.redis.codec import EntryHeader
 from cache.redis.store import CacheSnapshot, FillResult, RedisStore
 
-ENTRIES_MAX = 100_000  # of all mirrors together; measured 3 to 5 kB each, so up to 500 MB
-_TURN_ENTRIES = 20  # learned or forgotten in one turn of the loop; about a millisecond
-_GONE_MIN = 100  # entries that have gone: as many as are left, and this, and the mirror starts anew
+ENTRIES_MAX = 100_000  # of all replicas together; measured 3 to 5 kB each, so up to 500 MB
+_TURN_ENTRIES = 20  # added or discarded in one turn of the event loop; about a millisecond
+_GONE_MIN = 100  # a replica restarts if its gone entries exceed the remaining ones by this many
 
 
 class ChangeSet(Protocol):
-    """What the changes of a partition up to a revision did, as of it."""
+    """The effects of a partition's changes up to a revision, read at that revision."""
 
     @property
     def history(self) -> str: ...
@@ -39,66 +39,66 @@ N_contra = TypeVar("N_contra", bound=ChangeSet, contravariant=True)
 
 
 class DependencyIndex(Protocol[N_contra]):
-    """All entries of one tenant, by what each depends on; what is no record is always doomed."""
+    """All entries of one tenant, by their dependencies; an unreadable one is always invalidated."""
 
     def add(self, key: str, record: bytes, /) -> None: ...
     def discard(self, key: str, /) -> None: ...
-    def invalidated(self, news: N_contra, /) -> Collection[str]: ...
+    def invalidated(self, changes: N_contra, /) -> Collection[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _ReplicaRecord:
-    """as_of: None of what can't be read."""
+    """as_of: None if the entry's header is unreadable."""
 
     sequence: int
     as_of: Revisions | None
 
 
 class RegistryReplica(Generic[N]):
-    """Of one tenant, under one nonce at a time.
+    """The replica of one tenant's registry, under one nonce at a time.
 
-    turn:     of those who drain; whoever has waited for it mostly finds its change drained.
-    families: the questions that the entries answer.
+    drain_lock: serialises drains; a drain that has waited for it mostly finds its change drained.
+    questions:  the questions that the entries answer.
     """
 
-    def __init__(self, store: RedisStore, new_watch: Callable[[], DependencyIndex[N]]) -> None:
+    def __init__(self, store: RedisStore, new_index: Callable[[], DependencyIndex[N]]) -> None:
         self.drain_lock = asyncio.Lock()
         self._reading = asyncio.Lock()
         self._store = store
-        self._new_watch = new_watch
+        self._new_index = new_index
         self._nonce = ""
         self._after = 0
-        self._known: dict[str, _ReplicaRecord] = {}
+        self._records: dict[str, _ReplicaRecord] = {}
         self._dropped: dict[str, int] = {}
-        self._watch = new_watch()
+        self._index = new_index()
         self.questions = QuestionIndex()
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._records)
 
-    async def refresh(self, sight: CacheSnapshot, nonce: str) -> bool:
-        """Learn what was registered since; False if the registry is lost, or too large to be read.
+    async def refresh(self, snapshot: CacheSnapshot, nonce: str) -> bool:
+        """Add the entries registered since; False if the registry is lost or too large.
 
-        sight: of the server that has to say so. Raises `CacheUnavailable`.
+        snapshot: of the server that must answer. Raises `CacheUnavailable`.
         """
         async with self._reading:
-            return await self._read(sight, nonce)
+            return await self._read(snapshot, nonce)
 
-    async def _read(self, sight: CacheSnapshot, nonce: str) -> bool:
+    async def _read(self, snapshot: CacheSnapshot, nonce: str) -> bool:
         if nonce != self._nonce:
             self._restart(nonce)
-        elif sight.sequence == self._after:
+        elif snapshot.sequence == self._after:
             return True
         while True:
-            page = await self._store.scan(sight, nonce, after=self._after)
+            page = await self._store.scan(snapshot, nonce, after=self._after)
             if page is None or page.count > 2 * self._store.entries_max:
                 self._restart("")
                 return False
-            new = (one for one in page.records if self._is_newer(one.key, one.sequence))
-            for place, listed in enumerate(new):
-                if place % _TURN_ENTRIES == 0:  # whoever asks meanwhile does not wait for the page
+            new = (record for record in page.records if self._is_newer(record.key, record.sequence))
+            for index, record in enumerate(new):
+                if index % _TURN_ENTRIES == 0:  # requests run meanwhile
                     await asyncio.sleep(0)
-                self._add(listed.key, listed.sequence, listed.header)
+                self._add(record.key, record.sequence, record.header)
             if page.records:
                 self._after = page.records[-1].sequence
             if page.is_last and not self._has_too_much(page.count):
@@ -107,108 +107,111 @@ class RegistryReplica(Generic[N]):
             if page.is_last:
                 self._restart(nonce)
 
-    def add_stored(self, key: str, head: EntryHeader, filled: FillResult) -> None:
-        """Learn what this worker has stored, as it does and without reading it again.
+    def add_stored(self, key: str, header: EntryHeader, fill: FillResult) -> None:
+        """Add an entry that this worker has just stored, without reading it from Redis.
 
-        Else what came in a minute would be learned at the next change, by whoever waits for it.
+        Otherwise the next drain would have to read all entries stored since the last one.
         """
-        if self._reading.locked():  # by whom it is met now, or the next time
+        if self._reading.locked():  # this refresh or the next one reads the entry
             return
-        if head.version.nonce != self._nonce:
-            if filled.sequence > 1:  # nobody has needed the others so far
+        if header.version.nonce != self._nonce:
+            if fill.sequence > 1:  # the next drain reads the entries before it
                 return
-            self._restart(head.version.nonce)
-        if self._is_newer(key, filled.sequence):
-            self._add(key, filled.sequence, head)
-        if filled.sequence == self._after + 1:  # none of another worker lies between
-            self._after = filled.sequence
-        for name in filled.removed:
-            known = self._known.get(name)
-            if known is not None and known.sequence < filled.sequence:
+            self._restart(header.version.nonce)
+        if self._is_newer(key, fill.sequence):
+            self._add(key, fill.sequence, header)
+        if fill.sequence == self._after + 1:  # no other worker has stored an entry in between
+            self._after = fill.sequence
+        for name in fill.removed:
+            record = self._records.get(name)
+            if record is not None and record.sequence < fill.sequence:
                 self._forget(name)
-        if self._has_too_much(filled.count):
+        if self._has_too_much(fill.count):
             self._restart("")
 
-    def invalidated(self, news: Collection[N]) -> dict[str, int]:
-        """The keys of all entries that the news dooms, but for those that were computed with it,
-        and the number that each is registered by.
+    def invalidated(self, change_sets: Collection[N]) -> dict[str, int]:
+        """The keys of the entries that the changes invalidate, with their sequence numbers.
+
+        An entry that was computed after a change is not invalidated by it.
         """
-        doomed = {}
-        for one in news:
-            for key in self._watch.invalidated(one):
-                known = self._known[key]
-                if _is_older(known.as_of, one) and self._dropped.get(key) != known.sequence:
-                    doomed[key] = known.sequence
-        return doomed
+        invalidated = {}
+        for changes in change_sets:
+            for key in self._index.invalidated(changes):
+                record = self._records[key]
+                if _is_older(record.as_of, changes) and self._dropped.get(key) != record.sequence:
+                    invalidated[key] = record.sequence
+        return invalidated
 
-    def discard(self, doomed: Mapping[str, int]) -> None:
-        """Forget what was dropped, some in each turn of the loop.
+    def discard(self, dropped: Mapping[str, int]) -> None:
+        """Discard dropped entries, a few in each turn of the event loop.
 
-        What was registered again since is another entry, and stays.
+        A key that was registered again since is a new entry, and stays.
         """
         if not self._dropped:
             asyncio.get_running_loop().call_soon(self._discard_some)
-        self._dropped.update(doomed)
+        self._dropped.update(dropped)
 
     def _discard_some(self) -> None:
         for _ in range(min(_TURN_ENTRIES, len(self._dropped))):
-            key, number = self._dropped.popitem()
-            known = self._known.get(key)
-            if known is not None and known.sequence == number:
+            key, sequence = self._dropped.popitem()
+            record = self._records.get(key)
+            if record is not None and record.sequence == sequence:
                 self._forget(key)
         if self._dropped:
             asyncio.get_running_loop().call_soon(self._discard_some)
 
-    def _is_newer(self, key: str, number: int) -> bool:
-        """Whether nothing newer is known of the key, which another worker may have stored anew."""
-        known = self._known.get(key)
-        return known is None or known.sequence < number
+    def _is_newer(self, key: str, sequence: int) -> bool:
+        """Whether the replica has no record of the key, or an older one."""
+        record = self._records.get(key)
+        return record is None or record.sequence < sequence
 
-    def _add(self, key: str, number: int, head: EntryHeader | None) -> None:
-        """head: None of what can't be read."""
-        self._known[key] = _ReplicaRecord(number, None if head is None else head.version.as_of)
-        self._watch.add(key, b"" if head is None else head.dependencies)
-        self.questions.add(key, b"" if head is None else head.question)
+    def _add(self, key: str, sequence: int, header: EntryHeader | None) -> None:
+        """header: None if it is unreadable."""
+        self._records[key] = _ReplicaRecord(
+            sequence, None if header is None else header.version.as_of
+        )
+        self._index.add(key, b"" if header is None else header.dependencies)
+        self.questions.add(key, b"" if header is None else header.question)
 
     def _forget(self, key: str) -> None:
-        del self._known[key]
-        self._watch.discard(key)
+        del self._records[key]
+        self._index.discard(key)
         self.questions.discard(key)
 
     def _has_too_much(self, count: int) -> bool:
-        """Of what has gone, if the registry holds so many."""
+        """Whether too many of the replica's entries are gone, if the registry holds `count`."""
         return len(self) > 2 * count + _GONE_MIN
 
     def _restart(self, nonce: str) -> None:
         self._nonce = nonce
         self._after = 0
-        self._known = {}
+        self._records = {}
         self._dropped.clear()
-        self._watch = self._new_watch()
+        self._index = self._new_index()
         self.questions = QuestionIndex()
 
 
 class RegistryReplicas(Generic[N]):
-    """Of the tenants that this worker looked after most recently."""
+    """The replicas of the tenants that this worker has used most recently."""
 
-    def __init__(self, store: RedisStore, new_watch: Callable[[], DependencyIndex[N]]) -> None:
+    def __init__(self, store: RedisStore, new_index: Callable[[], DependencyIndex[N]]) -> None:
         self._store = store
-        self._new_watch = new_watch
+        self._new_index = new_index
         size_max = max(ENTRIES_MAX, 3 * store.entries_max)
-        self._mirrors: LRUCache[str, RegistryReplica[N]] = LRUCache(size_max, getsizeof=_weight)
+        self._replicas: LRUCache[str, RegistryReplica[N]] = LRUCache(size_max, getsizeof=_weight)
 
     def get(self, home: str) -> RegistryReplica[N]:
-        """The tenant's, weighed as it is now: the others make room for it."""
-        mirror = self._mirrors.pop(home, None) or RegistryReplica(self._store, self._new_watch)
-        self._mirrors[home] = mirror
-        return mirror
+        """The tenant's replica; putting it back weighs it anew, and may evict others."""
+        replica = self._replicas.pop(home, None) or RegistryReplica(self._store, self._new_index)
+        self._replicas[home] = replica
+        return replica
 
 
-def _is_older(as_of: Revisions | None, news: ChangeSet) -> bool:
+def _is_older(as_of: Revisions | None, changes: ChangeSet) -> bool:
     if as_of is None:
         return True
-    return as_of.by_partition.get(news.partition, news.revision) < news.revision
+    return as_of.by_partition.get(changes.partition, changes.revision) < changes.revision
 
 
-def _weight(mirror: RegistryReplica[N]) -> int:
-    return len(mirror) + 1
+def _weight(replica: RegistryReplica[N]) -> int:
+    return len(replica) + 1

@@ -1,8 +1,8 @@
-"""Reads revisions from the truth: one statement for all who wait, begun after the last one came.
+"""Reads revisions from PostgreSQL: one statement for all waiting requests.
 
-The order that makes it right: (1) a request arrives and joins the batch that has not begun;
-(2) the statement under way, if any, ends; (3) that batch's statement begins. So no request gets a
-revision that was read before it asked.
+The order that makes it correct: (1) a request arrives and joins the batch that has not begun;
+(2) the running statement, if any, ends; (3) the batch's statement begins. So no request gets a
+revision that was read before it arrived.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from cachetools import LRUCache
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-REMEMBERED_MAX = 100_000  # tenants; about 20 MB, and 20 more for each that changes all the time
-_EARLIER_MAX = 8  # answers of the truth about one tenant: a starting value, not measured
+REMEMBERED_MAX = 100_000  # tenants; about 20 MB, more if they change all the time
+_VALUES_MAX = 8  # values kept of one tenant: a starting value, not measured
 
 
 class RevisionSource(Protocol[T_co]):
@@ -23,18 +23,18 @@ class RevisionSource(Protocol[T_co]):
 
 
 class RevisionReader(Generic[T]):
-    """T is whatever the truth says of one tenant; of an unknown tenant it says nothing."""
+    """T is the value that the source returns for a tenant; it omits unknown tenants."""
 
-    def __init__(self, truth: RevisionSource[T], clock_s: Callable[[], float]) -> None:
-        self._truth = truth
+    def __init__(self, source: RevisionSource[T], clock_s: Callable[[], float]) -> None:
+        self._source = source
         self._clock_s = clock_s
-        # Each with the time at which it was last read; the newest comes last.
-        self._remembered: LRUCache[str, tuple[tuple[float, T], ...]] = LRUCache(REMEMBERED_MAX)
+        # Values with the time of their last read, the newest last.
+        self._values: LRUCache[str, tuple[tuple[float, T], ...]] = LRUCache(REMEMBERED_MAX)
         self._next: _Batch[T] | None = None
         self._runner: asyncio.Task[None] | None = None
 
     async def read(self, tenants: Collection[str]) -> Mapping[str, T]:
-        """What the truth says, read after this call."""
+        """The tenants' values, read after this call."""
         if self._next is None:
             self._next = _Batch()
         waiter = self._next.join(tenants)
@@ -43,24 +43,24 @@ class RevisionReader(Generic[T]):
         return await waiter
 
     def latest(self, tenant: str, age_max_s: float) -> T | None:
-        """What the truth last said of the tenant, if it was read that lately."""
-        history = self._remembered.get(tenant)
+        """The tenant's last value, if it was read within `age_max_s`."""
+        history = self._values.get(tenant)
         if history is None or history[-1][0] < self._clock_s() - age_max_s:
             return None
         return history[-1][1]
 
     def oldest(self, tenants: Collection[str], age_max_s: float) -> Mapping[str, T] | None:
-        """The oldest that the truth said of each within that age; None if one was not read."""
+        """The oldest value of each tenant read within `age_max_s`; None if any tenant has none."""
         begun_after_s = self._clock_s() - age_max_s
-        found = {}
+        values = {}
         for tenant in tenants:
-            for read_at_s, truth in self._remembered.get(tenant, ()):
+            for read_at_s, value in self._values.get(tenant, ()):
                 if read_at_s >= begun_after_s:
-                    found[tenant] = truth
+                    values[tenant] = value
                     break
             else:
                 return None
-        return found
+        return values
 
     async def _run(self) -> None:
         while self._next is not None:
@@ -71,21 +71,21 @@ class RevisionReader(Generic[T]):
     async def _read(self, batch: "_Batch[T]") -> None:
         begun_at_s = self._clock_s()
         try:
-            found = await self._truth.revisions(batch.tenants)
+            values = await self._source.revisions(batch.tenants)
         except Exception as error:
             for waiter in batch.waiting():
                 waiter.set_exception(error)
             return
-        for tenant, truth in found.items():
-            history = self._remembered.get(tenant, ())
-            earlier = history[:-1] if history and history[-1][1] == truth else history
-            self._remembered[tenant] = (*earlier[1 - _EARLIER_MAX :], (begun_at_s, truth))
+        for tenant, value in values.items():
+            history = self._values.get(tenant, ())
+            earlier = history[:-1] if history and history[-1][1] == value else history
+            self._values[tenant] = (*earlier[1 - _VALUES_MAX :], (begun_at_s, value))
         for waiter in batch.waiting():
-            waiter.set_result(found)
+            waiter.set_result(values)
 
 
 class _Batch(Generic[T]):
-    """Those who wait for one statement; each has a future of its own to give up on."""
+    """The requests that wait for one statement; each has its own future, which it may cancel."""
 
     def __init__(self) -> None:
         self.tenants: set[str] = set()

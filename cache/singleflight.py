@@ -1,4 +1,4 @@
-"""One piece of work at a time for each key; whoever asks meanwhile waits for the same outcome."""
+"""Runs one task at a time for each key; concurrent callers share its result."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
@@ -22,9 +22,9 @@ class Singleflight(Generic[T]):
         return len(self._flights)
 
     async def do(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The outcome of `work`, or of the same key's work that is under way.
+        """The result of `work`, or of the key's running work.
 
-        A caller that gives up leaves the work to the others; the last one ends it.
+        Cancelling a caller leaves the work running for the others; the last caller cancels it.
         """
         flight = self._flights.get(key)
         if flight is None:
@@ -36,11 +36,13 @@ class Singleflight(Generic[T]):
         finally:
             flight.waiting -= 1
             if not flight.waiting and not flight.task.done():
-                self._land(key, flight)  # at once: nobody may join what is being ended
+                self._land(
+                    key, flight
+                )  # at once: no caller may join a task that is being cancelled
                 flight.task.cancel()
 
     def _land(self, key: Hashable, flight: _Flight[T]) -> None:
         if self._flights.get(key) is flight:
             del self._flights[key]
         if flight.task.done() and not flight.task.cancelled():
-            flight.task.exception()  # seen, even if every caller has given up
+            flight.task.exception()  # retrieve it, even if every caller has been cancelled

@@ -1,4 +1,4 @@
-"""Stops asking a server that has just failed, and asks again a little later."""
+"""A circuit breaker: skips a server that has just failed, and tries it again after a pause."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ LONGEST_PAUSE_S = 5.0
 
 
 class RedisBreaker:
-    """Open after any failure, for a pause that doubles while failures follow each other."""
+    """Open after any failure, for a pause that doubles with each further failure."""
 
     def __init__(self, clock_s: Callable[[], float]) -> None:
         self._clock_s = clock_s
@@ -22,6 +22,6 @@ class RedisBreaker:
         self._pause_s = FIRST_PAUSE_S
 
     def failed(self) -> None:
-        if not self.is_open:  # calls that were under way together fail together: they count once
+        if not self.is_open:  # concurrent calls that fail together count as one failure
             self._closed_from_s = self._clock_s() + self._pause_s
             self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)

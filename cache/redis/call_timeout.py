@@ -1,16 +1,16 @@
-"""How long a call may take, by what it took and not by when somebody looked."""
+"""A timeout of a call that does not count the event loop's own delay."""
 
 import asyncio
 from types import TracebackType
 
-_LAST_TURNS = 3  # of the loop: in one it reads what has come, in the next ones that is handed on
+_LAST_TURNS = 3  # of the event loop: it reads a reply in the first and delivers it in the next ones
 
 
 class CallTimeout:
-    """`async with` it: raises `TimeoutError` once the time is over and nothing has come by then.
+    """An async context manager that raises `TimeoutError` if no reply has arrived in time.
 
-    A loop that is late runs what is due before it reads what lies there, so that `asyncio.timeout`
-    takes the loop's own delay for the server's.
+    A late event loop runs due timers before it reads sockets, so `asyncio.timeout` would count the
+    loop's own delay as the server's.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -1,7 +1,7 @@
-"""One connection to Redis that all calls share: what each is answered comes in their order.
+"""One connection to Redis that all calls share; replies arrive in the order of the commands.
 
-To lease a connection for each call takes ten times as much of the processor (60 against 6 µs).
-What is long does not belong here: whatever is asked after it has to wait.
+Leasing a connection for each call takes ten times as much processor time (60 against 6 µs).
+A long reply delays all later ones, so such calls use a separate connection.
 """
 
 import asyncio
@@ -18,48 +18,48 @@ from redis.typing import EncodableT
 
 
 class PipelinedConnection:
-    """Dials when it is first asked, and after each end; ends with the client.
+    """Connects at the first call and after each disconnection; closes with the client.
 
-    Calls may take as long as they like: whoever makes one bounds it.
+    Calls have no timeout here: the caller bounds them.
     """
 
     def __init__(self, client: Redis) -> None:
         self._pool = client.connection_pool
-        self._talk: _Connection | None = None
+        self._current: _Connection | None = None
         self._dialling = asyncio.Lock()
 
     async def send(self, *command: EncodableT) -> Any:
         """Raises `RedisError` and `OSError`."""
-        packed = pack_command(command)  # type: ignore[arg-type]  # typed as if all were one word
-        talk = self._open() or await self._connect()
+        packed = pack_command(command)  # type: ignore[arg-type]  # its stub takes a single word
+        connection = self._open() or await self._connect()
         try:
-            return await talk.send(packed)
-        except NotConnected:  # the server has closed it meanwhile: once more
+            return await connection.send(packed)
+        except NotConnected:  # the server has closed the connection: retry once
             return await (await self._connect()).send(packed)
 
     def disconnect(self) -> None:
-        """Believe the connection no longer: whoever waits asks once more, on another one."""
-        talk, self._talk = self._talk, None
-        if talk is not None:
-            talk.close()
+        """Close the connection; waiting calls retry on another one."""
+        connection, self._current = self._current, None
+        if connection is not None:
+            connection.close()
 
     def _open(self) -> "_Connection | None":
-        return None if self._talk is None or self._talk.is_over else self._talk
+        return None if self._current is None or self._current.is_over else self._current
 
     async def _connect(self) -> "_Connection":
         async with self._dialling:
-            talk = self._open()
-            if talk is None:
+            connection = self._open()
+            if connection is None:
                 leased = await self._pool.get_connection()  # type: ignore[no-untyped-call]
-                talk = self._talk = _Connection(self._pool, leased)
-            return talk
+                connection = self._current = _Connection(self._pool, leased)
+            return connection
 
 
 class _Connection:
-    """From dialling to the end; `_waiting` holds a future for each answer to come."""
+    """One connection until it ends; `_waiting` holds a future for each pending reply."""
 
     def __init__(self, pool: ConnectionPool, connection: AbstractConnection) -> None:
-        connection.socket_timeout = None  # it is for one call that has a connection to itself
+        connection.socket_timeout = None  # it assumes one call at a time on a connection
         self._pool = pool
         self._connection = connection
         self._waiting: deque[asyncio.Future[Any]] = deque()
@@ -68,34 +68,34 @@ class _Connection:
         self.is_over = False
 
     async def send(self, packed: bytes) -> Any:
-        answer = self._loop.create_future()
-        self._waiting.append(answer)
+        reply = self._loop.create_future()
+        self._waiting.append(reply)
         try:
             await self._connection.send_packed_command((packed,), check_health=False)
-        except BaseException as error:  # which the driver has closed the connection for
-            answer.cancel()
+        except BaseException as error:  # the driver has closed the connection
+            reply.cancel()
             self.close()
-            if isinstance(error, RuntimeError):  # uvloop's, of a transport that has just closed
+            if isinstance(error, RuntimeError):  # uvloop raises it for a closed transport
                 raise NotConnected("the connection has ended") from error
             raise
-        return await answer
+        return await reply
 
     def close(self) -> None:
         self.is_over = True
-        # Not before it has begun: its last act is to free the connection.
+        # In the next turn, after the task has begun: it releases the connection when it ends.
         self._loop.call_soon(self._listening.cancel)
 
     async def _listen(self) -> None:
         try:
             while True:
                 try:
-                    told = await self._connection.read_response(timeout=math.inf)
-                except ResponseError as refusal:
-                    self._resolve_reply(None, refusal)
+                    reply = await self._connection.read_response(timeout=math.inf)
+                except ResponseError as error:
+                    self._resolve_reply(None, error)
                 else:
-                    self._resolve_reply(told, None)
+                    self._resolve_reply(reply, None)
         except (RedisError, OSError):
-            pass  # those who wait are told below
+            pass  # the waiting calls fail below
         finally:
             self.is_over = True
             while self._waiting:
@@ -103,11 +103,11 @@ class _Connection:
             await self._connection.disconnect(nowait=True)
             await self._pool.release(self._connection)
 
-    def _resolve_reply(self, told: Any, error: RedisError | None) -> None:
+    def _resolve_reply(self, reply: Any, error: RedisError | None) -> None:
         waiting = self._waiting.popleft()
-        if waiting.done():  # given up
+        if waiting.done():  # the caller has given up
             return
         if error is None:
-            waiting.set_result(told)
+            waiting.set_result(reply)
         else:
             waiting.set_exception(error)

@@ -1,6 +1,6 @@
-"""Redis as this package sees it (L2): look at an entry, swap a state, fill, list what there is.
+"""The cache in Redis (L2): look up an entry, swap a state, fill, scan the registry.
 
-All keys of a tenant share its hash tag, so that they lie on one node of a Redis Cluster.
+All keys of a tenant share its hash tag, so that they are on one node of a Redis Cluster.
 Every call may raise `CacheUnavailable`.
 """
 
@@ -25,21 +25,22 @@ from cache.redis.call_timeout import CallTimeout
 from cache.redis.codec import Entry, EntryHeader
 from cache.redis.pipelined_connection import PipelinedConnection
 
-PAGE_ENTRIES = 200  # half a megabyte, a few milliseconds of whoever reads it
-_HEAD_BYTES = 512
-_SCANNED = 1_000  # keys that one look passes over: less than a millisecond of Redis
-_MAGIC = re.compile(r"[][*?^\\]")  # what a pattern takes for more than itself
-_PLAIN = r"\\\g<0>"
-_CLAIM_MS = 2_000  # for which others wait for whoever computes an answer, should it not come back
+PAGE_ENTRIES = 200  # half a megabyte, a few milliseconds of its reader
+_HEADER_BYTES = 512
+_SCAN_COUNT = 1_000  # keys per SCAN call: less than a millisecond of Redis
+_GLOB_CHARACTERS = re.compile(r"[][*?^\\]")
+_ESCAPED = r"\\\g<0>"
+_FILL_LOCK_MS = 2_000  # bounds the wait of other processes if the lock's owner dies
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSnapshot:
-    """A tenant's cache at one instant: the process, the state as stored, and one entry.
+    """A tenant's cache at one instant: the server, the encoded state, and one entry.
 
-    history:  of the database, that the reader has read its revisions from.
-    claimant: who is computing the entry; empty if it is there, or if nobody was asked for.
-    number:   the greatest that the registry has given, if that was asked for and is known.
+    history:         of the database that the reader has read its revisions from.
+    fill_lock_owner: the token of the process that computes the entry; empty if the entry exists or
+                     no lock was requested.
+    sequence:        the greatest sequence number of the registry, if known.
     """
 
     home: str
@@ -57,7 +58,7 @@ class CacheSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class CasResult:
-    """Whether it was done, and the tenant's cache as it is now (no entry is looked at)."""
+    """Whether the swap was done, and the tenant's cache after it, without an entry."""
 
     is_done: bool
     snapshot: CacheSnapshot
@@ -65,8 +66,8 @@ class CasResult:
 
 @dataclass(frozen=True, slots=True)
 class FillResult(CasResult):
-    """Whether an entry was stored; if so, its number in the registry, how many that holds now, and
-    the names that have left it.
+    """Whether an entry was stored; if so, its sequence number, the size of the registry, and the
+    names that were removed from it.
     """
 
     sequence: int = 0
@@ -76,7 +77,7 @@ class FillResult(CasResult):
 
 @dataclass(frozen=True, slots=True)
 class RegistryRecord:
-    """One of the registry: None instead of the head of what has gone, or can't be read."""
+    """A record of the registry; its header is None if the entry is gone or unreadable."""
 
     key: str
     sequence: int
@@ -85,9 +86,10 @@ class RegistryRecord:
 
 @dataclass(frozen=True, slots=True)
 class RegistryPage:
-    """What a registry holds after a number, by number, and of how many.
+    """The records of a registry after a sequence number, in order.
 
-    is_last: whether that is all; last: the greatest number that was ever given.
+    count: of all records; is_last: whether no record follows.
+    sequence_last: the greatest number ever assigned.
     """
 
     records: list[RegistryRecord]
@@ -97,9 +99,9 @@ class RegistryPage:
 
 
 class RedisStore:
-    """budget_s bounds each call; lifetime_s bounds how long an entry takes up memory.
+    """budget_s bounds each call; lifetime_s bounds the life of an entry.
 
-    entries_max: of one tenant; what was not used for longest makes room. page_entries: of a scan.
+    entries_max: of one tenant; the least recently used are evicted. page_entries: of a scan.
     """
 
     def __init__(
@@ -124,145 +126,161 @@ class RedisStore:
         scripts = ("look", "swap", "fill", "scan", "drop", "take")
         self._scripts = {name: client.register_script(_script(name)) for name in scripts}
 
-    async def lookup(self, home: str, history: str, key: str, *, claim: str = "") -> CacheSnapshot:
+    async def lookup(
+        self, home: str, history: str, key: str, *, lock_token: str = ""
+    ) -> CacheSnapshot:
         """The tenant's state and the entry under `key`, in one atomic step.
 
         history: that the caller has read its revisions from.
-        claim: the caller's token, if it is going to compute what is not there.
+        lock_token: acquires the fill lock if the entry is absent; empty for no lock.
         """
         names = ("state", key, f"{key}:claim", "entries")
-        run, stored, entry, claimant, number = await self._run(
-            "look", home, names, claim, _CLAIM_MS
+        server_id, state, entry, lock_owner, sequence = await self._run(
+            "look", home, names, lock_token, _FILL_LOCK_MS
         )
         return CacheSnapshot(
             home,
             history,
-            run.decode(),
-            stored or b"",
+            server_id.decode(),
+            state or b"",
             codec.decode_entry(entry),
-            claimant.decode(),
-            _to_sequence(number),
+            lock_owner.decode(),
+            _to_sequence(sequence),
         )
 
     async def compare_and_swap(
-        self, sight: CacheSnapshot, state: State, *, drop: Collection[str] = ()
+        self, snapshot: CacheSnapshot, state: State, *, drop: Collection[str] = ()
     ) -> CasResult:
-        """Replace the state that was seen and drop entries, all or nothing.
+        """Replace the state if it is unchanged since the snapshot, and drop entries, in one step.
 
-        A new nonce empties the registry: entries of the old one are no entries.
+        A new nonce empties the registry.
         """
-        renewed = sight.state is None or sight.state.nonce != state.nonce
-        done, run, stored, *number = await self._run(
+        has_new_nonce = snapshot.state is None or snapshot.state.nonce != state.nonce
+        is_done, server_id, stored_state, *sequence = await self._run(
             "swap",
-            sight.home,
+            snapshot.home,
             ("state", "entries", *drop),
-            sight.server_id,
-            sight.encoded_state,
+            snapshot.server_id,
+            snapshot.encoded_state,
             codec.encode_state(state),
-            state.nonce if renewed else "",
+            state.nonce if has_new_nonce else "",
             self._lifetime_ms(),
             *drop,
         )
-        now = CacheSnapshot(
-            sight.home, sight.history, run.decode(), stored, sequence=_to_sequence(*number)
+        current = CacheSnapshot(
+            snapshot.home,
+            snapshot.history,
+            server_id.decode(),
+            stored_state,
+            sequence=_to_sequence(*sequence),
         )
-        return CasResult(bool(done), now)
+        return CasResult(bool(is_done), current)
 
-    async def fill(self, sight: CacheSnapshot, key: str, entry: Entry, *, claim: str) -> FillResult:
-        """Store and register the entry if the state is still the one seen; ends the claim."""
-        done, run, stored, *listed = await self._run(
+    async def fill(
+        self, snapshot: CacheSnapshot, key: str, entry: Entry, *, lock_token: str
+    ) -> FillResult:
+        """Store and register the entry if the state is unchanged; release the fill lock."""
+        is_done, server_id, stored_state, *registration = await self._run(
             "fill",
-            sight.home,
+            snapshot.home,
             ("state", "entries", key, f"{key}:claim"),
-            sight.server_id,
-            sight.encoded_state,
+            snapshot.server_id,
+            snapshot.encoded_state,
             entry.version.nonce,
             self._lifetime_ms(),
             key,
             codec.encode_entry(entry),
-            claim,
+            lock_token,
             self.entries_max,
         )
-        now = CacheSnapshot(sight.home, sight.history, run.decode(), stored)
-        if not done:
-            return FillResult(False, now)
-        number, count, gone = listed
-        return FillResult(True, now, int(number), count, [name.decode() for name in gone])
+        current = CacheSnapshot(snapshot.home, snapshot.history, server_id.decode(), stored_state)
+        if not is_done:
+            return FillResult(False, current)
+        sequence, count, removed = registration
+        return FillResult(True, current, int(sequence), count, [name.decode() for name in removed])
 
-    async def scan(self, sight: CacheSnapshot, nonce: str, *, after: int) -> RegistryPage | None:
-        """What was registered under this nonce after that number; None if the registry is lost.
+    async def scan(self, snapshot: CacheSnapshot, nonce: str, *, after: int) -> RegistryPage | None:
+        """A page of the records under this nonce after a number; None if the registry is lost.
 
-        Only the server of the sight may say: another one's registry may lack the newest records.
+        Raises `CacheUnavailable` if another server than the snapshot's answers: its registry may
+        lack the newest records.
         """
-        keys = [self.name(sight.home, "entries")]
-        arguments = (nonce, after, self._page_entries, _HEAD_BYTES)
-        # On a connection of its own: half a megabyte would hold up what others ask.
-        run, *found = await self._call(lambda: self._scripts["scan"](keys=keys, args=arguments))
-        if run.decode() != sight.server_id:
+        keys = [self.name(snapshot.home, "entries")]
+        arguments = (nonce, after, self._page_entries, _HEADER_BYTES)
+        # On a separate connection: half a megabyte would delay other calls.
+        server_id, *reply = await self._call(
+            lambda: self._scripts["scan"](keys=keys, args=arguments)
+        )
+        if server_id.decode() != snapshot.server_id:
             raise CacheUnavailable("another server answered")
-        if not found:
+        if not reply:
             return None
-        count, is_last, last, listed = found
-        heads = zip(*(listed[at::3] for at in range(3)), strict=True)
+        count, is_last, sequence_last, records = reply
+        headers = zip(*(records[column::3] for column in range(3)), strict=True)
         return RegistryPage(
             [
-                RegistryRecord(key.decode(), int(number), codec.decode_header(head))
-                for key, number, head in heads
+                RegistryRecord(key.decode(), int(sequence), codec.decode_header(header))
+                for key, sequence, header in headers
             ],
             count,
             bool(is_last),
-            int(last),
+            int(sequence_last),
         )
 
     async def drop(self, home: str, key: str) -> None:
-        """Drop an entry, whatever it holds by now."""
+        """Drop an entry, whatever it holds."""
         await self._run("drop", home, ("entries", key), key)
 
     async def drop_tenant(self, home: str) -> int:
-        """Drop all that there is of the tenant, listed or not; it looks through all of Redis."""
-        pattern = f"{_MAGIC.sub(_PLAIN, self._prefix)}*{{{home}}}:*"
-        cursor, gone = 0, 0
+        """Delete all keys of the tenant, registered or not; scans all keys of Redis.
+
+        Returns the number of deleted keys.
+        """
+        pattern = f"{_GLOB_CHARACTERS.sub(_ESCAPED, self._prefix)}*{{{home}}}:*"
+        cursor, deleted = 0, 0
         while True:
             cursor, names = await self._call(
-                partial(self._client.scan, cursor, match=pattern, count=_SCANNED)
+                partial(self._client.scan, cursor, match=pattern, count=_SCAN_COUNT)
             )
             if names:
-                gone += await self._call(partial(self._client.unlink, *names))
+                deleted += await self._call(partial(self._client.unlink, *names))
             if cursor == 0:
-                return gone
+                return deleted
 
     async def release_fill_lock(self, home: str, key: str) -> None:
-        """End a claim, so that nobody waits for what does not come."""
+        """Release the fill lock, so that other processes stop waiting for the entry."""
         await self._call(lambda: self._line.send("DEL", self.name(home, f"{key}:claim")))
 
     async def get(self, home: str, name: str) -> bytes | None:
-        """What was kept under a name that is no entry's."""
-        found: bytes | None = await self._call(
+        """The value that `set` stored under this name."""
+        value: bytes | None = await self._call(
             lambda: self._line.send("GET", self.name(home, name))
         )
-        return found
+        return value
 
     async def set(self, home: str, name: str, value: bytes) -> None:
-        """Until its lifetime ends; nothing ever invalidates it."""
+        """Store a value for the lifetime; it is never invalidated."""
         key, lifetime_ms = self.name(home, name), self._lifetime_ms()
         await self._call(lambda: self._line.send("SET", key, value, "PX", lifetime_ms))
 
     async def take_tokens(self, home: str, name: str, rate: RateLimit, wanted: int) -> TakenTokens:
-        """Up to so many tokens out of a bucket."""
-        taken, left, wait_ms = await self._run("take", home, (name,), rate.per_s, rate.size, wanted)
-        return TakenTokens(taken, left, wait_ms / 1000)
+        """Take up to `wanted` tokens from a bucket."""
+        taken, tokens_left, wait_ms = await self._run(
+            "take", home, (name,), rate.per_s, rate.size, wanted
+        )
+        return TakenTokens(taken, tokens_left, wait_ms / 1000)
 
     async def eviction_policy(self) -> str:
         """Redis's `maxmemory-policy`."""
-        found = await self._call(lambda: self._client.config_get("maxmemory-policy"))
-        return str(found["maxmemory-policy"])
+        config = await self._call(lambda: self._client.config_get("maxmemory-policy"))
+        return str(config["maxmemory-policy"])
 
     def name(self, home: str, name: str) -> str:
-        """The key in Redis of one thing of a tenant: its state, its registry, or an entry."""
+        """The Redis key of a tenant's state, registry, entry or other value."""
         return f"{self._prefix}{codec.FORMAT}{{{home}}}:{name}"
 
     def _lifetime_ms(self) -> int:
-        """Up to a tenth shorter than the longest, so that entries don't all end together."""
+        """Up to a tenth shorter than the lifetime, so that entries do not all expire together."""
         return round(self._lifetime_s * 1000 * random.uniform(0.9, 1.0))  # noqa: S311  no secret
 
     async def _run(
@@ -275,22 +293,22 @@ class RedisStore:
         registered = self._scripts[script]
         try:
             return await self._line.send("EVALSHA", registered.sha, *arguments)
-        except NoScriptError:  # a server that has not met it yet keeps it from now on
+        except NoScriptError:  # EVAL also stores the script on the server
             return await self._line.send("EVAL", registered.script, *arguments)
 
     async def _call(self, call: Callable[[], Awaitable[Any]]) -> Any:
         if self._breaker.is_open:
-            raise CacheUnavailable("Redis failed a moment ago")
+            raise CacheUnavailable("Redis is skipped after a recent failure")
         try:
             async with CallTimeout(self._budget_s):
-                answer = await call()
+                reply = await call()
         except (RedisError, OSError) as error:
             self._breaker.failed()
-            if not isinstance(error, ResponseError):  # which is an answer, on a line that is well
+            if not isinstance(error, ResponseError):  # an error reply leaves the connection usable
                 self._line.disconnect()
             raise CacheUnavailable(f"Redis did not answer: {type(error).__name__}") from error
         self._breaker.succeeded()
-        return answer
+        return reply
 
 
 def _to_sequence(score: bytes | None = None) -> int | None:
@@ -298,7 +316,7 @@ def _to_sequence(score: bytes | None = None) -> int | None:
 
 
 def _script(name: str) -> str:
-    """The script, which may use what `run.lua` says before it."""
+    """The source of a script, with `run.lua` before it unless it does not need the server's id."""
     folder = resources.files("cache") / "redis" / "scripts"
-    parts = (name,) if name == "take" else ("run", name)  # whichever server it is
+    parts = (name,) if name == "take" else ("run", name)
     return "".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)

@@ -1,8 +1,7 @@
-"""Whether two questions may share an answer, as far as their words can tell.
+"""Guards: whether two questions may share an answer, judged by their words.
 
-Each guard looks at one thing that makes answers differ, and objects if it differs. They are sure of
-nothing: how often questions that pass them get equal answers is measured, see
-`cache/semantic/similarity_buckets.py`.
+Each guard compares one feature and objects if it differs. Guards are heuristics: how often
+questions that pass them get equal answers is measured, see `cache/semantic/similarity_buckets.py`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,9 +27,9 @@ Guard: TypeAlias = Literal[
 ]
 GUARDS: tuple[Guard, ...] = get_args(Guard)
 
-# Shares of a word, in all its forms, of the language at large. Chosen by `loadtests.semantics`.
-RARE_SHARE = 1e-5  # below it a word is a name or a term: there is no other word for it
-WORD_SHARE = 3e-4  # below it a word says what is asked; above it are what, does, many, called
+# Frequencies of a word, in all its forms, in the language at large; from `loadtests.semantics`.
+RARE_SHARE = 1e-5  # below it a word is a name or a term without synonyms
+WORD_SHARE = 3e-4  # below it a word carries meaning; above it are what, does, many, called
 AGREEMENT_MIN = 0.92  # of the weight of all words, which also adds up those above WORD_SHARE
 _WEIGHTLESS = 1 / 150  # the share of a word that a text of 150 words holds once
 
@@ -49,13 +48,13 @@ class WordFrequencies(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the guards read of a question.
+    """The features of a question that the guards compare.
 
-    language: as its small words say, empty if they don't.
+    language: detected from function words; empty if unknown.
     asks:     thing, person, time, place, reason, manner or quantity.
-    poles:    by pair of opposites the sides that are named, in order.
-    ways:     by word like from and to what is named after it.
-    words:    stems, each with its share of the language.
+    poles:    by pair of antonyms, the sides that the question contains, in order.
+    ways:     by directional word such as from and to, the words after it.
+    words:    stems, each with its frequency in the language.
     """
 
     language: str
@@ -71,36 +70,36 @@ class Features:
 
 
 def features(text: str, languages: Collection[str], lexicon: WordFrequencies) -> Features:
-    """languages: in which the index analyses the question; the words of others don't count as such.
+    """The features of a text, in time linear in its length.
 
-    Takes time linear in the text.
+    languages: those that the index analyses.
     """
     text = normalize("NFKC", text)
     words = lexicon.words(text)
-    spoken = function_words.language(words)
-    stemmed_in = spoken if spoken in languages else min(languages, default="")
-    read_in = spoken or stemmed_in
-    numbers = [*entities.numbers(text), *function_words.numbers(words, read_in)]
+    language = function_words.language(words)
+    stem_language = language if language in languages else min(languages, default="")
+    reading_language = language or stem_language
+    numbers = [*entities.numbers(text), *function_words.numbers(words, reading_language)]
     return Features(
-        language=spoken,
-        asks=function_words.asks(words, read_in),
+        language=language,
+        asks=function_words.asks(words, reading_language),
         numbers=tuple(sorted(numbers)),
         units=entities.units(text) | function_words.units(words),
-        dates=function_words.dates(words, read_in),
-        negations=function_words.negations(words, read_in),
-        poles=antonyms.antonym_sides(words, read_in),
-        ways=antonyms.directions(words, read_in),
+        dates=function_words.dates(words, reading_language),
+        negations=function_words.negations(words, reading_language),
+        poles=antonyms.antonym_sides(words, reading_language),
+        ways=antonyms.directions(words, reading_language),
         codes=entities.codes(text),
         words={
-            lexicon.stem(word, stemmed_in): lexicon.share(word, stemmed_in)
+            lexicon.stem(word, stem_language): lexicon.share(word, stem_language)
             for word in words
-            if word.isalpha() and word not in function_words.strip_function_words(read_in)
+            if word.isalpha() and word not in function_words.strip_function_words(reading_language)
         },
     )
 
 
 def objections(cached: Features, asked: Features) -> frozenset[Guard]:
-    """The guards that object to giving the answer of the one question to the other."""
+    """The guards that object to serving the cached question's answer."""
     return frozenset(guard for guard in GUARDS if _OBJECTS[guard](cached, asked))
 
 
@@ -114,13 +113,15 @@ def _another_language(cached: Features, asked: Features) -> bool:
 
 
 def _another_pole(cached: Features, asked: Features) -> bool:
-    """Before against after; where only one of the questions has either, other guards judge."""
+    """Such as before and after; applies only if both questions have a side of the pair."""
     return any(asked.poles.get(axis, sides) != sides for axis, sides in cached.poles.items())
 
 
 def _another_way(cached: Features, asked: Features) -> bool:
-    """From one to the other against back again; where only one question says so, others judge."""
-    return any(asked.ways.get(way, named) != named for way, named in cached.ways.items())
+    """Such as from A to B and from B to A; applies only if both questions have the word."""
+    return any(
+        asked.ways.get(way, following) != following for way, following in cached.ways.items()
+    )
 
 
 def _another_rare_word(cached: Features, asked: Features) -> bool:
@@ -128,23 +129,24 @@ def _another_rare_word(cached: Features, asked: Features) -> bool:
 
 
 def _another_word(cached: Features, asked: Features) -> bool:
-    """Whether a telling word differs, or so many others that they tell something together."""
+    """Whether a meaningful word differs, or too much of the weight of all words."""
     differing = _differing(cached.words, asked.words)
     if any(RARE_SHARE <= share < WORD_SHARE for share in differing):
         return True
-    ours, theirs = (sum(map(_weight, each.words.values())) for each in (cached, asked))
+    cached_weight = sum(map(_weight, cached.words.values()))
+    asked_weight = sum(map(_weight, asked.words.values()))
     both = cached.words.keys() & asked.words.keys()  # of two languages a stem has two shares
     common = sum(min(_weight(cached.words[stem]), _weight(asked.words[stem])) for stem in both)
-    return common < AGREEMENT_MIN * max(ours, theirs)
+    return common < AGREEMENT_MIN * max(cached_weight, asked_weight)
 
 
-def _differing(one: Mapping[str, float], other: Mapping[str, float]) -> list[float]:
-    missing = [share for stem, share in one.items() if stem not in other]
-    return missing + [share for stem, share in other.items() if stem not in one]
+def _differing(words: Mapping[str, float], others: Mapping[str, float]) -> list[float]:
+    missing = [share for stem, share in words.items() if stem not in others]
+    return missing + [share for stem, share in others.items() if stem not in words]
 
 
 def _weight(share: float) -> float:
-    """About the word's inverse frequency, by which the lexical leg weighs it."""
+    """The word's inverse frequency, about as the lexical leg weighs it."""
     return max(log(_WEIGHTLESS / max(share, 1e-7)), 0.0)
 
 

@@ -1,27 +1,27 @@
-"""Where similar questions have been seen to get the same answer: bands of similarity, pure.
+"""Buckets of similarity, each open only while measurements show its answers to be right; pure.
 
-A sample of what would be served is computed for real. A band is open while the share of its sample
-that was wrong is surely small; so the tier opens itself only where it has shown itself right.
+A sample of the answers that a bucket would serve is verified. The bucket is open while the upper
+confidence bound of its error is under the limit.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log
 
-# Counts made under other guards, edges, another judge or fusion say nothing: raise it with any.
+# Raise it with any change of guards, edges, similarity model or fusion: old counts become invalid.
 RULES = "semantic-2"
 
 CONFIDENCE = 0.95
-# Lower edges, chosen by `loadtests.semantics`: nothing below the first is worth a look.
+# Lower edges, chosen by `loadtests.semantics`: pairs below the first are never considered.
 EDGES = (0.85, 0.9, 0.95)
 SERVED_WRONG_TOP = 3  # the served top hit has to be among so many of the real ones
 
-# Counts halve once so many are verified, so that what was true of last year's documents fades. Half
-# of it still opens a band at a limit of 0.2 %, with nothing wrong: a starting value, not measured.
+# Counts halve at this many verified answers, so that old documents lose weight. Half of it still
+# opens a bucket at a limit of 0.2 % with no wrong answer: a starting value, not measured.
 VERIFIED_MAX = 4_000
-_SHUT_SAMPLE = 1.0  # a shut band learns from all that it would have served
+_SHUT_SAMPLE = 1.0  # a closed bucket counts every pair
 _OPEN_SAMPLE = 0.05  # starting value, not measured
-_UNSURE_SAMPLE = 0.25  # of an open band that one more wrong answer would shut
+_UNSURE_SAMPLE = 0.25  # of an open bucket that one more wrong answer would close
 _STEPS = 50  # of bisection: to fifteen digits
 _TERMS_MAX = 500  # the fraction needs about the root of the number verified
 _PRECISION = 1e-14
@@ -29,7 +29,7 @@ _PRECISION = 1e-14
 
 @dataclass(frozen=True, slots=True)
 class BucketCounts:
-    """Of one band: pairs that passed the guards, answers given, samples computed, wrong ones."""
+    """Of one bucket: pairs that passed the guards, answers served, samples verified, wrong ones."""
 
     seen: int = 0
     served: int = 0
@@ -38,20 +38,20 @@ class BucketCounts:
 
 
 def bucket_of(similarity: float) -> int | None:
-    """The number of the band that a similarity lies in, counted from the least similar."""
+    """The number of a similarity's bucket, counted from the least similar; None below all."""
     below = sum(edge <= similarity for edge in EDGES)
     return below - 1 if below else None
 
 
 def bucket_bounds(number: int) -> tuple[float, float]:
-    """From, inclusive, and to, exclusive but for 1."""
+    """The lower bound, inclusive, and the upper one, exclusive except for 1."""
     return EDGES[number], (*EDGES, 1.0)[number + 1]
 
 
 def error_upper_bound(counts: BucketCounts) -> float:
-    """The one-sided upper bound of the share of wrong answers; 1 before anything is verified.
+    """The one-sided upper bound of the share of wrong answers; 1 if none is verified.
 
-    The greatest p at which so few wrong ones, or fewer, still have a chance of 5 %.
+    The greatest p at which this number of wrong answers or fewer has a chance of 5 %.
 
     Source: Clopper, Pearson, Biometrika 1934.
     """
@@ -69,12 +69,12 @@ def error_upper_bound(counts: BucketCounts) -> float:
 
 
 def is_open(counts: BucketCounts, error_max: float) -> bool:
-    """Whether what lies in the band may be served."""
+    """Whether answers of the bucket may be served."""
     return error_upper_bound(counts) <= error_max
 
 
 def sample_share(counts: BucketCounts, error_max: float) -> float:
-    """The share of the band's pairs to compute for real, in the background if one is served."""
+    """The share of the bucket's pairs to verify, in the background if the pair is served."""
     if not is_open(counts, error_max):
         return _SHUT_SAMPLE
     one_more = BucketCounts(verified=counts.verified + 1, wrong=counts.wrong + 1)
@@ -82,9 +82,9 @@ def sample_share(counts: BucketCounts, error_max: float) -> float:
 
 
 def decay(counts: BucketCounts) -> BucketCounts:
-    """The counts as they are kept: what was verified halves when there is enough of it.
+    """The counts with verified and wrong halved once `VERIFIED_MAX` is reached.
 
-    The wrong ones are rounded up. The statement that adds counts does the same.
+    Wrong ones are rounded up. The SQL statement that adds counts does the same.
     """
     if counts.verified < VERIFIED_MAX:
         return counts
@@ -92,7 +92,7 @@ def decay(counts: BucketCounts) -> BucketCounts:
 
 
 def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:
-    """Whether one answer, its hits best first, was wrong to give where the other was due."""
+    """Whether the served answer was wrong, judged by the real one; hits are best first."""
     if not served or not real:
         return bool(served or real)
     return served[0] not in real[:SERVED_WRONG_TOP] or 2 * _common(served, real) < len(real)
@@ -103,7 +103,7 @@ def _common(served: Collection[int], real: Collection[int]) -> int:
 
 
 def _at_most(wrong: int, verified: int, chance: float) -> float:
-    """The chance of so many wrong ones or fewer, each having this chance, above 0 and below 1.
+    """The probability of at most `wrong` wrong answers, each with this chance (0 < chance < 1).
 
     It is the regularised incomplete beta function I(1 - chance; verified - wrong, wrong + 1).
     """

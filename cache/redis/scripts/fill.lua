@@ -1,20 +1,20 @@
--- Store and register one entry if the state is still what the caller judged.
--- All judgement is in cache/protocol.py.
+-- Stores and registers one entry if the state is unchanged since the caller read it.
+-- All decisions are in cache/protocol.py.
 --
--- The registry is a sorted set of the entries' names. Each has a number, greater than all before:
--- the nonce, which is in the registry too, has as its own the greatest that was ever given.
+-- The registry is a sorted set of the entries' names, scored by a rising sequence number. The nonce
+-- is a member too; its score is the greatest number ever assigned.
 --
--- KEYS: state, registry, entry, claim.
--- ARGV: expected run, expected state, its nonce, lifetime in ms, the entry's name in the registry,
---       the entry, the caller's token, how many entries are enough.
--- Returns whether it was done, and the run and the state found; if it was, also the entry's number,
--- how many are registered, and the names of those that have left the registry.
+-- KEYS: state, registry, entry, fill lock.
+-- ARGV: expected server id, expected state, its nonce, lifetime in ms, the entry's name in the
+--       registry, the entry, the caller's lock token, the maximum number of entries.
+-- Returns whether it was done, the server id and the current state; if done, also the entry's
+-- number, the number of registered entries, and the names removed from the registry.
 local found = redis.call('GET', KEYS[1]) or ''
 if run ~= ARGV[1] or found ~= ARGV[2] then
     return { 0, run, found }
 end
 if not redis.call('ZSCORE', KEYS[2], ARGV[3]) then
-    redis.call('DEL', KEYS[1]) -- the registry was lost: nobody may believe the state any more
+    redis.call('DEL', KEYS[1]) -- the registry was lost, so the state is no longer valid
     return { 0, run, '' }
 end
 local lifetime = tonumber(ARGV[4])
@@ -27,8 +27,8 @@ if redis.call('GET', KEYS[4]) == ARGV[7] then
     redis.call('DEL', KEYS[4])
 end
 
--- Room, as Redis itself makes it: of a few at random, those that have gone leave the registry, and
--- if it is full the one that was not used for longest goes.
+-- Evict as Redis does, from a few random entries: expired ones are removed from the registry, and
+-- if the registry is full, the least recently used one is deleted.
 local base = string.sub(KEYS[3], 1, -1 - #ARGV[5])
 local gone, idlest, idle = {}, nil, -1
 for _, name in ipairs(redis.call('ZRANDMEMBER', KEYS[2], 8)) do

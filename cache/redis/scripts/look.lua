@@ -1,8 +1,9 @@
--- One tenant's state and one entry, at one instant, the server that they were read on, who is
--- computing the entry if it is not there: the caller from now on, if nobody was; and the greatest
--- number that the registry has given.
--- KEYS: state, entry, claim, registry. ARGV: the caller's token ('' to claim nothing), for how many
--- ms.
+-- Reads a tenant's state and one entry in one step. If the entry is absent, acquires its fill lock
+-- unless another caller holds it.
+-- KEYS: state, entry, fill lock, registry. ARGV: the caller's lock token ('' for no lock), the
+-- lock's lifetime in ms.
+-- Returns the server id, the state, the entry, the token of the lock's owner, and the greatest
+-- sequence number of the registry.
 local entry = redis.call('GET', KEYS[2])
 local claimant = ''
 if not entry and ARGV[1] ~= '' then

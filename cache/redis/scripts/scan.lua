@@ -1,7 +1,7 @@
--- What was registered after a number: of each entry its name, its number, and all but its body.
--- KEYS: registry. ARGV: nonce, the number, how many to return, how long a head can be.
--- Returns the server that says so and, unless the registry was lost: how many are registered,
--- whether these are the last ones, the greatest number given, and the entries by their numbers.
+-- Reads the entries registered after a number: each one's name, number and header, without its body.
+-- KEYS: registry. ARGV: nonce, the number, the page size, the maximum length of a first line.
+-- Returns the server id and, unless the registry was lost: the number of registered entries, whether
+-- this page is the last one, the greatest number assigned, and the entries in order.
 local last = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not last then
     return { run }

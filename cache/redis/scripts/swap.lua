@@ -1,11 +1,11 @@
--- Replace a tenant's state if it is still what the caller judged, and in the same step drop entries.
--- All judgement is in cache/protocol.py.
+-- Replaces a tenant's state if it is unchanged since the caller read it, and drops entries in the
+-- same step. All decisions are in cache/protocol.py.
 --
 -- KEYS: state, registry, then the entries to drop.
--- ARGV: expected run, expected state ('' for none), new state, the registry's new nonce ('' to keep
---       the registry), lifetime of entries in ms, then the names of the entries in the registry.
--- Returns whether it was done, and the run and the state found; if it was, also the greatest number
--- that the registry has given.
+-- ARGV: expected server id, expected state ('' for none), new state, the registry's new nonce ('' to
+--       keep the registry), lifetime of entries in ms, then the entries' names in the registry.
+-- Returns whether it was done, the server id and the current state; if done, also the greatest
+-- sequence number of the registry.
 local found = redis.call('GET', KEYS[1]) or ''
 if run ~= ARGV[1] or found ~= ARGV[2] then
     return { 0, run, found }
@@ -15,7 +15,7 @@ for i = 3, #KEYS do
     redis.call('ZREM', KEYS[2], ARGV[i + 3])
 end
 if ARGV[4] ~= '' then
-    -- No entry that is listed may be served any more, so none has to lie there until its life ends.
+    -- No registered entry may be served any more, so all are deleted before they expire.
     local base = string.sub(KEYS[2], 1, -1 - #'entries')
     for _, name in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
         redis.call('UNLINK', base .. name)
@@ -23,7 +23,7 @@ if ARGV[4] ~= '' then
     redis.call('DEL', KEYS[2])
     redis.call('ZADD', KEYS[2], 0, ARGV[4])
 end
--- State and registry outlive every entry; if one of them is evicted, the nonce tells.
+-- State and registry outlive every entry; the nonce shows if one of them is evicted.
 redis.call('SET', KEYS[1], ARGV[3], 'PX', 4 * ARGV[5])
 redis.call('PEXPIRE', KEYS[2], 4 * ARGV[5])
 local number = redis.call('ZSCORE', KEYS[2], string.match(ARGV[3], '^%d+ %x+ (%x+)') or '')

@@ -1,6 +1,6 @@
--- Tokens out of a bucket that fills by itself: how many were taken, how many are left, and in how many
--- ms there will be one, by the server's clock alone.
--- KEYS: bucket. ARGV: tokens a second, how many it holds, how many are wanted.
+-- Takes tokens from a bucket, by the server's clock.
+-- KEYS: bucket. ARGV: tokens a second, the bucket's size, the number of tokens wanted.
+-- Returns how many were taken, how many are left, and the ms until one is available.
 local rate, size, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1e6
@@ -9,7 +9,7 @@ local tokens = size
 if held[1] then
     tokens = math.min(size, held[1] + math.max(0, now - held[2]) * rate)
 end
--- Parts of a token add up to not quite one.
+-- Fractions of a token may add up to slightly less than one.
 local taken = math.min(wanted, math.floor(tokens + 1e-6))
 tokens = tokens - taken
 redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.6f', now))
