@@ -1,4 +1,4 @@
-"""A draft: all of a document's next version but the vectors; takes CPU time and nothing else."""
+"""Plans a document's next version, without its vectors; CPU work only, no I/O."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,15 +21,15 @@ from ingest.threads import Threads
 from ingest.write.plan import ChunkPlan, StoredChunk, plan_chunks
 
 _COMMON = {"tenant", PUBLIC}
-INLINE_CHARACTERS_MAX = 1_000  # a few milliseconds at the worst; more goes to a thread
+INLINE_CHARACTERS_MAX = 1_000  # at most a few milliseconds; longer texts run in a thread
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
 
 @dataclass(frozen=True, slots=True)
 class LlmResult:
-    """What a model has done for a document.
+    """The results of a language model for one document.
 
-    cut: its chunks, if the model has cut them. said: by the text of a part, its summary.
+    cut: its chunks, if the model has chunked it. said: summaries, by the text of their part.
     """
 
     cut: Sequence[Chunk] | None = None
@@ -41,11 +41,11 @@ NO_ASSISTANCE = LlmResult()
 
 @dataclass(frozen=True, slots=True)
 class DocumentPlan:
-    """version: the stored one that it was planned from, 0 if none.
+    """version: the stored version that the plan starts from, 0 if none.
 
-    added_words: the lexical vector of each added chunk, as it is sent.
-    learned: what the tenant's vocabulary learns of it.
-    strays: further chunks to remove, which the plan knows nothing of.
+    added_words: the encoded lexical vector of each added chunk.
+    learned: the words to add to the tenant's vocabulary.
+    strays: further chunks to remove, which the stored document does not list.
     """
 
     document: Document
@@ -61,38 +61,43 @@ class DocumentPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlannedBatch:
-    """Drafts, what is committed of each, and the digests that were embedded for them."""
+    """Plans, their writes, and the digests that were embedded for them."""
 
     drafts: Sequence[DocumentPlan]
     writes: Sequence[Write]
     embedded: Collection[bytes]
 
     def each_embedded(self) -> Iterator[int]:
-        """How many of the embedded digests each draft is the first to hold."""
+        """For each plan, the number of embedded digests that no earlier plan contains."""
         unclaimed = set(self.embedded)
-        for draft in self.drafts:
-            own = unclaimed.intersection(chunk.digest for chunk in draft.added)
-            unclaimed -= own
-            yield len(own)
+        for plan in self.drafts:
+            first_seen = unclaimed.intersection(chunk.digest for chunk in plan.added)
+            unclaimed -= first_seen
+            yield len(first_seen)
 
 
 def plan_document(
-    stored: StoredDocument | None, document: Document, assistance: LlmResult = NO_ASSISTANCE
+    stored: StoredDocument | None, document: Document, llm_result: LlmResult = NO_ASSISTANCE
 ) -> DocumentPlan:
-    """The smallest change that makes the stored document this one. Raises `DocumentTooLong`."""
-    new = [*_chunks(stored, document, assistance.cut), *_summaries(document, assistance.said)]
-    if len(new) > CHUNKS_MAX:
-        raise DocumentTooLong(f"has {len(new):,} chunks; at most {CHUNKS_MAX:,} make a document")
-    planned = _plan(stored, new)
-    spread = (
+    """The smallest change from the stored document to this one. Raises `DocumentTooLong`."""
+    new_chunks = [
+        *_chunks(stored, document, llm_result.cut),
+        *_summaries(document, llm_result.said),
+    ]
+    if len(new_chunks) > CHUNKS_MAX:
+        raise DocumentTooLong(
+            f"has {len(new_chunks):,} chunks; at most {CHUNKS_MAX:,} make a document"
+        )
+    chunk_plan = _plan(stored, new_chunks)
+    becomes_visible = (
         stored is not None
         and not is_tenant_visible(stored.document)
         and is_tenant_visible(document)
     )
-    reweigh = stored is not None and (
+    has_new_weights = stored is not None and (
         stored.document.title != document.title or stored.document.language != document.language
     )
-    added = [new[place] for place in planned.added]
+    added = [new_chunks[index] for index in chunk_plan.added]
     return DocumentPlan(
         document=document,
         stored=stored.document if stored else None,
@@ -100,29 +105,41 @@ def plan_document(
         added=added,
         added_words=[_words(document, chunk) for chunk in added],
         kept=[
-            _kept(chunk_id, new[place], _words(document, new[place]) if reweigh else None)
-            for chunk_id, place in planned.kept
+            _kept(
+                chunk_id,
+                new_chunks[index],
+                _words(document, new_chunks[index]) if has_new_weights else None,
+            )
+            for chunk_id, index in chunk_plan.kept
         ],
-        removed=planned.removed,
-        learned=_learned(document, new if spread else added),
+        removed=chunk_plan.removed,
+        learned=_learned(document, new_chunks if becomes_visible else added),
     )
 
 
-def to_write(draft: DocumentPlan, space: str | None, dense: Mapping[bytes, HalfVector]) -> Write:
-    """What is committed of the draft; dense: of its added chunks' digests, in the space."""
+def to_write(plan: DocumentPlan, space: str | None, dense: Mapping[bytes, HalfVector]) -> Write:
+    """The write that commits the plan; dense: vectors in the space, by added digest."""
     return Write(
-        document=draft.document,
-        version=draft.version,
+        document=plan.document,
+        version=plan.version,
         added=[
-            AddedChunk(new.digest, new.start, new.end, new.text, dense[new.digest], words, new.kind)
-            for new, words in zip(draft.added, draft.added_words, strict=True)
+            AddedChunk(
+                chunk.digest,
+                chunk.start,
+                chunk.end,
+                chunk.text,
+                dense[chunk.digest],
+                words,
+                chunk.kind,
+            )
+            for chunk, words in zip(plan.added, plan.added_words, strict=True)
         ],
-        kept=draft.kept,
-        removed=draft.removed,
-        space=space if draft.added else None,
-        words=draft.learned,
-        strays=draft.strays,
-        stored=draft.stored,
+        kept=plan.kept,
+        removed=plan.removed,
+        space=space if plan.added else None,
+        words=plan.learned,
+        strays=plan.strays,
+        stored=plan.stored,
     )
 
 
@@ -130,44 +147,44 @@ async def plan_in_thread(
     threads: Threads,
     tenant: str,
     changed: Sequence[tuple[StoredDocument | None, Document]],
-    assisted: Mapping[str, LlmResult],
+    llm_results: Mapping[str, LlmResult],
 ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
-    """As `draft_all`; what takes long, in a thread. Raises `Saturated`."""
+    """As `plan_all`, with long work in a thread. Raises `Saturated`."""
     if sum(len(document.text) for _, document in changed) > INLINE_CHARACTERS_MAX:
-        return await threads.run(tenant, _prepare_and_draft, changed, assisted)
+        return await threads.run(tenant, _prepare_and_plan, changed, llm_results)
     await threads.run(tenant, prepare, [document for _, document in changed])
-    return plan_all(changed, assisted)
+    return plan_all(changed, llm_results)
 
 
-def _prepare_and_draft(
-    changed: Sequence[tuple[StoredDocument | None, Document]], assisted: Mapping[str, LlmResult]
+def _prepare_and_plan(
+    changed: Sequence[tuple[StoredDocument | None, Document]], llm_results: Mapping[str, LlmResult]
 ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
     prepare([document for _, document in changed])
-    return plan_all(changed, assisted)
+    return plan_all(changed, llm_results)
 
 
 def plan_all(
-    changed: Iterable[tuple[StoredDocument | None, Document]], assisted: Mapping[str, LlmResult]
+    changed: Iterable[tuple[StoredDocument | None, Document]], llm_results: Mapping[str, LlmResult]
 ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
-    """The drafts, and by document those that are too long for one; assisted: by document."""
-    drafts, too_long = [], {}
+    """The plans, and by document the errors of those too long; llm_results: by document."""
+    plans, too_long = [], {}
     for stored, document in changed:
-        assistance = assisted.get(document.document_id, NO_ASSISTANCE)
+        llm_result = llm_results.get(document.document_id, NO_ASSISTANCE)
         try:
-            drafts.append(plan_document(stored, document, assistance))
+            plans.append(plan_document(stored, document, llm_result))
         except DocumentTooLong as error:
             too_long[document.document_id] = error
-    return drafts, too_long
+    return plans, too_long
 
 
 def prepare(documents: Collection[Document]) -> None:
-    """Read now what their drafts need: up to a second."""
+    """Load the analysers and chunkers that the documents need; takes up to a second."""
     lexical.load({document.language for document in documents})
     registry.load({document.cut for document in documents})
 
 
 def has_same_chunking(stored: StoredDocument | None, document: Document) -> bool:
-    """Whether the stored document is cut as this one is: the same text the same way."""
+    """Whether the stored document has the same text and chunker as this one."""
     return (
         stored is not None
         and stored.document.text == document.text
@@ -176,12 +193,12 @@ def has_same_chunking(stored: StoredDocument | None, document: Document) -> bool
 
 
 def is_tenant_visible(document: Document) -> bool:
-    """Whether the whole tenant may read it, and so may know its words."""
+    """Whether the whole tenant may read the document, and so may know its words."""
     return not _COMMON.isdisjoint(document.readers)
 
 
 def _learned(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
-    """Nothing of what only some may read: who is corrected, and who isn't, would tell its words."""
+    """The words for the vocabulary; none of a restricted document, as corrections reveal words."""
     if not is_tenant_visible(document):
         return ()
     return spelling.vocabulary_words([document.title, *(chunk.embedded_text for chunk in chunks)])
@@ -197,8 +214,8 @@ def _chunks(
     return chunks(document.text, document.cut)
 
 
-def _summaries(document: Document, said: Mapping[str, str]) -> Sequence[Chunk]:
-    return [] if document.summaries == NO_SUMMARIES else summaries(document.text, said)
+def _summaries(document: Document, summaries_by_part: Mapping[str, str]) -> Sequence[Chunk]:
+    return [] if document.summaries == NO_SUMMARIES else summaries(document.text, summaries_by_part)
 
 
 def _plan(stored: StoredDocument | None, new: Sequence[Chunk]) -> ChunkPlan:
@@ -206,8 +223,8 @@ def _plan(stored: StoredDocument | None, new: Sequence[Chunk]) -> ChunkPlan:
         return plan_chunks([], new)
     pairs = zip(stored.chunk_ids, stored.digests, strict=True)
     chunks = [StoredChunk(chunk_id, digest) for chunk_id, digest in pairs]
-    told = [StoredChunk(summary.chunk_id, summary.digest) for summary in stored.summaries]
-    return plan_chunks([*chunks, *told], new)
+    summaries = [StoredChunk(summary.chunk_id, summary.digest) for summary in stored.summaries]
+    return plan_chunks([*chunks, *summaries], new)
 
 
 def _kept(chunk_id: int, chunk: Chunk, words: bytes | None) -> KeptChunk:
@@ -215,6 +232,6 @@ def _kept(chunk_id: int, chunk: Chunk, words: bytes | None) -> KeptChunk:
 
 
 def _words(document: Document, chunk: Chunk) -> bytes:
-    """The title counts as words of each chunk; it is not embedded, so a new title costs nothing."""
+    """The chunk's lexical vector with the title's words; the title itself is not embedded."""
     weights = lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)
     return vectors.sparse(weights, lexical.DIMENSION)

@@ -1,7 +1,7 @@
-"""The write path: chunk, plan, embed what is new, commit once, invalidate, acknowledge.
+"""The write path: chunk, plan, embed new chunks, commit once, invalidate, acknowledge.
 
-Documents are planned from what is stored, without a lock; the commit takes those of them of which
-that is still what is stored, the others are planned again.
+Documents are planned from their stored versions without a lock. The commit writes the documents
+whose stored version is unchanged; the others are planned again.
 """
 
 import asyncio
@@ -47,18 +47,18 @@ from ingest.write.revision import (
 )
 from ingest.write.write_coordination import FairnessLocks, PipelineLocks
 
-_ATTEMPTS_MAX = 20  # a starting value: each lost attempt means that another writer got through
-_PATIENCE = 3  # lost attempts; then the other writers of this process give way
-_PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many processes take turns
+_ATTEMPTS_MAX = 20  # a starting value: after each lost attempt another writer has committed
+_PATIENCE = 3  # lost attempts; then the write takes priority over others of this process
+_PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many processes alternate
 # Starting values, not measured. More threads compute no faster; one tenant uses half of these.
 _THREADS = 4
-_WAITING_MAX = 1_000  # writes of one tenant whose documents have yet to be cut
+_WAITING_MAX = 1_000  # writes of one tenant that wait to be chunked
 _WAIT_S_MAX = 300.0
 _NO_ASSISTANT = LlmPreprocessor()
 
 
 class ChunkCounter(Protocol):
-    """Told of each document how many texts of it were embedded, and how many chunks were not."""
+    """Receives, for each document, the number of embedded texts and of reused chunks."""
 
     def chunks(self, tenant: str, source: str, embedded: int, reused: int, /) -> None: ...
 
@@ -71,10 +71,10 @@ _Attempt = Callable[[Mapping[str, StoredDocument | None]], Awaitable[Mapping[str
 
 
 class Writer:
-    """Writes to each tenant in the space that its vectors are in.
+    """Writes documents; embeds them in the embedding space of their tenant.
 
-    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `Saturated`, and what `ingest.errors`
-    lists.
+    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `Saturated`, and the errors of
+    `ingest.errors`.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class Writer:
         assistant: LlmPreprocessor = _NO_ASSISTANT,
         tally: ChunkCounter | None = None,
     ) -> None:
-        """embedder: for tenants in no other's space, or in none yet."""
+        """embedder: for tenants without vectors; others: for tenants whose space is theirs."""
         self._documents = documents
         self._first = embedder.space
-        self._embedders = {each.space: each for each in (embedder, *others)}
+        self._embedders = {model.space: model for model in (embedder, *others)}
         self._invalidation = invalidation
         self._assistant = assistant
         self._tally = tally
@@ -106,11 +106,11 @@ class Writer:
         by: By | None = None,
         parts: Parts = ALL_PARTS,
     ) -> Written:
-        """`put_all` of one; raises the exception where that returns it.
+        """`put_all` of one document; raises the exception that `put_all` returns.
 
-        by: the job's run, the reading or the event that asks for it; once overtaken, it writes
-        nothing, and `JobLost` or `HeardMeanwhile` is raised. What a later write has set, an earlier
-        one leaves alone. parts: those that it sets.
+        by: the job, source reading or event that causes the write. If a newer cause has replaced
+        it, nothing is written and `JobLost` or `HeardMeanwhile` is raised. Parts that a later write
+        has set stay unchanged. parts: those that this write sets.
         """
         (outcome,) = await self.put_all(tenant, [Put(document_id, revise, parts)], by)
         return _written(outcome)
@@ -122,22 +122,22 @@ class Writer:
         by: By | None = None,
         turns: PipelineLocks | None = None,
     ) -> list[Outcome]:
-        """Store the documents, together where they differ; what became of each, in order.
+        """Store the documents in as few commits as possible; returns the outcomes in order.
 
-        One that fails stops no other. Of two puts of one document the later one sees the earlier.
-        A document that is already so costs its part of a look-up, and makes no revision.
-        `ingest.write.batch` says how many are worth a call.
+        A failure affects only its document. The second of two puts of one document sees the first.
+        An unchanged document costs only a look-up and raises no revision.
+        `ingest.write.batch` bounds the size of a call.
 
-        turns: of calls that are made together and write one after the other.
+        turns: the locks shared by concurrent calls that commit one after the other.
         """
         turns = turns or PipelineLocks()
         outcomes: list[Outcome] = []
-        for different in distinct(puts):
-            await self._precedence.yield_to_priority(tenant, different)
-            settled = await self._retry_until_committed(
-                tenant, list(different), partial(self._put, tenant, different, by, turns)
+        for batch in distinct(puts):
+            await self._precedence.yield_to_priority(tenant, batch)
+            batch_outcomes = await self._retry_until_committed(
+                tenant, list(batch), partial(self._put, tenant, batch, by, turns)
             )
-            outcomes += [settled[document_id] for document_id in different]
+            outcomes += [batch_outcomes[document_id] for document_id in batch]
         return outcomes
 
     async def put_access(
@@ -148,22 +148,22 @@ class Writer:
         by: EventUpdate | None = None,
         parts: Parts = ACCESS,
     ) -> Written:
-        """Change owner and readers to what `revise` says; embeds nothing, moves no vector.
+        """Set owner and readers as `revise` returns them; embeds and moves no vector.
 
-        parts: which of the two it sets; queued writes then leave them alone.
+        parts: which of the two it sets; queued writes then do not change them.
         """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
             document = revise(stored.document if stored else None)
-            assert stored is not None, "revise refuses what is not there"
+            assert stored is not None, "revise raises if the document does not exist"
             if stored.document == document:
                 unchanged = Revision(stored, document, parts)
                 confirmed = await self._confirmed(tenant, {document_id: unchanged}, by)
                 return unchanged.unchanged() if confirmed else None
             words: Collection[str] = ()
             if is_tenant_visible(document) and not is_tenant_visible(stored.document):
-                told = (summary.text for summary in stored.summaries)
-                texts = [document.title, document.text, *told]
+                summaries = (summary.text for summary in stored.summaries)
+                texts = [document.title, document.text, *summaries]
                 words = await self._threads.run(tenant, spelling.vocabulary_words, texts)
             owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
@@ -187,9 +187,9 @@ class Writer:
     ) -> Written:
         """Remove the document with its chunks; `permit` raises to refuse.
 
-        Where it doesn't and there is no document, what is queued for it is removed. A document that
-        was written later than `by` was acknowledged stays.
-        forget: its vectors too, which would else stay, should its words come back.
+        Without a document, its queued writes are removed. A document that was written after `by`
+        was acknowledged stays.
+        forget: also delete the vectors, which otherwise stay for reuse.
         """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
@@ -212,28 +212,30 @@ class Writer:
     async def rewrite_chunks(
         self, tenant: str, document_id: str, strays: Sequence[int] = (), by: By | None = None
     ) -> None:
-        """Write the document as it is, all of its chunks anew; nothing if it is gone.
+        """Rewrite all chunks of the document; does nothing if it is gone.
 
-        strays: chunks of it that not all tables hold, to be removed.
+        strays: chunks of it to remove that are missing in some tables.
         """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
             if stored is None:
                 return Written(document_id, 0, changed=False)
-            unknown = replace(
+            without_digests = replace(
                 stored,
                 digests=(b"",) * len(stored.digests),
-                summaries=tuple(replace(each, digest=b"") for each in stored.summaries),
+                summaries=tuple(replace(summary, digest=b"") for summary in stored.summaries),
             )
-            drafts, too_long = await self._plan_documents(tenant, [(unknown, stored.document)])
+            plans, too_long = await self._plan_documents(
+                tenant, [(without_digests, stored.document)]
+            )
             for error in too_long.values():
                 raise error
-            planned = await self._embed_plans(
+            batch = await self._embed_plans(
                 tenant,
-                [replace(draft, strays=strays) for draft in drafts],
+                [replace(plan, strays=strays) for plan in plans],
                 {document_id: Revision(stored, stored.document, frozenset())},
             )
-            outcome = (await self._commit(tenant, planned, by)).get(document_id)
+            outcome = (await self._commit(tenant, batch, by)).get(document_id)
             return None if outcome is None else _written(outcome)
 
         await self._retry_one(tenant, document_id, attempt)
@@ -244,50 +246,50 @@ class Writer:
         document_id: str,
         attempt: Callable[[StoredDocument | None], Awaitable[Written | None]],
     ) -> Written:
-        """What an attempt wrote; None means that somebody else got through first."""
+        """Retry until an attempt writes; None from it means that another writer committed first."""
 
         async def attempt_all(stored: Mapping[str, StoredDocument | None]) -> Mapping[str, Outcome]:
             written = await attempt(stored[document_id])
             return {} if written is None else {document_id: written}
 
-        settled = await self._retry_until_committed(tenant, [document_id], attempt_all)
-        return _written(settled[document_id])
+        outcomes = await self._retry_until_committed(tenant, [document_id], attempt_all)
+        return _written(outcomes[document_id])
 
     async def _retry_until_committed(
         self, tenant: str, document_ids: Sequence[str], attempt: _Attempt
     ) -> dict[str, Outcome]:
-        """What became of each; whom an attempt leaves out somebody overtook, so once more."""
+        """The outcomes; retries the documents that an attempt omits after a lost race."""
         outcomes: dict[str, Outcome] = {}
         waiting = document_ids
-        async with AsyncExitStack() as going_first:
-            for lost in range(_ATTEMPTS_MAX):
-                if lost == _PATIENCE:
+        async with AsyncExitStack() as priority:
+            for attempts_lost in range(_ATTEMPTS_MAX):
+                if attempts_lost == _PATIENCE:
                     first = self._precedence.acquire_priority(tenant, waiting)
-                    await going_first.enter_async_context(first)
+                    await priority.enter_async_context(first)
                 try:
                     stored = await self._documents.stored_all(tenant, waiting)
-                    outcomes |= await attempt({each: stored.get(each) for each in waiting})
+                    outcomes |= await attempt({name: stored.get(name) for name in waiting})
                 except Exception as error:
-                    await going_first.aclose()
+                    await priority.aclose()
                     return outcomes | await self._retry_separately(tenant, waiting, attempt, error)
-                waiting = [each for each in waiting if each not in outcomes]
+                waiting = [name for name in waiting if name not in outcomes]
                 if not waiting:
                     return outcomes
-                await asyncio.sleep(random.uniform(0, lost * _PAUSE_S))  # noqa: S311  no secret
-        return outcomes | {each: DocumentContended(each) for each in waiting}
+                await asyncio.sleep(random.uniform(0, attempts_lost * _PAUSE_S))  # noqa: S311  no secret
+        return outcomes | {name: DocumentContended(name) for name in waiting}
 
     async def _retry_separately(
         self, tenant: str, document_ids: Sequence[str], attempt: _Attempt, error: Exception
     ) -> dict[str, Outcome]:
-        """What becomes of those whose attempt failed as a whole, most often for one of them.
+        """The outcomes of documents whose common attempt failed, most often because of one of them.
 
-        Whose text the embedder refuses, or who needs it while it is away, shows when each is alone.
+        Each is retried alone, so that only the documents that need the failing embedder fail.
         """
         if len(document_ids) == 1 or isinstance(error, DatabaseUnavailable):
             return dict.fromkeys(document_ids, error)
         outcomes: dict[str, Outcome] = {}
-        for each in document_ids:
-            outcomes |= await self._retry_until_committed(tenant, [each], attempt)
+        for document_id in document_ids:
+            outcomes |= await self._retry_until_committed(tenant, [document_id], attempt)
         return outcomes
 
     async def _put(
@@ -298,26 +300,26 @@ class Writer:
         turns: PipelineLocks,
         stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, Outcome]:
-        """One attempt at all that `stored` names; whom somebody overtook is left out."""
+        """One attempt at the documents of `stored`; omits those that another writer has changed."""
         outcomes: dict[str, Outcome] = {}
         revisions, unchanged = dict[str, Revision](), dict[str, Revision]()
-        for each, revised in (await self._revised(tenant, puts, by, stored)).items():
+        for document_id, revised in (await self._revised(tenant, puts, by, stored)).items():
             if not isinstance(revised, Revision):
-                outcomes[each] = revised
+                outcomes[document_id] = revised
             elif not revised.is_unchanged:
-                revisions[each] = revised
+                revisions[document_id] = revised
             elif revised.is_certain(by):
-                outcomes[each] = revised.unchanged()
+                outcomes[document_id] = revised.unchanged()
             else:
-                unchanged[each] = revised
+                unchanged[document_id] = revised
         async with turns.planning:
-            drafts, too_long = await self._plan_documents(
+            plans, too_long = await self._plan_documents(
                 tenant, [(revised.stored, revised.document) for revised in revisions.values()]
             )
-            planned = await self._embed_plans(tenant, drafts, revisions)
+            batch = await self._embed_plans(tenant, plans, revisions)
         async with turns.committing:
             outcomes |= await self._confirmed(tenant, unchanged, by)
-            return outcomes | too_long | await self._commit(tenant, planned, by)
+            return outcomes | too_long | await self._commit(tenant, batch, by)
 
     async def _revised(
         self,
@@ -326,85 +328,83 @@ class Writer:
         by: By | None,
         stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, Revision | Outcome]:
-        """What each put makes of its document."""
+        """By document, the revision that its put makes, or its outcome."""
         sequence, absent = sequence_of(by), dict[str, Absent]()
-        new = [each for each, found in stored.items() if found is None]
+        new = [document_id for document_id, current in stored.items() if current is None]
         if sequence is not None and new:
             absent = await self._documents.absent_all(tenant, new)
         revised = {
-            each: revision_of(puts[each], found, absent.get(each, NEVER_SEEN), sequence)
-            for each, found in stored.items()
+            name: revision_of(puts[name], current, absent.get(name, NEVER_SEEN), sequence)
+            for name, current in stored.items()
         }
-        for each, found in stored.items():
-            one = revised[each]
-            if found and (
-                one.is_unchanged if isinstance(one, Revision) else isinstance(one, Written)
+        for document_id, current in stored.items():
+            result = revised[document_id]
+            if current and (
+                result.is_unchanged if isinstance(result, Revision) else isinstance(result, Written)
             ):
-                self._count(tenant, found.document, 0, len(found.all_ids))
+                self._count(tenant, current.document, 0, len(current.all_ids))
         return revised
 
     async def _confirmed(
         self, tenant: str, unchanged: Mapping[str, Revision], by: By | None
     ) -> dict[str, Outcome]:
-        """Those writes that change nothing and are acknowledged all the same, as the last ones."""
+        """Confirm the writes that change nothing; they still count as the latest writes."""
         if not unchanged:
             return {}
         confirmed = await self._documents.confirm_all(
             tenant,
-            [Confirmation(each, one.version, one.parts) for each, one in unchanged.items()],
+            [Confirmation(name, write.version, write.parts) for name, write in unchanged.items()],
             by,
         )
-        return {each: one.unchanged() for each, one in unchanged.items() if each in confirmed}
+        return {name: write.unchanged() for name, write in unchanged.items() if name in confirmed}
 
     async def _plan_documents(
         self, tenant: str, changed: Sequence[tuple[StoredDocument | None, Document]]
     ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
-        """The drafts, and those documents that are too long for one."""
+        """The plans, and by document the errors of those that are too long."""
         with bill_to(tenant):
-            assisted = await self._assistant.preprocess(changed)
-        return await plan_in_thread(self._threads, tenant, changed, assisted)
+            llm_results = await self._assistant.preprocess(changed)
+        return await plan_in_thread(self._threads, tenant, changed, llm_results)
 
     async def _embed_plans(
-        self, tenant: str, drafts: Sequence[DocumentPlan], revisions: Mapping[str, Revision]
+        self, tenant: str, plans: Sequence[DocumentPlan], revisions: Mapping[str, Revision]
     ) -> PlannedBatch:
-        texts = {chunk.digest: chunk.embedded_text for draft in drafts for chunk in draft.added}
+        texts = {chunk.digest: chunk.embedded_text for plan in plans for chunk in plan.added}
         space = await self._space(tenant) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
         writes = []
-        for draft in drafts:
-            revised, write = revisions[draft.document.document_id], to_write(draft, space, vectors)
+        for plan in plans:
+            revised, write = revisions[plan.document.document_id], to_write(plan, space, vectors)
             writes.append(replace(write, parts=revised.parts, absent=revised.absent))
-        return PlannedBatch(drafts, writes, embedded)
+        return PlannedBatch(plans, writes, embedded)
 
-    async def _commit(
-        self, tenant: str, planned: PlannedBatch, by: By | None
-    ) -> dict[str, Outcome]:
-        """Those of the drafts that were written, all in one commit."""
-        if not planned.drafts:
+    async def _commit(self, tenant: str, batch: PlannedBatch, by: By | None) -> dict[str, Outcome]:
+        """Commit the plans in one transaction; the outcomes of those that were written."""
+        if not batch.drafts:
             return {}
-        commits = await self._documents.apply_all(tenant, planned.writes, by)
+        commits = await self._documents.apply_all(tenant, batch.writes, by)
         outcomes: dict[str, Outcome] = {
-            draft.document.document_id: commit
-            for draft, commit in zip(planned.drafts, commits, strict=True)
+            plan.document.document_id: commit
+            for plan, commit in zip(batch.drafts, commits, strict=True)
             if isinstance(commit, SourceReserved)
         }
-        committed = next((each for each in commits if isinstance(each, Committed)), None)
+        committed = next((commit for commit in commits if isinstance(commit, Committed)), None)
         if committed is None:
             return outcomes
         revision = await self._invalidate(tenant, committed)
-        for draft, commit, texts_embedded in zip(
-            planned.drafts, commits, planned.each_embedded(), strict=True
+        for plan, commit, texts_embedded in zip(
+            batch.drafts, commits, batch.each_embedded(), strict=True
         ):
             if not isinstance(commit, Committed):
                 continue
-            added, kept = len(draft.added), len(draft.kept)
-            self._count(tenant, draft.document, texts_embedded, added + kept - texts_embedded)
-            outcomes[draft.document.document_id] = Written(
-                draft.document.document_id,
+            added, kept = len(plan.added), len(plan.kept)
+            self._count(tenant, plan.document, texts_embedded, added + kept - texts_embedded)
+            outcomes[plan.document.document_id] = Written(
+                plan.document.document_id,
                 revision,
                 added=added,
                 kept=kept,
-                removed=len(draft.removed),
+                removed=len(plan.removed),
                 embedded=texts_embedded,
             )
         return outcomes
@@ -414,7 +414,7 @@ class Writer:
             self._tally.chunks(tenant, document.source, embedded, reused)
 
     async def _space(self, tenant: str) -> str:
-        """The space to embed in; should the tenant leave it meanwhile, the commit is refused."""
+        """The tenant's embedding space; the commit is refused if it changes meanwhile."""
         space = await self._documents.space(tenant) or self._first
         if space not in self._embedders:
             raise EmbeddingUnavailable(
@@ -423,16 +423,16 @@ class Writer:
         return space
 
     async def _vectors(
-        self, tenant: str, space: str | None, wanted: Mapping[bytes, str]
+        self, tenant: str, space: str | None, texts: Mapping[bytes, str]
     ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
-        """A vector for each digest, and those embedded now: what the tenant has never embedded."""
+        """A vector for each digest, and the digests that were embedded now."""
         if space is None:
             return {}, ()
         embedder = self._embedders[space]
-        return await embed_missing(self._documents, embedder, tenant, wanted)
+        return await embed_missing(self._documents, embedder, tenant, texts)
 
     async def _invalidate(self, tenant: str, committed: Committed) -> int:
-        """The tenant's revision, once caches are drained up to it, or readers left to do so."""
+        """Drain the cache and return the tenant's revision; a failed drain is left to readers."""
         await self._invalidation.drain(tenant, Revisions(committed.history, committed.revisions))
         return committed.revisions[tenant]
 
