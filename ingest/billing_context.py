@@ -1,6 +1,6 @@
-"""For which tenant an embedder is at work: whoever counts what it costs asks here.
+"""The tenant that pays for the current embedding or model call, read by the usage meter.
 
-An embedder is told texts and nothing else, and says in the middle of a call what that used.
+An embedder receives only texts, and reports its usage in the middle of a call.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _payer: ContextVar[str | None] = ContextVar("payer", default=None)
 
 @contextmanager
 def bill_to(tenant: str) -> Iterator[None]:
-    """What is embedded within is the tenant's to pay."""
+    """A context in which the tenant pays for embeddings and model calls."""
     token = _payer.set(tenant)
     try:
         yield
@@ -21,5 +21,5 @@ def bill_to(tenant: str) -> Iterator[None]:
 
 
 def billed_tenant() -> str | None:
-    """Who pays for what is embedded now; None if nobody has said."""
+    """The tenant that pays now; None outside of `bill_to`."""
     return _payer.get()

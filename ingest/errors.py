@@ -1,43 +1,43 @@
-"""What goes wrong in this package.
+"""The errors of this package.
 
-ChatUnavailable     no language model has answered, or not in full
-  ChatTooLate       in time
-DocumentContended   others kept changing the document while we prepared its next version
-DocumentTooLong     the document has more chunks than one may have
-EventRefused        an event says nothing that can be done
-JobRefused          a job will never do
-NotImportable       a file is no archive of a tenant that can be read
-NotReembedded       a tenant could not be moved to another embedder's space
+ChatUnavailable     no language model has returned a complete response
+  ChatTooLate       the response did not arrive before the deadline
+DocumentContended   concurrent writes kept changing the document before the commit
+DocumentTooLong     the document has more chunks than allowed
+EventRefused        the event is invalid
+JobRefused          the job can never succeed
+NotImportable       the file is not a readable archive of a tenant
+NotReembedded       the tenant could not be moved to another embedder's space
 """
 
 
 class ChatUnavailable(Exception):
-    """Do without it; the message says what happened."""
+    """Continue without the model; the message gives the reason."""
 
 
 class ChatTooLate(ChatUnavailable):
-    """The deadline has passed first."""
+    """The deadline has passed."""
 
 
 class DocumentContended(Exception):
-    """Try again: nothing was stored."""
+    """Nothing was stored; the caller may retry."""
 
 
 class DocumentTooLong(Exception):
-    """Nothing was stored; the message says how long is too long."""
+    """Nothing was stored; the message names the limit."""
 
 
 class EventRefused(Exception):
-    """Hearing it again is of no use. The message quotes no document."""
+    """A retry is useless. The message quotes no document."""
 
 
 class NotImportable(Exception):
-    """Nothing was stored; the message says why."""
+    """Nothing was stored; the message gives the reason."""
 
 
 class NotReembedded(Exception):
-    """The tenant is as it was; the message says what to do."""
+    """The tenant is unchanged; the message says what to do."""
 
 
 class JobRefused(Exception):
-    """The job will never do: trying again is of no use. The message quotes no document."""
+    """The job can never succeed, so a retry is useless. The message quotes no document."""

@@ -1,4 +1,4 @@
-"""Threads that compute for tenants: a tenant that has much to compute leaves some to the others."""
+"""A thread pool with fair shares: a busy tenant leaves threads to the other tenants."""
 
 import asyncio
 import contextvars
@@ -23,15 +23,15 @@ class Threads:
     async def run(
         self, tenant: str, function: Callable[P, T], *arguments: P.args, **named: P.kwargs
     ) -> T:
-        """What the function returns. Raises `Saturated`.
+        """Run the function in a thread and return its result. Raises `Saturated`.
 
-        A caller that gives up does not end the function, which keeps its thread until then.
+        Cancelling the caller does not stop the function, which keeps its thread until it ends.
         """
         await self._shares.acquire(tenant)
         loop, context = asyncio.get_running_loop(), contextvars.copy_context()
 
         def release(_: Future[T]) -> None:
-            with suppress(RuntimeError):  # the loop has ended, and nobody waits any more
+            with suppress(RuntimeError):  # the event loop has ended
                 loop.call_soon_threadsafe(self._shares.release, tenant)
 
         running = self._executor.submit(lambda: context.run(function, *arguments, **named))
@@ -39,5 +39,5 @@ class Threads:
         return await asyncio.wrap_future(running)
 
     def close(self) -> None:
-        """What has not begun is not done."""
+        """Cancel the calls that have not begun."""
         self._executor.shutdown(wait=False, cancel_futures=True)

@@ -1,7 +1,7 @@
-"""Does what events say: each once, in any order, and together with the record that it was heard.
+"""Applies events: each once, in any order, in the transaction that records its version.
 
-Nobody holds a lock from looking to writing. Of two workers that hear events of one document, the
-one whose commit finds more heard than it has planned from begins again.
+No lock is held between the read and the write. If two workers handle events of one document, the
+worker whose commit finds newer event versions than it has read starts again.
 """
 
 from dataclasses import dataclass, replace
@@ -16,25 +16,25 @@ from ingest.events.event_schemas import DeleteEvent, Event, PutEvent
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
 
-_ATTEMPTS_MAX = 20  # each lost attempt means that another event of the document got through
+_ATTEMPTS_MAX = 20  # after each lost attempt another event of the document has been applied
 
 
 class _DocumentMissing(Exception):
-    """The document is not there."""
+    """The document does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventHandler:
-    """language: of documents that name none."""
+    """language: the default of documents without one."""
 
     writer: Writer
     event_versions: EventVersionStore
     language: str
 
     async def handle(self, tenant: str, event: Event) -> Written | None:
-        """What the event changed; None if it said nothing new, or nothing of what is there.
+        """Apply an event; None if it is outdated, or its document is missing.
 
-        Raises what `Writer` does.
+        Raises the errors of `Writer`.
         """
         for _ in range(_ATTEMPTS_MAX):
             before = await self.event_versions.get(tenant, event.document_id)
@@ -47,38 +47,38 @@ class EventHandler:
                 continue
         raise DocumentContended(event.document_id)
 
-    async def _do(self, tenant: str, event: Event, hearing: EventUpdate) -> Written | None:
+    async def _do(self, tenant: str, event: Event, update: EventUpdate) -> Written | None:
         try:
-            return await self._write(tenant, event, hearing)
-        except _DocumentMissing:  # what it says is kept for a document to come
-            await self.event_versions.keep(tenant, hearing)
+            return await self._write(tenant, event, update)
+        except _DocumentMissing:  # the event is kept for a later document
+            await self.event_versions.keep(tenant, update)
             return None
 
-    async def _write(self, tenant: str, event: Event, hearing: EventUpdate) -> Written:
-        document_id, after = event.document_id, hearing.after
-        is_latest = after.content > hearing.before.content
-        says_access = after.access > hearing.before.access
+    async def _write(self, tenant: str, event: Event, update: EventUpdate) -> Written:
+        document_id, after = event.document_id, update.after
+        is_latest = after.content > update.before.content
+        says_access = after.access > update.before.access
         match event:
             case PutEvent() if is_latest:
                 return await self.writer.put(
                     tenant,
                     document_id,
-                    lambda stored: event_schemas.document_of(event, stored, hearing, self.language),
-                    hearing,
+                    lambda stored: event_schemas.document_of(event, stored, update, self.language),
+                    update,
                     ALL_PARTS if says_access else CONTENT,
                 )
             case DeleteEvent() if is_latest:
                 return await self.writer.remove(
-                    tenant, document_id, lambda stored: stored, hearing, forget=True
+                    tenant, document_id, lambda stored: stored, update, forget=True
                 )
-            case _:  # what is in the document a later one has said
+            case _:  # a later event has set the content
                 return await self.writer.put_access(
                     tenant,
                     document_id,
                     lambda stored: replace(
                         _there(stored), owner=after.owner, readers=after.readers
                     ),
-                    hearing,
+                    update,
                 )
 
 

@@ -1,4 +1,4 @@
-"""A reading of a source that writes nothing: what it would have written and removed is told."""
+"""A dry run: compares a source with the index and writes nothing."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from ingest.write.write_coordination import PipelineLocks
 
 
 class DryRunWriter:
-    """In the writer's place. behind: documents that are not in the index as the source has them."""
+    """Replaces the writer. behind: documents that differ between the source and the index."""
 
     def __init__(self, documents: DocumentStore) -> None:
         self._documents = documents

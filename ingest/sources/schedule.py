@@ -1,4 +1,4 @@
-"""When something is to be done again: five fields as cron has them, in UTC."""
+"""Cron schedules: five fields, in UTC."""
 
 from datetime import UTC, datetime
 
@@ -10,9 +10,9 @@ _ANY_DATE = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def next_run(schedule: str, after: datetime) -> datetime:
-    """The first date after this one. Raises `ValueError` if there is none, or no such schedule.
+    """The next date of the schedule. Raises `ValueError` if it is invalid or has no next date.
 
-    In five fields there is one a minute at most.
+    Five fields give at most one date a minute.
     """
     if len(schedule) > _CHARACTERS_MAX or len(schedule.split()) != _FIELDS:
         raise ValueError("must be five fields, as cron has them: `0 3 * * *`")

@@ -1,4 +1,4 @@
-"""A source: where documents come from, read as a whole, one item after the other."""
+"""A source of documents, read completely, item by item."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ _CUT = chunking_config.DEFAULT
 
 @dataclass(frozen=True, slots=True)
 class RefusedItem:
-    """What is there but gave no document.
+    """An item of the source that could not be read as a document.
 
-    path: what a person finds it by: a file relative to its folder, or a file's line.
-    holds: the document, or the folder of documents, that may be in it and so is kept; by its
-           identifier without the source's name, all of the source if it is empty. The path if None.
+    path: a file relative to its folder, or a file's line.
+    holds: the document or folder of documents that the item may contain, which pruning keeps; an
+           identifier without the source's name. Empty: the whole source. None: the path.
     """
 
     path: str
@@ -31,7 +31,7 @@ Item: TypeAlias = Document | RefusedItem
 
 
 class Source(Protocol):
-    """`documents` blocks on the disk, and raises nothing for an item: it is refused instead."""
+    """`documents` does blocking I/O; an unreadable item is refused and raises nothing."""
 
     name: str
 
@@ -40,9 +40,9 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What holds for a source's documents where they say nothing else.
+    """The defaults of a source's documents.
 
-    cut: the source's own choice if None.
+    cut: the chunker; None for the source's own default.
     """
 
     owner: str | None = None
@@ -70,7 +70,7 @@ def document(fields: dict[str, Any]) -> Document:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """What a person reads of it, in one line."""
+    """The error as one line for a person."""
     match error:
         case ValidationError():
             first = error.errors(include_url=False, include_input=False)[0]

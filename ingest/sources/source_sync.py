@@ -1,4 +1,4 @@
-"""One complete reading of a source into a tenant."""
+"""Reads a complete source into a tenant."""
 
 import asyncio
 from collections import deque
@@ -24,7 +24,7 @@ _Writing: TypeAlias = asyncio.Task[list[Outcome]]
 
 
 class SourceWriter(Protocol):
-    """As `ingest.write.writer.Writer` does it, or as whoever only compares."""
+    """`ingest.write.writer.Writer`, or `DryRunWriter`."""
 
     async def put_all(
         self, tenant: str, puts: Sequence[Put], reading: Reading, turns: PipelineLocks, /
@@ -42,7 +42,7 @@ class SourceWriter(Protocol):
 
 @dataclass(slots=True)
 class Report:
-    """What a reading came to; chunks are summed over the documents."""
+    """The counts of a reading; chunks are summed over the documents."""
 
     documents: int = 0
     unchanged: int = 0
@@ -63,7 +63,7 @@ class Report:
 
     @property
     def reused(self) -> float:
-        """The share of the chunks that nothing had to be embedded for."""
+        """The share of the chunks that were not embedded."""
         chunks = self.chunks_added + self.chunks_kept
         return 1 - self.embedded / chunks if chunks else 0.0
 
@@ -86,20 +86,22 @@ async def read_source(
     on_item: Callable[[Report], None],
     reading: Reading | None = None,
 ) -> Report:
-    """Write every document of the source; `on_item` is told after each one.
+    """Write every document of the source; calls `on_item` after each item.
 
-    prune: remove the documents of the source that it no longer has. What it has but can't give is
-    kept as it was.
-    reading: when it was asked for, if not now; what was written later stays. With the run of the
-    job that does it, `JobLost` ends the reading.
+    prune: remove the stored documents that the source no longer has. The stored versions of
+    unreadable items are kept.
+    reading: the time of the request, now if None; documents written later stay unchanged. If it
+    names a job lease, the reading ends with `JobLost` when the lease is lost.
     """
     reading = reading or Reading(await documents.next_sequence())
-    report, seen = await read_items(
+    report, document_ids = await read_items(
         source.documents(), tenant, writer=writer, on_item=on_item, reading=reading
     )
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
-            is_gone = document_id not in seen and not _refused(report, source.name, document_id)
+            is_gone = document_id not in document_ids and not _refused(
+                report, source.name, document_id
+            )
             if is_gone and await remove_stored(writer, tenant, document_id, reading):
                 report.removed += 1
     return report
@@ -113,16 +115,16 @@ async def read_items(
     on_item: Callable[[Report], None],
     reading: Reading,
 ) -> tuple[Report, set[str]]:
-    """Write every document among the items; what it came to, and their identifiers."""
+    """Write every document among the items; returns the report and the document identifiers."""
     report, seen, turns = Report(), set[str](), PipelineLocks()
 
     async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
-        found = [item for item in batch if isinstance(item, Document)]
-        document_ids = {document.document_id for document in found}
-        if before and not seen.isdisjoint(document_ids):  # the later version has to stay
+        documents = [item for item in batch if isinstance(item, Document)]
+        document_ids = {document.document_id for document in documents}
+        if before and not seen.isdisjoint(document_ids):  # the later version must win
             await asyncio.wait(before)
         seen.update(document_ids)
-        puts = [Put(document.document_id, _as_read(document)) for document in found]
+        puts = [Put(document.document_id, _as_read(document)) for document in documents]
         return await writer.put_all(tenant, puts, reading, turns)
 
     async with (
@@ -140,24 +142,24 @@ async def read_items(
 async def remove_stored(
     writer: SourceWriter, tenant: str, document_id: str, reading: Reading
 ) -> bool:
-    """Remove a document that the source no longer has; False if somebody wrote it later."""
+    """Remove a document that the source no longer has; False if it was written later."""
     return (await writer.remove(tenant, document_id, lambda stored: stored, reading)).changed
 
 
 async def _ahead(reading: Iterator[list[Item]]) -> AsyncGenerator[list[Item], None]:
-    """The batches, of which the next one is read in a thread while one is written.
+    """The batches; the next one is read in a thread while one is written.
 
-    In a thread of its own: files that take long to read hold up nothing but this reading.
+    The thread is dedicated, so slow files delay only this reading.
     """
     thread = ThreadPoolExecutor(1, thread_name_prefix="read")
     loop = asyncio.get_running_loop()
-    coming = loop.run_in_executor(thread, next, reading, None)
+    next_batch = loop.run_in_executor(thread, next, reading, None)
     try:
-        while batch := await coming:
-            coming = loop.run_in_executor(thread, next, reading, None)
+        while batch := await next_batch:
+            next_batch = loop.run_in_executor(thread, next, reading, None)
             yield batch
     finally:
-        coming.cancel()
+        next_batch.cancel()
         thread.shutdown(wait=False)
 
 
@@ -165,9 +167,9 @@ async def _written(
     reading: AsyncIterator[list[Item]],
     write: Callable[[Sequence[Item], Sequence[_Writing]], Coroutine[None, None, list[Outcome]]],
 ) -> AsyncGenerator[tuple[list[Item], list[Outcome]], None]:
-    """The batches, each with what became of it, of which two are being written at a time.
+    """The batches with their outcomes; two are written at a time.
 
-    write: is also told what is being written already.
+    write: also receives the tasks that are already running.
     """
     writing: deque[tuple[list[Item], _Writing]] = deque()
     try:
@@ -187,7 +189,7 @@ async def _written(
 
 
 def _refused(report: Report, source: str, document_id: str) -> bool:
-    """Whether the document lies where the source could not look: it may still be there."""
+    """Whether the document is inside a refused item, so that it may still exist."""
     path = PurePosixPath(document_id.removeprefix(f"{source}/"))
     return any(path.is_relative_to(_holds(refused)) for refused in report.refused)
 

@@ -1,4 +1,4 @@
-"""A folder kept in step: what changes in it is written, and what goes from it is removed."""
+"""Watches a folder: writes its changed documents, and removes its deleted ones."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
@@ -19,21 +19,21 @@ Changes = AsyncIterator[Collection[Path]]
 
 
 async def changes(source: FolderSource) -> Changes:
-    """The paths that have changed since it was first asked, in handfuls, until cancelled."""
+    """The paths that change after the first iteration, in groups, until cancelled."""
     from watchfiles import awatch
 
-    async for handful in awatch(
+    async for batch in awatch(
         source.folder,
         debounce=DEBOUNCE_MS,
         watch_filter=lambda _change, path: not source.is_hidden(Path(path)),
     ):
-        yield {Path(path) for _, path in handful}
+        yield {Path(path) for _, path in batch}
 
 
 class Watch:
-    """on_report: told of the first reading, and of each later one that did something.
+    """on_report: receives the first report, and each later one that changed something.
 
-    on_failure: told why a reading could not be done; all is then read again, a little later.
+    on_failure: receives the reason of a failed reading; everything is read again after a pause.
     """
 
     def __init__(
@@ -54,19 +54,19 @@ class Watch:
         self._on_failure = on_failure
 
     async def run(self, changed: Changes) -> None:
-        """Read all of the folder, and then whatever is told to have changed, until that ends."""
-        # It is asked before the first reading, so that nothing changes between the two.
-        coming = asyncio.ensure_future(anext(changed, None))
+        """Read the whole folder, and then the changed paths, until `changed` ends."""
+        # Watching begins before the first reading, so that no change is missed between the two.
+        next_paths = asyncio.ensure_future(anext(changed, None))
         try:
             await asyncio.sleep(0)
             self._on_report(await self._read_all())
-            while (paths := await coming) is not None:
-                coming = asyncio.ensure_future(anext(changed, None))
+            while (paths := await next_paths) is not None:
+                next_paths = asyncio.ensure_future(anext(changed, None))
                 report = await self._read(paths)
                 if report.did_something:
                     self._on_report(report)
         finally:
-            coming.cancel()
+            next_paths.cancel()
 
     async def _read(self, paths: Collection[Path]) -> Report:
         try:
@@ -94,11 +94,11 @@ class Watch:
                 pause_s = min(2 * pause_s, PAUSE_S_MAX)
 
     async def _read_changed(self, paths: Collection[Path]) -> Report:
-        """Write what is there of these paths; remove what isn't, with all that was in it."""
+        """Write the existing paths; remove the documents at and below the missing ones."""
         reading = Reading(await self._documents.next_sequence())
-        there, gone = await asyncio.to_thread(self._parted, paths)
+        existing, gone = await asyncio.to_thread(self._parted, paths)
         report, _ = await read_items(
-            self._source.documents_of(there),
+            self._source.documents_of(existing),
             self._tenant,
             writer=self._writer,
             on_item=lambda _report: None,
@@ -106,17 +106,17 @@ class Watch:
         )
         stored = await self._documents.of_source(self._tenant, self._source.name) if gone else ()
         for document_id in stored:
-            place = PurePosixPath(document_id.removeprefix(f"{self._source.name}/"))
-            is_gone = not gone.isdisjoint((place, *place.parents))
+            path = PurePosixPath(document_id.removeprefix(f"{self._source.name}/"))
+            is_gone = not gone.isdisjoint((path, *path.parents))
             if is_gone and await remove_stored(self._writer, self._tenant, document_id, reading):
                 report.removed += 1
         return report
 
     def _parted(self, paths: Collection[Path]) -> tuple[set[Path], set[PurePosixPath]]:
-        """What to read, and what is gone, relative to the folder."""
+        """The paths to read, and the missing paths relative to the folder."""
         folder = self._source.folder
-        if not folder.is_dir():  # a disk that went, perhaps: it is refused, and nothing removed
+        if not folder.is_dir():  # perhaps an unmounted disk: refused, nothing is removed
             return {folder}, set()
         gone = {path for path in paths if not path.exists() and not path.is_symlink()}
-        there = {path for path in paths if path.is_dir() or self._source.is_meant(path)}
-        return there - gone, {PurePosixPath(path.relative_to(folder)) for path in gone}
+        existing = {path for path in paths if path.is_dir() or self._source.is_meant(path)}
+        return existing - gone, {PurePosixPath(path.relative_to(folder)) for path in gone}

@@ -1,4 +1,4 @@
-"""Long work of a job, whose progress is told while it goes on."""
+"""Runs a job's work and reports its progress meanwhile."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from index.jobs.job_queue import JobLease, JobQueue
 
-TELL_S = 1.0  # between two words about how far it is
+TELL_S = 1.0  # between two reports
 
 T = TypeVar("T")
 
@@ -18,9 +18,9 @@ async def report_progress(
     so_far: Callable[[], Mapping[str, Any]],
     is_needless: Callable[[], Awaitable[bool]] | None = None,
 ) -> T | None:
-    """The work's outcome; None if it was given up because it had become needless.
+    """The result of the work; None if it was cancelled because it had become needless.
 
-    Raises `JobLost` as soon as the job is another's.
+    Raises `JobLost` as soon as another worker holds the job.
     """
     task = asyncio.ensure_future(work)
     try:

@@ -1,7 +1,7 @@
-"""The worker: claims jobs, does as many at once as it may, and says what became of each.
+"""The worker: claims jobs, runs them concurrently up to a limit, and records their results.
 
-pgqueuer runs the loop: it listens, claims, keeps leases, and waits for what is at work when it is
-told to stop. What is claimed and what an end means is ours; see docs/decisions/0013.
+pgqueuer runs the loop: it listens, claims, renews leases, and waits for running jobs at shutdown.
+This module decides which jobs are claimed and how they end; see docs/decisions/0013.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ from index.model.audit_actor import SYSTEM, AuditActor, acting_as
 from ingest.errors import DocumentContended, DocumentTooLong, JobRefused
 from ingest.worker.pgqueuer_adapter import Listening, PgqueuerRepositoryAdapter, WorkerLimits
 
-_AWAY_PAUSE_S = 1.0  # between two looks whether the database is back
-_POLL = timedelta(seconds=30)  # should a message be lost; leases and dates are waited for anyway
-_DRAIN_POLL = timedelta(seconds=0.05)  # for nobody tells that nothing is left
+_AWAY_PAUSE_S = 1.0  # between two attempts to reach the database
+_POLL = timedelta(seconds=30)  # in case a notification is lost; leases and due dates have timers
+_DRAIN_POLL = timedelta(seconds=0.05)  # no notification says that the queue is empty
 
 Handler: TypeAlias = Callable[[ClaimedJob], Awaitable[Mapping[str, Any]]]
 
@@ -48,7 +48,7 @@ class Worker:
     pace: WorkerLimits = field(default_factory=WorkerLimits)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until told to stop; what is not done in time by then is given back."""
+        """Work until `stop` is set; jobs that do not end in time return to the queue."""
         while not stop.is_set():
             try:
                 await self._work(stop, QueueExecutionMode.continuous)
@@ -57,14 +57,14 @@ class Worker:
                 await _pause(stop, _AWAY_PAUSE_S)
 
     async def drain(self) -> None:
-        """Do all jobs that wait, those that come meanwhile and those to be retried too."""
+        """Run all waiting jobs, including those that arrive meanwhile and retries."""
         await self._work(asyncio.Event(), QueueExecutionMode.drain)
 
     async def _work(self, stop: asyncio.Event, mode: QueueExecutionMode) -> None:
         repository = PgqueuerRepositoryAdapter(
             self.jobs, self.pace, self.listening, list(self.handlers), stop
         )
-        # Its port is wider than its manager; what is missing here belongs to its own command line.
+        # The port has more methods than the manager uses; pgqueuer's command line uses the others.
         manager = QueueManager(cast("RepositoryPort", repository), channel=Channel(CHANNEL))
         repository.at_work = manager.job_context
         for kind, handler in self.handlers.items():
@@ -86,42 +86,51 @@ class Worker:
             await asyncio.wait((running,), timeout=self.pace.stop_s)
         finally:
             stopping.cancel()
-            running.cancel()  # gives back what is still at work
+            running.cancel()  # running jobs return to the queue
             await asyncio.wait((running, stopping))
         if not running.cancelled():
             running.result()
 
     async def do(self, claimed: ClaimedJob, handler: Handler) -> None:
-        """Do the job and say what became of it; who can't say so any more lets the lease end."""
-        asked = claimed.subject is not None or claimed.key_id is not None
+        """Run the job and record its result; without the database, the lease expires."""
+        has_caller = claimed.subject is not None or claimed.key_id is not None
         try:
-            with acting_as(AuditActor(claimed.subject, claimed.key_id) if asked else SYSTEM):
+            with acting_as(AuditActor(claimed.subject, claimed.key_id) if has_caller else SYSTEM):
                 await self._settle(claimed, handler)
         except DatabaseUnavailable as away:
             log.warning("job", job=claimed.job_id, state="untold", detail=str(away))
 
     async def _settle(self, claimed: ClaimedJob, handler: Handler) -> None:
         run = claimed.run
-        told = {"job": claimed.job_id, "kind": claimed.kind, "tenant": claimed.tenant}
+        log_fields = {"job": claimed.job_id, "kind": claimed.kind, "tenant": claimed.tenant}
         try:
             result = await handler(claimed)
         except JobLost:
-            log.info("job", state="lost", **told)
+            log.info("job", state="lost", **log_fields)
         except BudgetSpent as spent:
             await self.jobs.reschedule(run, str(spent), due_s=self.pace.spent_s, counts=False)
         except (JobRefused, DocumentTooLong, SourceReserved, TenantMissing) as refused:
-            log.warning("job", state="failed", detail=str(refused), **told)
+            log.warning("job", state="failed", detail=str(refused), **log_fields)
             await self.jobs.fail(run, str(refused))
         except Exception as error:
-            await self._failed(claimed, error, told)
+            await self._failed(claimed, error, log_fields)
         else:
             await self.jobs.finish(run, result)
 
-    async def _failed(self, claimed: ClaimedJob, error: Exception, told: Mapping[str, str]) -> None:
-        """Once more after a pause, unless that was the last attempt."""
+    async def _failed(
+        self, claimed: ClaimedJob, error: Exception, log_fields: Mapping[str, str]
+    ) -> None:
+        """Reschedule the job after a pause, unless this was the last attempt."""
         reason, attempts = _reason(error), claimed.run.attempts
-        strange = error if reason == type(error).__name__ else None
-        log.warning("job", state="erred", detail=reason, exc_info=strange, attempt=attempts, **told)
+        unknown_error = error if reason == type(error).__name__ else None
+        log.warning(
+            "job",
+            state="erred",
+            detail=reason,
+            exc_info=unknown_error,
+            attempt=attempts,
+            **log_fields,
+        )
         if attempts >= claimed.attempts_max:
             await self.jobs.fail(claimed.run, reason)
         else:
@@ -129,7 +138,7 @@ class Worker:
 
 
 def _reason(error: Exception) -> str:
-    """Why it failed; of a stranger's exception only the name, for its text may quote a document."""
+    """The reason of a failure; only the name of an unknown exception, which may quote documents."""
     match error:
         case DatabaseUnavailable() | EmbeddingUnavailable():
             return str(error)
@@ -146,7 +155,7 @@ async def _pause(stop: asyncio.Event, seconds: float) -> None:
 
 @dataclass(slots=True)
 class _Entrypoint:
-    """A handler as pgqueuer calls it: with a ticket that stands for the job."""
+    """A handler in the form that pgqueuer calls, with a ticket that stands for the job."""
 
     worker: Worker
     repository: PgqueuerRepositoryAdapter

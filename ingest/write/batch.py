@@ -1,18 +1,18 @@
-"""Batches: how many documents are worth one call of the writer."""
+"""Groups documents into batches for the writer."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 DOCUMENTS_MAX = 64  # of 2,000 small ones: 32 took up to 1.6 times as long, 128 about as long
-# About a hundred chunks, so that no commit keeps others waiting for long and a batch needs little
-# memory: batches of 400,000 characters were no faster.
+# About a hundred chunks, so that commits are short and a batch needs little memory: batches of
+# 400,000 characters were no faster.
 CHARACTERS_MAX = 100_000
 
 T = TypeVar("T")
 
 
 def batches(things: Iterable[T], characters: Callable[[T], int]) -> Iterator[list[T]]:
-    """The things in their order, in batches within both limits; what is too long goes alone."""
+    """The items in order, in batches within both limits; a longer item is a batch alone."""
     batch: list[T] = []
     room = CHARACTERS_MAX
     for thing in things:

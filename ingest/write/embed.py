@@ -1,4 +1,4 @@
-"""Vectors for texts: those that the tenant has paid for already, and new ones for the rest."""
+"""Gets vectors for texts: the tenant's stored ones, and new ones for the rest."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
@@ -22,16 +22,16 @@ class PassageEmbedder(Protocol):
 
 
 async def embed_missing(
-    documents: DocumentStore, embedder: PassageEmbedder, tenant: str, wanted: Mapping[bytes, str]
+    documents: DocumentStore, embedder: PassageEmbedder, tenant: str, texts: Mapping[bytes, str]
 ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
-    """A vector for each digest, and those embedded now, which are kept whatever comes next."""
-    known = await documents.known_embeddings(tenant, embedder.space, wanted)
-    missing = [digest for digest in wanted if digest not in known]
-    for at in range(0, len(missing), embedder.batch_texts_max):
-        batch = missing[at : at + embedder.batch_texts_max]
+    """A vector for each digest, and the digests embedded now; new vectors are stored at once."""
+    vectors = await documents.known_embeddings(tenant, embedder.space, texts)
+    missing = [digest for digest in texts if digest not in vectors]
+    for start in range(0, len(missing), embedder.batch_texts_max):
+        batch = missing[start : start + embedder.batch_texts_max]
         with bill_to(tenant):
-            rows = await embedder.embed_passages([wanted[digest] for digest in batch])
+            rows = await embedder.embed_passages([texts[digest] for digest in batch])
         new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
         await documents.keep_embeddings(tenant, embedder.space, new)
-        known |= new
-    return known, missing
+        vectors |= new
+    return vectors, missing

@@ -1,6 +1,6 @@
-"""What a language model does for documents before they are drafted: it cuts them, and sums them up.
+"""Chunks and summarises documents with a language model before they are planned.
 
-All of it waits for a service; what the model leaves undone the draft does without it.
+The plan uses the built-in chunker and extracts where the model gives no result.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from ingest.write.document_plan import LlmResult, has_same_chunking
 
 
 class Chunker(Protocol):
-    """Cuts a text as a model finds best, and all but what is known of it anew. Never fails."""
+    """Chunks a text with a model, reusing the known chunks. Never fails."""
 
     async def chunks(self, text: str, known: KnownChunks | None, /) -> list[Chunk]: ...
 
 
 class Summarizer(Protocol):
-    """By the text of a part, what a model says of it, where that is not known. Never fails."""
+    """Summarises the parts of a text with a model, reusing known summaries. Never fails."""
 
     async def summaries_by_text(
         self, text: str, known: Mapping[str, str], /
@@ -33,9 +33,9 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LlmPreprocessor:
-    """model_cut: for documents that ask for it, which are otherwise cut by their structure.
+    """model_cut: for documents with the `model` chunker; None chunks them by structure.
 
-    model_summaries: the same of summaries, which are otherwise extracts.
+    model_summaries: for documents with `model` summaries; None uses extracts.
     """
 
     model_cut: Chunker | None = None
@@ -44,7 +44,7 @@ class LlmPreprocessor:
     async def preprocess(
         self, changed: Sequence[tuple[StoredDocument | None, Document]]
     ) -> dict[str, LlmResult]:
-        """By document, what the model has to do with."""
+        """The model's results, by the identifier of each document that uses the model."""
         return {
             document.document_id: LlmResult(
                 await self._cut(stored, document), await self._said(stored, document)
@@ -70,7 +70,7 @@ class LlmPreprocessor:
         return await self.model_cut.chunks(document.text, known)
 
     async def _said(self, stored: StoredDocument | None, document: Document) -> Mapping[str, str]:
-        """What was said of a part counts as long as its text stays."""
+        """Summaries by the text of their part; a stored one is reused while that text is equal."""
         if document.summaries != "model":
             return {}
         known: Mapping[str, str] = {}

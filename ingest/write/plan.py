@@ -9,7 +9,7 @@ from ingest.chunkers.chunk import Chunk
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk of the document as the index holds it."""
+    """A chunk of the document in the index."""
 
     chunk_id: int
     digest: bytes
@@ -30,7 +30,7 @@ class ChunkPlan:
 
 
 def plan_chunks(stored: Sequence[StoredChunk], new: Sequence[Chunk]) -> ChunkPlan:
-    """Keep what has an equal digest, as often as it occurs on both sides; change the rest.
+    """Keep chunks with equal digests, as often as they occur on both sides; change the rest.
 
     Of equal digests the lowest chunk ids are kept, for the first of the new chunks.
     """

@@ -1,8 +1,8 @@
-"""A tenant's chunks embedded once more, by another embedder, while searches and writers go on.
+"""Moves a tenant's chunks to another embedder's space while searches and writes continue.
 
-First each digest gets its vector in the new space, beside the old one; then all chunks change
-theirs at once. What was written meanwhile is made up for before that. An interrupted run leaves the
-tenant as it was, and the next one pays only for what is missing.
+First each digest gets a vector in the new space beside the old one, including digests written
+meanwhile. Then all chunks switch in one commit. An interrupted run leaves the tenant unchanged, and
+the next run embeds only the missing vectors.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _ROUNDS_MAX = 20  # each but the first embeds what was written during the last
 
 @dataclass(frozen=True, slots=True)
 class ReembedProgress:
-    """documents: gone through in this round; embedded: texts that the embedder was given so far."""
+    """documents: processed in this round; embedded: texts embedded so far."""
 
     round: int
     documents: int
@@ -69,7 +69,7 @@ class Reembedder:
         )
 
     async def fill(self, tenant: str, on_progress: Callable[[ReembedProgress], None]) -> int:
-        """Embed what has no vector in the embedder's space, and nothing else; returns how much."""
+        """Embed the texts without a vector in the embedder's space; returns their number."""
         return await self._fill(tenant, 1, 0, on_progress)
 
     async def _fill(
@@ -79,7 +79,7 @@ class Reembedder:
         embedded: int,
         on_progress: Callable[[ReembedProgress], None],
     ) -> int:
-        """Embed what has no vector in the new space; returns `embedded` and as many more."""
+        """Embed the texts without a vector in the new space; returns `embedded` plus the count."""
         after = done = 0
         while page := await self.spaces.texts(tenant, after=after, limit=_PAGE_DOCUMENTS):
             _, now = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
@@ -90,7 +90,7 @@ class Reembedder:
 
 
 def _texts(page: list[StoredText]) -> dict[bytes, str]:
-    """What to embed, by digest."""
+    """The texts to embed, by digest."""
     return {
         chunk.digest: chunk.embedded_text
         for document in page

@@ -1,4 +1,4 @@
-"""A put, what it makes of the stored document, and what becomes of it; does no I/O."""
+"""A put, the revision that it makes of the stored document, and its outcome; does no I/O."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ Revise = Callable[[Document | None], Document]
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A document to be stored as what `revise` makes of the stored one, or of None.
+    """A document to store: the result of `revise` for the stored document, or for None.
 
     `revise` may be called several times, and may raise to refuse.
-    parts: those that it sets; `revise` leaves the others as they are stored.
+    parts: those that it sets; `revise` keeps the others as stored.
     """
 
     document_id: str
@@ -29,9 +29,9 @@ class Put:
 class Written:
     """The revision that a write made, and how many chunks it added, kept, removed and embedded.
 
-    changed: False if everything was so already, and the revision is an older one.
-    is_superseded: later writes have set all that this one sets, so it has changed nothing.
-    forgotten: what else went with a document that was forgotten.
+    changed: False if the document was equal already; the revision is then an older one.
+    is_superseded: later writes have set every part of this one, so it has changed nothing.
+    forgotten: what else was deleted with a forgotten document.
     """
 
     document_id: str
@@ -47,7 +47,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A document as it is to be written: the parts that the write sets, and what it was made of."""
+    """A document to write, the parts that the write sets, and the stored version it revises."""
 
     stored: StoredDocument | None
     document: Document
@@ -63,9 +63,9 @@ class Revision:
         return self.stored is not None and self.stored.document == self.document
 
     def is_certain(self, by: By | None) -> bool:
-        """Whether an unchanged document needs no note that it was written again.
+        """Whether an unchanged document needs no confirmation of the write.
 
-        A reading writes it anew each time, and only a queued write could come in between.
+        A source reading writes every document each time, and only a queued write can interfere.
         """
         assert self.stored is not None
         return isinstance(by, Reading) and not self.stored.is_awaited
@@ -76,25 +76,25 @@ class Revision:
         return Written(document_id, self.stored.revision, changed=False, kept=kept)
 
 
-Outcome = Written | Exception  # what was written, or why nothing was
+Outcome = Written | Exception  # the result of a write, or the reason why it failed
 
 
 def distinct(puts: Sequence[Put]) -> Iterator[dict[str, Put]]:
-    """The puts in their order, parted where a document comes again."""
-    different: dict[str, Put] = {}
+    """The puts in order, in groups that contain each document at most once."""
+    group: dict[str, Put] = {}
     for put in puts:
-        if put.document_id in different:
-            yield different
-            different = {}
-        different[put.document_id] = put
-    if different:
-        yield different
+        if put.document_id in group:
+            yield group
+            group = {}
+        group[put.document_id] = put
+    if group:
+        yield group
 
 
 def revision_of(
     put: Put, stored: StoredDocument | None, absent: Absent, sequence: int | None
 ) -> Revision | Outcome:
-    """What the put makes of the document, less what later writes have set, unless it is refused."""
+    """The document's revision without parts that later writes have set, or the put's outcome."""
     if stored is not None:
         parts = remaining(put.parts, stored.sequences, sequence)
     else:

@@ -1,4 +1,4 @@
-"""Turns: who writes when, of those in one process that would else get into each other's way."""
+"""Locks that order concurrent writes of one process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -6,15 +6,15 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
-_WAY_S_MAX = 1.0  # who goes first may wait for an embedder; a revocation must not wait for that
+_WAY_S_MAX = 1.0  # the prioritised write may wait for an embedder; a revocation must not
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineLocks:
-    """Of writes that follow one another, one is planned while the one before is committed.
+    """Lets consecutive writes overlap: one is planned while the one before is committed.
 
-    What is planned later knows what was embedded before, and is committed later.
-    Whoever holds one turn waits for no other, so nobody can deadlock.
+    A later plan reuses the vectors of earlier ones, and is committed after them.
+    No write holds both locks, so there is no deadlock.
     """
 
     planning: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -22,13 +22,13 @@ class PipelineLocks:
 
 
 class FairnessLocks:
-    """At documents that many write at once: whoever was overtaken too often goes first."""
+    """Gives priority to a write that has lost too often to others of the same document."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def yield_to_priority(self, tenant: str, document_ids: Iterable[str]) -> None:
-        """Wait for whoever goes first at one of these, though not for long."""
+        """Wait for prioritised writes of these documents, at most `_WAY_S_MAX` for all."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_WAY_S_MAX):
                 for document_id in document_ids:
@@ -41,11 +41,13 @@ class FairnessLocks:
     async def acquire_priority(
         self, tenant: str, document_ids: Iterable[str]
     ) -> AsyncIterator[None]:
-        """Meanwhile others give way; of several who go first, one after the other if they can."""
-        async with AsyncExitStack() as held:
+        """Hold priority at these documents; prioritised writes run in turn if possible."""
+        async with AsyncExitStack() as locks:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_WAY_S_MAX):
-                    for document_id in sorted(document_ids):  # all take them in this order
+                    for document_id in sorted(
+                        document_ids
+                    ):  # every write acquires them in this order
                         lock = self._locks.setdefault((tenant, document_id), asyncio.Lock())
-                        await held.enter_async_context(lock)
+                        await locks.enter_async_context(lock)
             yield
