@@ -1,4 +1,4 @@
-"""A chunk: the piece of a document's text that is indexed, or a summary of a part of it."""
+"""A chunk: an indexed piece of a document's text, or a summary of a part of it."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -8,9 +8,9 @@ from index.model.chunk_kind import Kind
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document's text, document_text[start:end], or what is said of that.
+    """A piece of a document's text, document_text[start:end], or a summary of that piece.
 
-    headings: those that it stands under, outermost first; one within the text is not repeated.
+    headings: those above it, outermost first; a heading within the text is not repeated.
     digest: 16 bytes of kind, headings and text; chunks with equal digests are indexed alike.
     """
 
@@ -23,12 +23,12 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        """What is embedded and analysed: the headings, then the text."""
+        """The text that is embedded and analysed: the headings, then the text."""
         return "\n".join((*self.headings, self.text))
 
 
 def chunk_of(text: str, start: int, end: int, headings: tuple[str, ...] = ()) -> Chunk | None:
-    """What text[start:end] holds between the whitespace around it; None if that is all."""
+    """The chunk of text[start:end] without surrounding whitespace; None if it is empty."""
     body = text[start:end].lstrip()
     start = end - len(body)
     body = body.rstrip()
@@ -38,12 +38,12 @@ def chunk_of(text: str, start: int, end: int, headings: tuple[str, ...] = ()) ->
 
 
 def summary_of(start: int, end: int, text: str, headings: tuple[str, ...]) -> Chunk:
-    """The chunk that sums up document_text[start:end]."""
+    """The chunk with a summary of document_text[start:end]."""
     return Chunk(start, end, text, headings, _digest(headings, text, b"summary"), "summary")
 
 
 def _digest(headings: tuple[str, ...], text: str, kind: bytes = b"") -> bytes:
-    """Each part behind its length, so that no two ways to part a text are alike."""
+    """The digest; each part follows its length, so that different splits never collide."""
     hashed = blake2b(digest_size=16, person=kind)
     for part in (*headings, text):
         encoded = part.encode()

@@ -1,4 +1,4 @@
-"""The cuts by their names."""
+"""The chunkers by name."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,15 +8,15 @@ from ingest.chunkers.chunk import Chunk, chunk_of
 
 
 def chunks(text: str, name: str) -> list[Chunk]:
-    """The chunks of a text by the cut of this name; what a model would cut, by `structure`."""
-    named = chunking_config.parse(name)
-    match named.kind:
+    """The chunks of a text by the named chunker; `model` falls back to `structure`."""
+    config = chunking_config.parse(name)
+    match config.kind:
         case "characters":
-            return characters.chunks(text, named.size, named.overlap)
+            return characters.chunks(text, config.size, config.overlap)
         case "tokens":
-            return tokens.chunks(text, named.size, named.overlap)
+            return tokens.chunks(text, config.size, config.overlap)
         case "messages":
-            return messages.chunks(text, named.size, named.overlap)
+            return messages.chunks(text, config.size, config.overlap)
         case "whole":
             return whole.chunks(text)
         case "structure" | "model":
@@ -24,21 +24,21 @@ def chunks(text: str, name: str) -> list[Chunk]:
 
 
 def load(names: Iterable[str]) -> None:
-    """Read now what the cuts of these names need."""
+    """Load the data that the named chunkers need."""
     if any(chunking_config.parse(name).kind == "tokens" for name in names):
         tokens.load()
 
 
 def rebuild_chunks(text: str, name: str, places: Sequence[tuple[int, int]]) -> list[Chunk]:
-    """The chunks of a text that is stored cut so: where it has been cut, or would be cut again.
+    """The chunks of a stored text, chunked again, or rebuilt from `places` for `model`.
 
-    places: of the stored chunks, ascending. A model would not cut a text the same way twice.
+    places: of the stored chunks, ascending. A model does not chunk a text the same way twice.
     """
     if name != chunking_config.MODEL:
         return chunks(text, name)
     headings = structure.headings_at(text, [start for start, _ in places])
-    found = (
+    rebuilt = (
         chunk_of(text, start, end, above)
         for (start, end), above in zip(places, headings, strict=True)
     )
-    return [chunk for chunk in found if chunk]
+    return [chunk for chunk in rebuilt if chunk]

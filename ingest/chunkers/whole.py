@@ -1,4 +1,4 @@
-"""The cut that makes one chunk of a short text, such as the answer to a frequent question."""
+"""The chunker that keeps a short text whole, such as the answer to a frequent question."""
 
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk, chunk_of
@@ -7,7 +7,7 @@ CHARACTERS_MAX = 8_000  # about the tokens that an embedding model reads; not me
 
 
 def chunks(text: str) -> list[Chunk]:
-    """One chunk; a longer text is cut as by `structure`."""
+    """One chunk; a longer text is chunked by `structure`."""
     if len(text) > CHARACTERS_MAX:
         return structure.chunks(text)
     chunk = chunk_of(text, 0, len(text))
