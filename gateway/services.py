@@ -143,13 +143,13 @@ async def open_services(
     """Everything, connected and migrated; both URLs have to be set. The first embedder is for new
     tenants.
 
-    Raises `DatabaseUnavailable`, `MigrationRefused`, `RoleRefused`, `PoolerRefused`,
-    `GenerationMismatch` and `NotPossible`.
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `PgvectorRefused`, `RoleRefused`,
+    `PoolerRefused`, `GenerationMismatch` and `NotPossible`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
-    await migrate.migrate(url, migrate.shipped())
+    await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
     redis = _redis(settings.redis_url.get_secret_value())
     async with (
         redis,
@@ -161,6 +161,7 @@ async def open_services(
             observe=metrics.statement,
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
+            parallel_builds=not settings.allow_old_pgvector,
         ) as connected,
         web_tokens.open_client(settings, time.monotonic) as foreign,
     ):

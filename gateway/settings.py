@@ -30,7 +30,12 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="NEARHIT_", env_ignore_empty=True, frozen=True)
 
     database_url: SecretStr | None = Field(
-        None, description="PostgreSQL with pgvector ≥ 0.8; unset: Nearhit starts its own"
+        None, description="PostgreSQL with pgvector ≥ 0.8.4; unset: Nearhit starts its own"
+    )
+    allow_old_pgvector: bool = Field(
+        False,
+        description="whether pgvector 0.8.0 to 0.8.3 is allowed too; indexes are then built "
+        "without parallel workers, which are unsafe there (CVE-2026-3172)",
     )
     pooler_url: SecretStr | None = Field(
         None,

@@ -11,6 +11,7 @@ IndexFailure
 ├── JobLost                another worker has the job by now, or nobody needs it any more
 ├── MigrationRefused       the schema is not one that this version can bring up to date
 ├── PayloadTooLarge        what a job was to be told is longer than it may be
+├── PgvectorRefused        the server's pgvector is missing or too old; says what to do
 ├── PoolerRefused          the pooler before PostgreSQL is not as it must be; says what to do
 ├── QueueFull              too many jobs of the tenant wait already
 ├── RoleRefused            the database role that serves searches is not as it must be
@@ -86,6 +87,10 @@ class PayloadTooLarge(IndexStoreError):
     def __init__(self, bytes_max: int) -> None:
         super().__init__(f"a job's payload may have at most {bytes_max:,} bytes")
         self.bytes_max = bytes_max
+
+
+class PgvectorRefused(IndexStoreError):
+    """The server's pgvector is missing or too old; the message says what to do."""
 
 
 class PoolerRefused(IndexStoreError):

@@ -51,7 +51,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """Only what administration needs: no embedder is loaded."""
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
-    await migrate.migrate(url, migrate.shipped())
+    await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
     connecting = database.connect(
         url,
         connections_max=1,
@@ -66,7 +66,9 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 async def try_database(settings: Settings) -> None:
-    """Raises `DatabaseUnavailable`, `MigrationRefused`, `RoleRefused` and `PoolerRefused`."""
+    """Raises `DatabaseUnavailable`, `MigrationRefused`, `PgvectorRefused`, `RoleRefused` and
+    `PoolerRefused`.
+    """
     async with open_database(settings):
         pass
 
@@ -295,4 +297,5 @@ def retry_while_busy(settings: Settings) -> AbstractAsyncContextManager[Database
         connections_max=2,
         statement_timeout_s=_PATIENCE_S,
         observe=lambda _name, _seconds: None,
+        parallel_builds=not settings.allow_old_pgvector,
     )

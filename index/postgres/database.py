@@ -16,7 +16,13 @@ import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
 from index.errors import DatabaseUnavailable
-from index.postgres import connections, search_role, security_definer_functions, statements
+from index.postgres import (
+    connections,
+    pgvector_version,
+    search_role,
+    security_definer_functions,
+    statements,
+)
 from index.postgres.connections import Pool, unavailable
 from index.postgres.fair_share import FairShare
 from index.postgres.pooler import Pooler, Timeouts
@@ -278,6 +284,7 @@ async def connect(
     search_timeout_s: float | None = None,
     logged: bool = True,
     pooler: Pooler | None = None,
+    parallel_builds: bool = True,
 ) -> AsyncIterator[Database]:
     """A database whose schema and role are in place; see `index.postgres.migrate`.
 
@@ -288,12 +295,15 @@ async def connect(
         it by itself, also if this process is gone. Behind a pooler it is a property of the role, so
         all processes on one database need the same.
     logged: whether the audit log is told what is changed.
+    parallel_builds: whether PostgreSQL may build an index with several processes; connections of a
+        pooler never build one.
 
     Raises `RoleRefused` if the role may do more than searches need, and `PoolerRefused`.
     """
     search_timeout_s = min(search_timeout_s or statement_timeout_s, statement_timeout_s)
     timeouts_s = Timeouts(statement_timeout_s, search_timeout_s)
-    async with _pools(url, connections_max, timeouts_s, pooler) as (owner, searching):
+    builds = {} if parallel_builds else pgvector_version.WITHOUT_PARALLEL_BUILDS
+    async with _pools(url, connections_max, timeouts_s, pooler, builds) as (owner, searching):
         await _check(owner, searching)
         shares = FairShare(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
@@ -308,14 +318,18 @@ async def connect(
 
 @asynccontextmanager
 async def _pools(
-    url: str, connections_max: int, timeouts_s: Timeouts, pooler: Pooler | None
+    url: str,
+    connections_max: int,
+    timeouts_s: Timeouts,
+    pooler: Pooler | None,
+    builds: Mapping[str, str],
 ) -> AsyncIterator[tuple[Pool, Pool]]:
     """The owner's, with one more connection for what stands, and that of searches."""
     owner: AbstractAsyncContextManager[Pool]
     searching: AbstractAsyncContextManager[Pool]
     if pooler is None:
         searches = {"role": search_role.NAME}  # so that RESET ROLE leads back to it
-        owner = connections.pool(url, connections_max + 1, timeouts_s.owner)
+        owner = connections.pool(url, connections_max + 1, timeouts_s.owner, builds)
         searching = connections.pool(url, connections_max, timeouts_s.searches, searches)
     else:
         keeps = await pooler.verify(url, timeouts_s)

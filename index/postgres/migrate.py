@@ -8,7 +8,7 @@ from importlib import resources
 import asyncpg
 
 from index.errors import MigrationRefused
-from index.postgres import connections, search_role
+from index.postgres import connections, pgvector_version, search_role
 
 _LOCK = 6_324_271  # any number that nobody else on this database uses for an advisory lock
 # Whatever index/postgres/pooler.py has made of its role.
@@ -42,15 +42,23 @@ def shipped() -> list[Migration]:
     )
 
 
-async def migrate(url: str, migrations: list[Migration]) -> list[str]:
+async def migrate(
+    url: str, migrations: list[Migration], *, allow_old_pgvector: bool = False
+) -> list[str]:
     """Apply what is missing and return its names; many processes may call this at once.
 
     See to it, too, that there is the role that serves searches.
 
     Raises `MigrationRefused` when an applied file has changed or is unknown to this version,
-    `RoleRefused` if there is no such role and we may not make it, and `PoolerRefused`.
+    `RoleRefused` if there is no such role and we may not make it, `PgvectorRefused` before
+    anything is applied, and `PoolerRefused`.
     """
-    async with connections.direct_connection(url, _UNHURRIED) as connection:
+    settings = _UNHURRIED
+    if allow_old_pgvector:
+        settings = {**_UNHURRIED, **pgvector_version.WITHOUT_PARALLEL_BUILDS}
+    async with connections.direct_connection(url, settings) as connection:
+        versions = await pgvector_version.read(connection)
+        pgvector_version.check(versions, allow_old=allow_old_pgvector)
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
         await connection.execute(_TABLE)
         rows = await connection.fetch("SELECT name, digest FROM migrations")
