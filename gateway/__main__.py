@@ -1,5 +1,6 @@
-"""`python -m gateway` is the `nearhit` command."""
+"""`python -m gateway` is the `nearhit` command; installed, `python -m nearhit` is."""
 
 from gateway.cli.main import app
 
-app()
+if __name__ == "__main__":
+    app()

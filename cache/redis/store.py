@@ -317,6 +317,6 @@ def _to_sequence(score: bytes | None = None) -> int | None:
 
 def _script(name: str) -> str:
     """The source of a script, with `run.lua` before it unless it does not need the server's id."""
-    folder = resources.files("cache") / "redis" / "scripts"
+    folder = resources.files(__package__) / "scripts"
     parts = (name,) if name == "take" else ("run", name)
     return "".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)

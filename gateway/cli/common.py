@@ -23,6 +23,7 @@ from ingest.errors import NotImportable, NotReembedded
 
 T = TypeVar("T")
 
+PACKAGE = __package__.removesuffix(".cli")  # `nearhit.gateway` where a wheel is installed
 _PIPED_COLUMNS = 200  # no cell of a table is cut short where another program reads it
 
 # What is logged by the way is no part of what a command says.

@@ -24,7 +24,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.auth.credentials import make_secret
-from gateway.cli import serve_command
+from gateway.cli import common, serve_command
 from gateway.embedded import embedded_servers
 from gateway.errors import CommandError
 from gateway.operator import operations, quickstart
@@ -131,7 +131,7 @@ def _ingest(console: Console, settings: Settings) -> None:
 @contextmanager
 def _serving(settings: Settings) -> Iterator[DemoGateway]:
     """A gateway in a process of its own, on a free port."""
-    command = [sys.executable, "-m", "gateway", "serve", "--port", "0"]
+    command = [sys.executable, "-m", common.PACKAGE, "serve", "--port", "0"]
     environment = os.environ | serve_command.environment(settings) | {"NEARHIT_LOG_LEVEL": "error"}
     with subprocess.Popen(  # noqa: S603  our own command
         command, env=environment, stdout=subprocess.PIPE, text=True

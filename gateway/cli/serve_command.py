@@ -13,6 +13,7 @@ from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
 from gateway.auth.credentials import make_secret
+from gateway.cli import common
 from gateway.errors import CommandError
 from gateway.http.connection import Connection
 from gateway.operator import operations, quickstart
@@ -74,7 +75,7 @@ def _allow_connections(number: int) -> None:
 
 def _run(settings: Settings, listener: socket.socket) -> None:
     config = uvicorn.Config(
-        "gateway.api.app:create",
+        f"{common.PACKAGE}.api.app:create",
         factory=True,
         workers=settings.workers,
         loop="uvloop",

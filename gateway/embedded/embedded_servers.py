@@ -66,7 +66,7 @@ def own_servers(data_dir: Path) -> Iterator[Servers]:
     with _locked(data_dir) as lock:
         guardian = subprocess.Popen(  # noqa: S603 - our own module
             # -P: no file of the current folder is taken for a module of ours.
-            [sys.executable, "-P", "-m", "gateway.embedded.supervisor", data_dir],
+            [sys.executable, "-P", "-m", f"{__package__}.supervisor", data_dir],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=[lock.fileno()],  # with the open file the guardian inherits the lock

@@ -16,7 +16,7 @@ from gateway.http.request_context import RequestContext
 from gateway.mcp.tools import TOOLS, Headers, refusal
 from gateway.search.search_endpoint import RawResponse
 
-_PROTOCOL = "gateway.mcp.protocol"
+_PROTOCOL = f"{__package__}.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
 _PARSE_ERROR = -32700
 _MENDED_BY_MODELS = {400, 404, 422}

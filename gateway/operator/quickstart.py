@@ -3,7 +3,6 @@
 import asyncio
 import json
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -55,7 +54,7 @@ def with_admin_key(settings: Settings, key: str) -> Settings:
 
 def example_handbook() -> Path:
     """The folder of the example, in the package or beside it in a checkout."""
-    package = Path(str(resources.files("gateway")))
+    package = Path(__file__).parents[1]
     installed = package / "handbook"
     return installed if installed.exists() else package.parent / "examples" / "handbook"
 

@@ -33,4 +33,4 @@ def prompt(name: str, own: str | None = None) -> str:
     """The instruction in the file of that name, or the operator's own. Blocks on the disk."""
     if own is not None:
         return own
-    return (resources.files("gateway") / "rag" / name).read_text(encoding="utf-8")
+    return (resources.files(__package__) / name).read_text(encoding="utf-8")

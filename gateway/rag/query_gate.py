@@ -62,7 +62,7 @@ def parse_stored(stored: Mapping[str, Any]) -> GateWords:
 @cache
 def default_words(name: str) -> GateWords:
     """Of all languages together. Blocks on the disk, the first time."""
-    folder = resources.files("gateway") / "rag" / "gates"
+    folder = resources.files(__package__) / "gates"
     lists: dict[str, list[str]] = {"open": [], "closed": []}
     for language in LANGUAGES:
         kind = ""

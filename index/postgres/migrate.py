@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 
 import asyncpg
 
@@ -31,7 +31,7 @@ class Migration:
 
 def shipped() -> list[Migration]:
     """The migrations of this version, in the order of their names."""
-    files = (resources.files("index") / "migrations").iterdir()
+    files = (Path(__file__).parents[1] / "migrations").iterdir()
     return sorted(
         (
             Migration(file.name, file.read_text(encoding="utf-8"))

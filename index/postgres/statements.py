@@ -6,7 +6,7 @@ statement needs it, so that two statements that must agree on a condition share 
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib import resources
+from pathlib import Path
 
 _HEADING = re.compile(r"^-- (name|fragment): (\w+)$", re.MULTILINE)
 _FRAGMENT = re.compile(r"(?<!:):([a-z]\w*)")  # a cast has two colons
@@ -14,7 +14,7 @@ _FRAGMENT = re.compile(r"(?<!:):([a-z]\w*)")  # a cast has two colons
 
 def load() -> Mapping[str, str]:
     """Every statement of `index/sql`, comments included, by `file.name`."""
-    folder = resources.files("index") / "sql"
+    folder = Path(__file__).parents[1] / "sql"
     return {
         f"{file.name.removesuffix('.sql')}.{name}": statement
         for file in folder.iterdir()

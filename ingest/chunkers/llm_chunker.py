@@ -118,7 +118,7 @@ class _Answer(BaseModel):
 
 
 def _prompt() -> str:
-    return (resources.files("ingest") / "chunkers" / "model_prompt.txt").read_text(encoding="utf-8")
+    return (resources.files(__package__) / "model_prompt.txt").read_text(encoding="utf-8")
 
 
 def _ranges(answer: str, passages: int) -> list[tuple[int, int]]:

@@ -125,7 +125,7 @@ class Extractor:
         if self._started is None:
             ours, theirs = Pipe()
             process = subprocess.Popen(  # noqa: S603  nothing in it is from outside
-                [sys.executable, "-m", "ingest.parse.extract", str(theirs.fileno())],
+                [sys.executable, "-m", f"{__package__}.extract", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 env=os.environ | {"PYTHONPATH": str(_ROOT)},
                 stdin=subprocess.DEVNULL,

@@ -82,7 +82,7 @@ class LlmSummarizer:
 
 
 def _prompt() -> str:
-    folder = resources.files("ingest") / "summaries"
+    folder = resources.files(__package__)
     return (folder / "model_prompt.txt").read_text(encoding="utf-8")
 
 

@@ -1,0 +1,156 @@
+"""What an installation of the wheel puts into site-packages, and that it runs from there."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import hatch_build
+
+ROOT = Path(__file__).parent.parent
+MODULE_NAME = re.compile(rf"({'|'.join(hatch_build.PACKAGES)})(\.\w+)+(:\w+)?")
+# Runs after the .pth files, so that an installed module can't find the repository's.
+WITHOUT_REPOSITORY = (
+    f"import sys\nsys.path[:] = [path for path in sys.path if path != {str(ROOT)!r}]\n"
+)
+IMPORT_ALL = """
+import importlib, pkgutil, sys, nearhit
+for module in pkgutil.walk_packages(nearhit.__path__, "nearhit."):
+    importlib.import_module(module.name)
+print(*sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT))
+    (file,) = folder.iterdir()
+    return file
+
+
+@pytest.fixture(scope="module")
+def site_packages(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site-packages")
+    pip("install", "--no-deps", "--target", str(folder), str(wheel))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(site_packages: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a Python that finds the installed package, and not the repository."""
+    start = tmp_path_factory.mktemp("start")
+    (start / "sitecustomize.py").write_text(WITHOUT_REPOSITORY)
+    unset = {name: value for name, value in os.environ.items() if not name.startswith("NEARHIT_")}
+    return {**unset, "PYTHONPATH": f"{start}{os.pathsep}{site_packages}"}
+
+
+def pip(*arguments: str) -> None:
+    command = [sys.executable, "-m", "pip", "--quiet", *arguments, "--no-index"]
+    subprocess.run(command, check=True)  # noqa: S603  our own
+
+
+def run(environment: dict[str, str], folder: Path, *arguments: str) -> str:
+    """What Python prints, started in the folder."""
+    done = subprocess.run(  # noqa: S603  our own
+        [sys.executable, *arguments],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_nearhit_is_the_only_package_that_the_wheel_installs(site_packages: Path) -> None:
+    packages = {path.name for path in site_packages.iterdir() if path.suffix != ".dist-info"}
+
+    assert packages == {"nearhit", "bin"}  # `bin` is what pip makes of scripts in a target folder
+
+
+@pytest.mark.slow
+def test_every_installed_module_is_imported_without_the_repository(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    names = set(run(installed, tmp_path, "-c", IMPORT_ALL).split())
+
+    assert {"nearhit.gateway.api.app", "nearhit.index.model.scope"} <= names
+    assert {"nearhit.loadtests.open_loop.run", "nearhit.cache.keys"} <= names
+    assert not names & set(hatch_build.PACKAGES)
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_only_the_load_tests_that_its_command_needs(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+
+    folders = {Path(name).parts[2] for name in names if name.startswith("nearhit/loadtests/")}
+    assert folders == {"__init__.py", "bench_cache", "machine.py", "open_loop", "soak"}
+    assert "nearhit/loadtests/soak/oracle.py" not in names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [("--help",), ("loadtest", "--help"), ("demo",)])
+def test_the_installed_command_runs_without_the_repository(
+    installed: dict[str, str], tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    assert run(installed, tmp_path, "-m", "nearhit", *arguments) != ""
+
+
+@pytest.mark.slow
+def test_an_editable_install_runs_the_modules_of_the_repository(tmp_path: Path) -> None:
+    build = "import sys, hatchling.build as build; print(build.build_editable(sys.argv[1]))"
+
+    name = run(dict(os.environ), ROOT, "-c", build, str(tmp_path)).split()[-1]
+
+    wheel = zipfile.ZipFile(tmp_path / name)
+    files = {file for file in wheel.namelist() if ".dist-info/" not in file}
+    assert files == {"_nearhit.pth", "nearhit/__init__.py", "nearhit/__main__.py"}
+    assert wheel.read("_nearhit.pth").decode().strip() == str(ROOT)
+    assert b"from gateway.cli.main import app" in wheel.read("nearhit/__main__.py")
+
+
+def test_imports_are_renamed_where_they_stand_and_nothing_else_is() -> None:
+    text = (
+        '"""About `from gateway.x import y`, até já."""\n'
+        "from gateway.cli import common, main as é; from index import errors\n"
+        "from indexes import gateway\n"
+        "if True:\n"
+        "    from loadtests.open_loop.run import (\n        run,\n    )\n"
+    )
+
+    assert hatch_build.qualify_imports(text) == (
+        '"""About `from gateway.x import y`, até já."""\n'
+        "from nearhit.gateway.cli import common, main as é; from nearhit.index import errors\n"
+        "from indexes import gateway\n"
+        "if True:\n"
+        "    from nearhit.loadtests.open_loop.run import (\n        run,\n    )\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["import gateway", "import os, index.errors as errors"])
+def test_an_import_of_a_whole_package_stops_the_build(text: str) -> None:
+    with pytest.raises(ValueError, match="line 1: write `from"):
+        hatch_build.qualify_imports(text)
+
+
+def test_no_shipped_module_is_named_by_a_string() -> None:
+    modules = [path for path in hatch_build.shipped_files(ROOT) if path.suffix == ".py"]
+
+    named = [
+        (str(path.relative_to(ROOT)), node.lineno, node.value)
+        for path in modules
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and MODULE_NAME.fullmatch(node.value)
+    ]
+
+    assert named == []
