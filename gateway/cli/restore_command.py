@@ -94,7 +94,10 @@ def _program(name: str) -> str:
             return str(beside)
     found = shutil.which(name)
     if found is None:
-        raise CommandError(f"there is no {name} here: install PostgreSQL's client programs")
+        raise CommandError(
+            f"there is no {name} here: install PostgreSQL's client programs, "
+            "or run pip install 'nearhit[local]'"
+        )
     return found
 
 

