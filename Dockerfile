@@ -2,9 +2,13 @@
 # and Redis run elsewhere, and URLs name them.
 FROM python:3.13-slim AS build
 WORKDIR /build
-RUN apt-get update && apt-get install --yes --no-install-recommends gcc g++ && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --constraint constraints.txt .
+# The static model's files are the same in each wheel of wordllama, and there is none for ARM.
+RUN python -m venv /venv && \
+    /venv/bin/pip install --no-cache-dir --constraint constraints.txt --no-deps --only-binary=:all: \
+      --platform manylinux2014_x86_64 --python-version 3.13 \
+      --target "$(/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" wordllama && \
+    /venv/bin/pip install --no-cache-dir --constraint constraints.txt --only-binary=:all: .
 
 FROM python:3.13-slim
 COPY --from=build /venv /venv

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gateway.errors import CommandError
 from gateway.settings import Settings
-from index.embedders import onnx_model
+from index.embedders import onnx_model, static_model
 from index.embedders.onnx_model import OnnxModel
 from index.search.searcher import Embedder
 
@@ -36,6 +36,7 @@ def check(settings: Settings, name: str) -> None:
 
     Raises `NotPossible` and `EmbedderRefused`.
     """
+    static_model.check()  # similar questions and the cut by tokens use it, whatever embeds
     kind, _, folder = name.partition(":")
     match kind, folder:
         case (("static" | "openai"), ""):

@@ -1,20 +1,18 @@
 """Embeds without a model to run: a text's vector is the sum of its tokens' vectors, from a table.
 
-The table and the tokenizer are files of the `wordllama` wheel, read without importing it: its
-import sets up root logging and loads an HTTP client that nothing here needs.
+The table and the tokenizer are files; see `index/embedders/static_model.py`.
 """
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from importlib.metadata import distribution
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
-MODEL = "l2_supercat"
+from index.embedders import static_model
+
 TOKENS_MAX = 4096  # of one text, 4 MB of vectors; what comes after does not count
 BATCH_TEXTS = 64  # bounds what the tokenizer holds at a time
 BATCH_TEXTS_MAX = 1_000  # 1 MB of vectors, a second's work
@@ -29,19 +27,17 @@ class StaticEmbedder:
     alpha: see docs/decisions/0012-scores-on-their-own-scale.md.
     """
 
-    dimensions = 256
-    space = f"wordllama-{MODEL}-{dimensions}"
+    dimensions = static_model.DIMENSIONS
+    space = f"wordllama-{static_model.NAME}-{dimensions}"
     alpha = 0.3
     tokens_max = TOKENS_MAX
     batch_texts_max = BATCH_TEXTS_MAX
 
     def __init__(self) -> None:
-        wheel = Path(str(distribution("wordllama").locate_file("wordllama")))
-        weights = load_file(wheel / "weights" / f"{MODEL}_{self.dimensions}.safetensors")
+        """Raises `EmbedderRefused` if the model is not installed."""
+        weights = load_file(static_model.weights())
         self._table = weights["embedding.weight"].astype(np.float32)
-        self._tokenizer = Tokenizer.from_file(
-            str(wheel / "tokenizers" / f"{MODEL}_tokenizer_config.json")
-        )
+        self._tokenizer = Tokenizer.from_file(str(static_model.tokenizer()))
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The text's unit vector; to this model a question is a text like any other."""

@@ -1,14 +1,14 @@
 """The cut into overlapping windows of so many tokens.
 
-Tokens are those of the tokenizer in the `wordllama` wheel, Llama 2's, whatever embeds: a cut that
+Tokens are those of the static model's tokenizer, Llama 2's, whatever embeds: a cut that
 moved with the embedder would make another document of each.
 """
 
 from functools import cache
-from importlib.metadata import distribution
 
 from tokenizers import Tokenizer
 
+from index.embedders import static_model
 from ingest.chunkers.chunk import Chunk, chunk_of
 
 
@@ -40,5 +40,4 @@ def load() -> None:
 
 @cache
 def _tokenizer() -> Tokenizer:
-    wheel = distribution("wordllama").locate_file("wordllama")
-    return Tokenizer.from_file(f"{wheel}/tokenizers/l2_supercat_tokenizer_config.json")
+    return Tokenizer.from_file(str(static_model.tokenizer()))

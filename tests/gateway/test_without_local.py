@@ -2,26 +2,20 @@
 
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
 
 from gateway.embedded.embedded_servers import PACKAGES
 from tests.gateway.commands import without_settings
+from tests.packages import link_packages
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
-    """Links to all that is installed, except what the extra brings."""
-    folder = tmp_path / "site-packages"
-    folder.mkdir()
-    for path in Path(sysconfig.get_path("purelib")).iterdir():
-        if path.name.partition("-")[0].partition(".")[0] not in PACKAGES:
-            (folder / path.name).symlink_to(path)
-    return folder
+    return link_packages(tmp_path / "site-packages", without=PACKAGES)
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("status",), ("demo",)])
