@@ -1,7 +1,7 @@
-"""The audit log held against its own hashes: whether each row is as it was written, and there.
+"""Verifies the audit log's hash chain: that each row is unaltered and none is missing.
 
-What was cut off at the end together with its head, or written anew from some row on, fits in
-itself: only a head that was kept elsewhere tells.
+A log truncated together with its head, or rewritten from some row on, is consistent in itself: only
+a head stored elsewhere reveals it.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -14,7 +14,7 @@ LINKS_MAX = 5_000  # rows a statement
 
 @dataclass(frozen=True, slots=True)
 class AuditHead:
-    """The last row of a tenant's log; 0 and no hash while there is none."""
+    """The last row of a tenant's log; 0 and an empty hash if it has none."""
 
     tenant: str
     number: int
@@ -23,7 +23,7 @@ class AuditHead:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """fault: the first thing that does not fit, if anything does not."""
+    """The result for one log. fault: the first inconsistency; None if there is none."""
 
     head: AuditHead
     fault: str | None
@@ -36,23 +36,23 @@ async def verify(
     *,
     links_max: int = LINKS_MAX,
 ) -> AsyncIterator[Verified]:
-    """Each log, or this tenant's, as of one instant; writers go on meanwhile.
+    """Verify each log, or this tenant's, in one snapshot; writers are not blocked.
 
-    kept: heads of before, which must still be in their logs.
+    kept: earlier heads, which must still be in their logs.
     """
     async with database.snapshot() as session:
         rows = await session.rows("audit_log.heads", tenant)
         for row in rows:
             head = AuditHead(row["tenant"], row["number"] or 0, row["hash"] or b"")
             fault = await _fault(session, row, links_max)
-            for one in kept:
-                if fault is None and one.tenant == head.tenant:
-                    fault = await _lost(session, row, one)
+            for stored_head in kept:
+                if fault is None and stored_head.tenant == head.tenant:
+                    fault = await _lost(session, row, stored_head)
             yield Verified(head, fault)
-        there = {row["tenant"] for row in rows}
-        for one in kept:
-            if one.tenant not in there and tenant in (None, one.tenant):
-                yield Verified(AuditHead(one.tenant, 0, b""), "the whole log is missing")
+        tenants_with_log = {row["tenant"] for row in rows}
+        for stored_head in kept:
+            if stored_head.tenant not in tenants_with_log and tenant in (None, stored_head.tenant):
+                yield Verified(AuditHead(stored_head.tenant, 0, b""), "the whole log is missing")
 
 
 async def _fault(session: Session, head: Row, links_max: int) -> str | None:
@@ -66,11 +66,13 @@ async def _fault(session: Session, head: Row, links_max: int) -> str | None:
         assert links is not None, "it adds up, and so has a row"
         if links["last"] is None:
             break
-        gap, other = links["after_gap"], links["other"]
-        if gap is not None and (other is None or gap <= other):  # the row after it fits nothing
-            return _missing(links["missing"], gap - 1)
-        if other is not None:
-            return f"row {other} is not what was written"
+        gap_end, altered_row = links["after_gap"], links["other"]
+        if gap_end is not None and (
+            altered_row is None or gap_end <= altered_row
+        ):  # a gap breaks the chain of the row after it
+            return _missing(links["missing"], gap_end - 1)
+        if altered_row is not None:
+            return f"row {altered_row} is not what was written"
         number, last_hash = links["last"], links["hash"]
     if number < head["number"]:
         return _missing(number + 1, head["number"])
@@ -81,16 +83,23 @@ async def _fault(session: Session, head: Row, links_max: int) -> str | None:
     return None
 
 
-async def _lost(session: Session, head: Row, kept: AuditHead) -> str | None:
-    if kept.number > head["number"]:
-        return f"row {kept.number} of the kept head is missing: the log ends at {head['number']}"
-    if kept.number < head["base_number"]:
-        return f"row {kept.number} of the kept head was pruned: keep a later one"
-    if kept.number == head["base_number"]:
-        found = head["base_hash"]
+async def _lost(session: Session, head: Row, stored_head: AuditHead) -> str | None:
+    if stored_head.number > head["number"]:
+        return (
+            f"row {stored_head.number} of the kept head is missing: "
+            f"the log ends at {head['number']}"
+        )
+    if stored_head.number < head["base_number"]:
+        return f"row {stored_head.number} of the kept head was pruned: keep a later one"
+    if stored_head.number == head["base_number"]:
+        stored_hash = head["base_hash"]
     else:
-        found = await session.value("audit_log.hash", kept.tenant, kept.number)
-    return None if found == kept.hash else f"row {kept.number} is not the one of the kept head"
+        stored_hash = await session.value("audit_log.hash", stored_head.tenant, stored_head.number)
+    return (
+        None
+        if stored_hash == stored_head.hash
+        else f"row {stored_head.number} is not the one of the kept head"
+    )
 
 
 def _missing(first: int, last: int) -> str:

@@ -1,7 +1,7 @@
-"""The audit log at rest: who saw and who changed what, in rows that are only ever added.
+"""The stored audit log: an append-only record of who read and who changed what.
 
-A change appends its row in its own transaction, as the last thing that this does: whoever changes
-something of the tenant next waits for the row before. See migrations/0013_audit_log.sql.
+A change appends its row at the end of its own transaction. The next change of the same tenant waits
+for that row. See migrations/0013_audit_log.sql.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,14 +14,14 @@ from index.postgres.database import Database, Session
 
 T = TypeVar("T")
 
-DOCUMENTS_MAX = 1_000  # that a row names
-LOOKED_AT_MAX = 100_000  # rows that one page goes through for those that are wanted; 0.05 s
-PRUNED_MAX = 10_000  # rows at a time, for whose tenant nobody can append meanwhile; 0.05 s
+DOCUMENTS_MAX = 1_000  # named by one row
+LOOKED_AT_MAX = 100_000  # rows scanned for one page; 0.05 s
+PRUNED_MAX = 10_000  # rows at a time, during which the tenant's appends wait; 0.05 s
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedAction:
-    """A row. subject: None for the operator and the system, whom key_id then names."""
+    """A row of the log. subject: None for the operator and the system, which key_id names."""
 
     tenant: str
     number: int
@@ -40,7 +40,7 @@ class LoggedAction:
 
 @dataclass(frozen=True, slots=True)
 class ReadEvent:
-    """What somebody saw, to be logged."""
+    """A read of documents, to be logged."""
 
     tenant: str
     who: ActingPrincipal
@@ -49,7 +49,7 @@ class ReadEvent:
 
 @dataclass(frozen=True, slots=True)
 class AuditLogFilter:
-    """Which rows; None for any. subject: `operator` and `system` name these, too."""
+    """The rows to show; None matches any. subject: may also be `operator` or `system`."""
 
     subject: str | None = None
     document: str | None = None
@@ -58,8 +58,9 @@ class AuditLogFilter:
 
 @dataclass(frozen=True, slots=True)
 class AuditLogPage:
-    """The newest first. before: of the next page, which may hold rows where this one has none; None
-    if there are no more.
+    """A page of rows, newest first; may be empty although the next page is not.
+
+    before: the argument for the next page; None if there are no more rows.
     """
 
     rows: Sequence[LoggedAction]
@@ -72,16 +73,16 @@ ANY = AuditLogFilter()
 async def append(
     session: Session, tenant: str, action: str, target: str = "", **details: Any
 ) -> None:
-    """By whoever acts now. No text, no title and no key may be in it."""
+    """Append a row for the current actor; details must hold no text, title or key."""
     if session.logged:
-        who = current_actor()
+        actor = current_actor()
         await session.rows(
-            "audit_log.append", tenant, who.subject, who.key_id, action, target, details
+            "audit_log.append", tenant, actor.subject, actor.key_id, action, target, details
         )
 
 
 def parts(documents: Sequence[T]) -> Iterator[Sequence[T]]:
-    """As many as a row may name, at a time."""
+    """Split documents into parts that one row may name."""
     for start in range(0, len(documents), DOCUMENTS_MAX):
         yield documents[start : start + DOCUMENTS_MAX]
 
@@ -99,7 +100,7 @@ class AuditLog:
         self._pruned_max = pruned_max
 
     async def append_reads(self, sightings: Sequence[ReadEvent]) -> None:
-        """All of them or none; in one order for all, so that processes can't deadlock."""
+        """Append all events or none, ordered by tenant so that processes can't deadlock."""
         async with self._database.session() as session:
             await session.rows_each(
                 "audit_log.append",
@@ -117,44 +118,44 @@ class AuditLog:
             return AuditLogPage((), None)
         last = head["number"] if before is None else min(head["number"], before - 1)
         first = max(head["base_number"], last - self._looked_at_max) + 1
-        found = await self._database.rows(
+        page_rows = await self._database.rows(
             "audit_log.page",
             *(tenant, first, last, wanted.subject, wanted.document, wanted.since, limit),
         )
-        rows = [LoggedAction(**row) for row in found]
+        rows = [LoggedAction(**row) for row in page_rows]
         if len(rows) == limit:
             first = rows[-1].number
         is_last = first <= head["base_number"] + 1 or await self._is_over(tenant, first, wanted)
         return AuditLogPage(rows, None if is_last else first)
 
     async def begun(self, tenant: str) -> datetime | None:
-        """Since when there is this tenant; rows of before are of another one of its name."""
+        """When the tenant was created; earlier rows belong to a deleted one of the same name."""
         row = await self._database.row("audit_log.begun", tenant)
         return None if row is None else row["created_at"]
 
     async def newest(
         self, tenants: Sequence[str], wanted: AuditLogFilter = ANY, *, limit: int
     ) -> list[LoggedAction]:
-        """Of all of these tenants, however far back."""
-        found: list[LoggedAction] = []
+        """The newest matching rows of all these tenants, however old."""
+        newest_rows: list[LoggedAction] = []
         for tenant in tenants:
-            before, left = None, limit
-            while left:
-                page = await self.page(tenant, wanted, before=before, limit=left)
-                found += page.rows
-                before, left = page.before, left - len(page.rows)
+            before, rows_left = None, limit
+            while rows_left:
+                page = await self.page(tenant, wanted, before=before, limit=rows_left)
+                newest_rows += page.rows
+                before, rows_left = page.before, rows_left - len(page.rows)
                 if before is None:
                     break
-        found.sort(key=lambda row: (row.at, row.tenant, row.number), reverse=True)
-        return found[:limit]
+        newest_rows.sort(key=lambda row: (row.at, row.tenant, row.number), reverse=True)
+        return newest_rows[:limit]
 
     async def tenants(self) -> list[str]:
-        """Those that have a log, also of tenants that are gone."""
+        """All tenants that have a log, deleted ones included."""
         rows = await self._database.rows("audit_log.logged")
         return [row["tenant"] for row in rows]
 
     async def prune(self, before: datetime) -> int:
-        """Remove rows from before then, at the beginning of each log; how many that were."""
+        """Remove rows older than `before` from the start of each log; return their number."""
         pruned = 0
         for tenant in await self.tenants():
             count = self._pruned_max
@@ -175,7 +176,7 @@ class AuditLog:
         return pruned
 
     async def _is_over(self, tenant: str, first: int, wanted: AuditLogFilter) -> bool:
-        """Whether all rows before this one are older than wanted."""
+        """Whether all rows before this one are too old for the filter."""
         if wanted.since is None:
             return False
         row = await self._database.row("audit_log.at", tenant, first)

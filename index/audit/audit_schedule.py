@@ -1,4 +1,4 @@
-"""Audits of the index: when each tenant's is due, and what the last one has left."""
+"""The schedule of index audits: when each tenant's is due, and the outcome of the last."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from index.jobs.job_queue import NewJob
 from index.postgres.database import Database
 
 AUDIT = "audit"  # the kind of such jobs
-_ATTEMPTS_MAX = 3  # the schedule asks for another one anyway
+_ATTEMPTS_MAX = 3  # the schedule starts another one anyway
 
 
 @dataclass(frozen=True, slots=True)
 class AuditOutcome:
-    """flaws: how many of each kind were left."""
+    """The outcome of an audit. flaws: by kind, how many it did not repair."""
 
     last_run_at: datetime
     flaws: Mapping[str, int]
@@ -27,7 +27,7 @@ class AuditSchedule:
     async def enqueue_due(self, next_run_at: datetime) -> str | None:
         """Queue the audit of a tenant that is due, and set its next date, in one transaction.
 
-        Which tenant it was; None if none is due. One that is new waits for the next date.
+        Returns the tenant; None if none is due. A new tenant waits for the next date.
         """
         async with self._database.transaction() as session:
             await session.rows("audits.plan", next_run_at)

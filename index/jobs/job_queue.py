@@ -1,8 +1,8 @@
-"""The queue: work that is done after the request, by whichever worker comes first, and not lost.
+"""The job queue: durable work that any worker does after the request.
 
-A job waits, runs under a lease, and is done or has failed; what has failed stays until somebody
-replays or drops it. A run is known by its lease and the number of its attempt: a worker that was
-taken for dead can't end, or write for, a job that has been begun anew.
+A job waits, runs under a lease, and ends as done or failed; a failed job stays until a caller
+replays or deletes it. A run is identified by its lease and attempt: a worker whose lease has
+expired can't finish, or write for, a job that was started again.
 """
 
 import secrets
@@ -28,10 +28,11 @@ State: TypeAlias = Literal["waiting", "running", "done", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """key_id and subject: whose rights count when it runs; None for the operator's own work.
+    """A job to enqueue.
 
+    key_id, subject: whose rights apply when it runs; None for the operator's own work.
     target: what it changes, such as `document:ID`. source: of the documents that it changes.
-    parts: those that it sets of the document that is its target.
+    parts: those that it sets of its target document.
     """
 
     tenant: str
@@ -48,9 +49,9 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class JobLease:
-    """One run of a job: nobody has the job any more but whoever has its last run.
+    """One run of a job; only the holder of its last run may finish it.
 
-    sequence: the job's, by which its writes are ordered among all others.
+    sequence: the job's, which orders its writes among all others.
     """
 
     place: int
@@ -61,7 +62,7 @@ class JobLease:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job that its claimant is to do now."""
+    """A job that a worker has claimed and must do now."""
 
     run: JobLease
     job_id: str
@@ -78,7 +79,7 @@ class ClaimedJob:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as it is shown; payload only where one is asked for by name, and while it has one."""
+    """A job as shown to callers; payload only from `get`, and while it is stored."""
 
     place: int
     job_id: str
@@ -101,7 +102,7 @@ class Job:
 
 
 def document_target(document_id: str) -> str:
-    """The target of whoever writes or removes the document."""
+    """The target of jobs that write or remove the document."""
     return f"document:{document_id}"
 
 
@@ -135,16 +136,16 @@ async def enqueue(session: Session, job: NewJob) -> str:
 
 
 async def enqueue_once(session: Session, job: NewJob) -> str:
-    """The job of this kind and target that waits already, asked for as of now, or else the new one.
+    """The waiting job of this kind and target, requested again as of now, or else a new one.
 
-    The session must keep others from asking for the same.
+    The session must hold a lock that prevents concurrent requests for the same job.
     """
     waiting: str | None = await session.value("jobs.ask_again", job.tenant, job.target, job.kind)
     return waiting or await enqueue(session, job)
 
 
 async def hold(session: Session, run: JobLease) -> None:
-    """Keep the job for this run until the transaction ends. Raises `JobLost`."""
+    """Lock the job for this run until the transaction ends. Raises `JobLost`."""
     if not await session.value("jobs.hold", run.place, run.lease, run.attempts):
         raise JobLost(run.place)
 
@@ -152,14 +153,14 @@ async def hold(session: Session, run: JobLease) -> None:
 async def supersede(
     session: Session, tenant: str, parts: Mapping[str, Parts], sequence: int | None = None
 ) -> None:
-    """Finish the earlier jobs of which a write leaves nothing to do.
+    """Finish the earlier jobs to which a write leaves nothing to do.
 
-    parts: those that the write sets, by document. The documents have to be locked, so that no other
-    writer comes in between. sequence: the write's; None for a write of now.
+    parts: by document, those that the write sets. The documents must be locked against other
+           writers. sequence: the write's; None for a current write.
     """
-    for each, document_ids in by_parts(parts):
+    for document_parts, document_ids in by_parts(parts):
         targets = [document_target(document_id) for document_id in document_ids]
-        await session.rows("jobs.supersede", tenant, targets, sorted(each), sequence)
+        await session.rows("jobs.supersede", tenant, targets, sorted(document_parts), sequence)
 
 
 class JobQueue:
@@ -167,33 +168,33 @@ class JobQueue:
         self._database = database
 
     async def enqueue(self, job: NewJob) -> str:
-        """Enqueue the job by itself."""
+        """Enqueue the job in a transaction of its own."""
         async with self._database.transaction() as session:
             return await enqueue(session, job)
 
     async def enqueue_once(self, job: NewJob) -> str:
-        """Enqueue the job, unless one of its kind and target waits already."""
+        """Enqueue the job, unless one of its kind and target already waits."""
         async with self._database.transaction() as session:
             await session.rows("jobs.alone")
             return await enqueue_once(session, job)
 
     async def enqueue_document(self, document_id: str, job: NewJob) -> str:
-        """Enqueue a write of the document, instead of those queued ones that set no other part."""
+        """Enqueue a write of the document; it replaces queued writes that set no other part."""
         async with self._database.transaction() as session:
             await session.rows("documents.lock", job.tenant, [document_id])
             await supersede(session, job.tenant, {document_id: job.parts})
             return await enqueue(session, job)
 
     async def run_now(self, tenant: str) -> None:
-        """What was put off is due at once."""
+        """Make the tenant's postponed jobs due at once."""
         await self._database.rows("jobs.hurry", tenant)
 
     async def supersede(self, tenant: str, document_ids: Sequence[str]) -> None:
-        """Finish what was queued for the documents."""
+        """Finish all queued writes of the documents."""
         async with self._database.transaction() as session:
             await supersede(session, tenant, dict.fromkeys(document_ids, ALL_PARTS))
 
-    # What a worker does.
+    # Called by workers.
 
     async def claim(
         self,
@@ -204,11 +205,11 @@ class JobQueue:
         kinds: Collection[str],
         at_work: Collection[int] = (),
     ) -> ClaimedJob | None:
-        """The job to do next, if there is one.
+        """Claim the next job; None if there is none.
 
-        tenant_jobs_max: how many of one tenant may be at work at once, by all workers.
-        kinds: those that this worker knows how to do.
-        at_work: places of jobs that are still at work here, whoever has them by now.
+        tenant_jobs_max: how many jobs of one tenant may run at once, in all workers.
+        kinds: those that this worker can do.
+        at_work: places of jobs that still run here, even if another worker has claimed them.
         """
         async with self._database.transaction() as session:
             await session.rows("jobs.alone")
@@ -216,31 +217,31 @@ class JobQueue:
             row = await session.row(
                 "jobs.claim", lease, lease_s, tenant_jobs_max, list(at_work), list(kinds)
             )
-        return None if row is None else _claimed(row, lease)
+        return None if row is None else _to_claimed_job(row, lease)
 
     async def renew(self, lease: UUID, places: Collection[int], *, lease_s: float) -> None:
         await self._database.rows("jobs.renew", lease, lease_s, list(places))
 
     async def progress(self, run: JobLease, done: Mapping[str, Any]) -> None:
-        """Tell how far it is. Raises `JobLost`."""
-        if not await self._settle("progress", run, dict(done)):
+        """Record the job's progress. Raises `JobLost`."""
+        if not await self._end_run("progress", run, dict(done)):
             raise JobLost(run.place)
 
     async def finish(self, run: JobLease, result: Mapping[str, Any]) -> bool:
-        """False if the run has lost its job, here and below."""
-        return await self._settle("finish", run, dict(result))
+        """Mark the job done. Returns False if the run has lost its job, as do the methods below."""
+        return await self._end_run("finish", run, dict(result))
 
     async def reschedule(
         self, run: JobLease, error: str | None, *, due_s: float, counts: bool = True
     ) -> bool:
-        """Let the job wait again; an attempt that doesn't count leaves no trace."""
-        return await self._settle("put_off", run, due_s, error, counts)
+        """Let the job wait again. counts: whether the attempt counts towards the limit."""
+        return await self._end_run("put_off", run, due_s, error, counts)
 
     async def fail(self, run: JobLease, error: str) -> bool:
-        return await self._settle("fail", run, error)
+        return await self._end_run("fail", run, error)
 
     async def next_s(self) -> float | None:
-        """In how many seconds there may be something to do; None if nobody knows of anything."""
+        """Seconds until a job may be due; None if no job waits or runs."""
         row = await self._database.row("jobs.next_s")
         assert row is not None
         seconds: float | None = next(iter(row.values()))
@@ -251,14 +252,14 @@ class JobQueue:
         return row is not None and bool(next(iter(row.values())))
 
     async def notify(self, message: str) -> None:
-        """Tell everybody who listens to the channel."""
+        """Send a message to all listeners of the channel."""
         await self._database.rows("jobs.tell", message)
 
     async def delete_done(self, kept_s: float) -> None:
-        """Forget the jobs that have been done for as long."""
+        """Delete the jobs that were done more than `kept_s` seconds ago."""
         await self._database.rows("jobs.forget", kept_s)
 
-    # What people do; a tenant of None means that of any tenant.
+    # Called for users and operators; a tenant of None means any tenant.
 
     async def page(
         self,
@@ -280,21 +281,21 @@ class JobQueue:
         return None if row is None else Job(**row)
 
     async def replay(self, tenant: str | None, job_id: str) -> bool:
-        """Let a failed job wait again, with all its attempts; False if there is no such one."""
+        """Let a failed job wait again, with all its attempts; False if there is no such job."""
         return await self._database.row("jobs.replay", tenant, job_id) is not None
 
     async def delete(self, tenant: str | None, job_id: str) -> bool:
-        """Forget a job; False if there is none, or it is at work."""
+        """Delete a job; False if there is none, or it is running."""
         return await self._database.row("jobs.drop", tenant, job_id) is not None
 
-    async def _settle(self, name: str, run: JobLease, *arguments: Any) -> bool:
+    async def _end_run(self, name: str, run: JobLease, *arguments: Any) -> bool:
         row = await self._database.row(
             f"jobs.{name}", run.place, run.lease, run.attempts, *arguments
         )
         return row is not None
 
 
-def _claimed(row: Row, lease: UUID) -> ClaimedJob:
+def _to_claimed_job(row: Row, lease: UUID) -> ClaimedJob:
     return ClaimedJob(
         run=JobLease(row["place"], lease, row["attempts"], row["sequence"]),
         job_id=row["job_id"],
