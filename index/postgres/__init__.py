@@ -1,1 +1,1 @@
-"""PostgreSQL: connections, statements, migrations and the role that serves searches."""
+"""PostgreSQL: connections, statements, migrations and the search role."""

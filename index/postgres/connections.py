@@ -1,8 +1,8 @@
-"""Connections to PostgreSQL, and what each has to be set to; driver exceptions end here.
+"""Connections to PostgreSQL and their settings; driver exceptions end here.
 
-Straight to the server, a connection says at its start what it is to be set to. A pooler in
-transaction mode gives every transaction another server connection, and those are opened by none of
-us: what they are set to are properties of their roles; see index/postgres/pooler.py.
+A direct connection sends its settings when it starts. A pooler in transaction mode may run every
+transaction on another server connection, which Nearhit did not open: there the settings are
+properties of the roles; see index/postgres/pooler.py.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ from index.postgres.search_role import Connection
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 
 CLOSE_TIMEOUT_S = 5.0
-_STATEMENTS_MAX = 100  # that a connection keeps prepared: the driver's own limit
-_APPLICATION = {"application_name": "nearhit"}  # which poolers pass on
+_STATEMENTS_MAX = 100  # prepared on a connection; the driver's default
+_APPLICATION = {"application_name": "nearhit"}  # poolers pass it on
 
-# What no pooler passes on: one that shares its connections refuses it, or keeps it to itself.
-_STRAIGHT = {"nearhit.straight": "yes"}
-_IS_STRAIGHT = "SELECT current_setting('nearhit.straight', true) = 'yes'"
+# No pooler that shares connections passes this on: it refuses or ignores it.
+_DIRECT_MARK = {"nearhit.straight": "yes"}
+_IS_DIRECT = "SELECT current_setting('nearhit.straight', true) = 'yes'"
 _PROBE_PREFIX = "nearhit_probe_"
 _PROBE = "SELECT 'a statement that a pooler keeps'"
 _PROBE_NAMES = """
 SELECT coalesce(array_agg(name), '{}') FROM pg_prepared_statements WHERE statement = $1"""
 
-# A plan must not change with what the planner believes of a table, or with a search's arguments: an
-# index that fits is always used, and how to search is chosen in index/search/strategy.py.
+# A plan must not depend on the planner's statistics or a search's arguments: a fitting index is
+# always used, and index/search/strategy.py chooses the way to search.
 _PLANNING = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
@@ -42,7 +42,7 @@ _PLANNING = {
     "jit": "off",  # compiling takes longer than any statement of ours runs
     "max_parallel_workers_per_gather": "0",  # so does starting a worker, below the crossover
 }
-# How far `search.nearest` goes, measured by `make bench-index`; and where graphs are built.
+# The reach of `search.nearest`, measured by `make bench-index`, and the memory to build graphs.
 _GRAPH = {
     "maintenance_work_mem": "512MB",  # holds a graph of a million small vectors
     "hnsw.iterative_scan": "strict_order",
@@ -53,23 +53,23 @@ _GRAPH = {
 
 
 def session(statement_timeout_s: float) -> Mapping[str, str]:
-    """What a session that runs our statements has to be set to."""
+    """The settings of a session that runs our statements."""
     timeout_ms = str(round(statement_timeout_s * 1000))
     return {"statement_timeout": timeout_ms, **_PLANNING, **_GRAPH}
 
 
-# What the driver raises while a server stops, starts, is killed, hangs, or is replaced; beside
-# `InterfaceError`, which says too that an argument is wrong.
-_AWAY = (
+# The driver's errors while a server stops, starts, is killed, hangs, or is replaced; except
+# `InterfaceError`, which also reports a wrong argument.
+_UNAVAILABLE_ERRORS = (
     asyncpg.PostgresConnectionError,  # "closed in the middle of operation"
     asyncpg.OperatorInterventionError,  # it stops, starts, recovers, or drops the database
     asyncpg.InsufficientResourcesError,
     asyncpg.TransactionRollbackError,
     asyncpg.ReadOnlySQLTransactionError,  # a standby
-    asyncpg.InvalidAuthorizationSpecificationError,  # it has not been told who we are
-    asyncpg.InvalidCatalogNameError,  # the database is being made anew
-    asyncpg.ObjectNotInPrerequisiteStateError,  # it lets nobody in
-    # A connection that ends between two statements, and types that were made anew meanwhile.
+    asyncpg.InvalidAuthorizationSpecificationError,  # it does not know our user yet
+    asyncpg.InvalidCatalogNameError,  # the database is being recreated
+    asyncpg.ObjectNotInPrerequisiteStateError,  # it accepts no connections
+    # A connection that ends between two statements, and types that were recreated meanwhile.
     asyncpg.InternalClientError,
     OSError,  # refused, reset, or out of time
 )
@@ -80,23 +80,23 @@ LOST = (asyncpg.InterfaceError, asyncpg.PostgresError, asyncpg.InternalClientErr
 async def direct_connection(
     url: str, settings: Mapping[str, str] = {}
 ) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
-    """One connection to the server itself, which is the same one for all that is done with it.
+    """One connection to the server itself, without a pooler.
 
-    Raises `DatabaseUnavailable`, and `PoolerRefused` if a pooler stands in between.
+    Raises `DatabaseUnavailable`, and `PoolerRefused` if a pooler is in between.
     """
     try:
         connection = await asyncpg.connect(
             url,
-            server_settings={**_APPLICATION, **_STRAIGHT, **settings},
-            statement_cache_size=0,  # so that a pooler, too, can be asked whether it is one
+            server_settings={**_APPLICATION, **_DIRECT_MARK, **settings},
+            statement_cache_size=0,  # so that the query below works on a pooler too
         )
     except (*LOST, ValueError) as error:
         if "unsupported startup parameter" in str(error):  # PgBouncer's words
-            raise _in_between() from error
+            raise _pooler_in_between() from error
         raise DatabaseUnavailable(f"PostgreSQL can't be reached: {error}") from error
     try:
-        if not await connection.fetchval(_IS_STRAIGHT):
-            raise _in_between()
+        if not await connection.fetchval(_IS_DIRECT):
+            raise _pooler_in_between()
         yield connection
     finally:
         with suppress(*LOST):  # already
@@ -109,7 +109,7 @@ def pool(
     statement_timeout_s: float,
     settings: Mapping[str, str] = {},
 ) -> AbstractAsyncContextManager[Pool]:
-    """Straight to the server. settings: of each connection, beside those that plans hang on."""
+    """A pool of direct connections. settings: of each connection, beside those of `session`."""
     return _pool(
         url,
         connections_max,
@@ -122,21 +122,21 @@ def pool(
 def pooled(
     url: str, connections_max: int, statement_timeout_s: float, *, keeps_statements: bool
 ) -> AbstractAsyncContextManager[Pool]:
-    """Through a pooler. keeps_statements: whether it does, as the function of that name says."""
+    """A pool of connections through a pooler. keeps_statements: see the function of that name."""
     return _pool(
         url,
         connections_max,
         statement_timeout_s,
-        init=_prepare_where_statements_are_kept if keeps_statements else _prepare,
+        init=_prepare_if_statements_are_kept if keeps_statements else _prepare,
         server_settings=_APPLICATION,
         statements_max=_STATEMENTS_MAX if keeps_statements else 0,
     )
 
 
 async def keeps_statements(connection: Connection) -> bool:
-    """Whether a pooler sees to it that a statement is known wherever its client gets to.
+    """Whether a pooler prepares a client's statements on every connection that it gives it.
 
-    One that does gives statements names of its own; else the server knows ours, or others' probes.
+    Such a pooler renames statements; otherwise the server lists names of probes.
     """
     name = f"{_PROBE_PREFIX}{secrets.token_hex(8)}"
     async with connection.transaction():
@@ -144,7 +144,7 @@ async def keeps_statements(connection: Connection) -> bool:
         names = await connection.fetchval(_PROBE_NAMES, statement.get_query())
         if name in names:
             await connection.execute(f"DEALLOCATE {name}")
-    return not all(known.startswith(_PROBE_PREFIX) for known in names)
+    return not all(statement_name.startswith(_PROBE_PREFIX) for statement_name in names)
 
 
 @asynccontextmanager
@@ -157,41 +157,41 @@ async def _pool(
     server_settings: dict[str, str],
     statements_max: int = _STATEMENTS_MAX,
 ) -> AsyncIterator[Pool]:
-    with unavailable(), _refused():
-        made = await asyncpg.create_pool(
+    with unavailable(), _role_errors():
+        pool = await asyncpg.create_pool(
             url,
             min_size=1,
             max_size=connections_max,
             command_timeout=statement_timeout_s,  # should the server be too far gone for its own
             init=init,
-            reset=_keep,
+            reset=_skip_reset,
             server_settings=server_settings,
             statement_cache_size=statements_max,
         )
     try:
-        yield made
+        yield pool
     finally:
         try:
-            await asyncio.wait_for(made.close(), CLOSE_TIMEOUT_S)
+            await asyncio.wait_for(pool.close(), CLOSE_TIMEOUT_S)
         except TimeoutError:
-            made.terminate()
+            pool.terminate()
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
-    """A connection that may not act as the role that it asks for has none."""
+def _role_errors() -> Iterator[None]:
+    """Turn the driver's refusal of the requested role into `RoleRefused`."""
     try:
         yield
     except (asyncpg.InvalidParameterValueError, asyncpg.InsufficientPrivilegeError) as error:
         raise RoleRefused(f"PostgreSQL refuses what Nearhit connects with: {error}") from error
 
 
-async def _prepare_where_statements_are_kept(
+async def _prepare_if_statements_are_kept(
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
-    """Another client's statement of the same name would be run for ours where they are not."""
+    """Check first: without kept statements another client's statement could run under our name."""
     if not await keeps_statements(connection):
-        raise DatabaseUnavailable("the pooler has kept prepared statements, and does no more")
+        raise DatabaseUnavailable("the pooler no longer keeps prepared statements")
     await _prepare(connection)
 
 
@@ -212,14 +212,14 @@ async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
     )
 
 
-async def _keep(connection: Connection) -> None:
-    """Leave a returned connection as it is: our statements leave nothing behind in a session.
+async def _skip_reset(connection: Connection) -> None:
+    """Do nothing: our statements leave no state in a session.
 
     The driver's own reset costs a round trip for each request.
     """
 
 
-def _in_between() -> PoolerRefused:
+def _pooler_in_between() -> PoolerRefused:
     return PoolerRefused(
         "a pooler stands before PostgreSQL: NEARHIT_DATABASE_URL has to lead to the server itself, "
         "and NEARHIT_POOLER_URL and NEARHIT_POOLER_SEARCH_URL to the pooler"
@@ -228,12 +228,12 @@ def _in_between() -> PoolerRefused:
 
 @contextmanager
 def unavailable() -> Iterator[None]:
-    """What the driver raises when the server can't answer is `DatabaseUnavailable` then."""
+    """Turn the driver's errors of an unavailable server into `DatabaseUnavailable`."""
     try:
         yield
-    except _AWAY as error:
+    except _UNAVAILABLE_ERRORS as error:
         raise DatabaseUnavailable(f"PostgreSQL did not answer: {type(error).__name__}") from error
     except asyncpg.InterfaceError as error:
-        if isinstance(error, ValueError):  # an argument of ours that the driver can't encode
+        if isinstance(error, ValueError):  # the driver can't encode an argument
             raise
         raise DatabaseUnavailable("PostgreSQL closed the connection") from error

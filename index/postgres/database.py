@@ -1,7 +1,7 @@
-"""One PostgreSQL, reached by statement name.
+"""One PostgreSQL database, whose statements are called by name.
 
-A statement runs in one of two ways: as the owner of the tables, or, for searches, as a role that
-may only call the functions of `index/postgres/security_definer_functions.py`.
+A statement runs as the owner of the tables, or, for searches, as a role that may only call the
+functions of `index/postgres/security_definer_functions.py`.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ from index.postgres.search_role import Connection
 Row: TypeAlias = Mapping[str, Any]
 Observe: TypeAlias = Callable[[str, float], None]
 
-ACQUIRE_TIMEOUT_S = 5.0  # a starting value, not measured; past it a 503 serves a caller better
-SEARCHES_WAITING_MAX = 512  # of one tenant: more than a worker does at once for it
-STANDING_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
+ACQUIRE_TIMEOUT_S = 5.0  # a starting value, not measured; after it a caller gets a 503
+SEARCHES_WAITING_MAX = 512  # of one tenant; a worker serves fewer of its searches at once
+DEDICATED_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
 _STATEMENTS = {
     name: text
     for name, text in statements.load().items()
@@ -43,10 +43,10 @@ _STATEMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Statements on one connection; `observe` is told each one's name and seconds.
+    """Statements on one connection; `observe` receives the name and seconds of each.
 
-    numbers: what stands in braces in a statement, where SQL takes no parameter.
-    logged: whether the audit log is told what is changed.
+    numbers: the values of braces in a statement, where SQL takes no parameter.
+    logged: whether changes are written to the audit log.
     """
 
     connection: Connection
@@ -62,10 +62,10 @@ class Session:
         self.observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)  # a Record maps names to values, without being a Mapping
 
-    async def rows_each(self, name: str, each: Sequence[Sequence[Any]]) -> Sequence[Row]:
-        """The rows of one statement run with each of the arguments, in one round trip."""
+    async def rows_each(self, name: str, argument_lists: Sequence[Sequence[Any]]) -> Sequence[Row]:
+        """The rows of one statement, run with each list of arguments in one round trip."""
         started_s = time.perf_counter()
-        rows = await self.connection.fetchmany(_STATEMENTS[name], each)
+        rows = await self.connection.fetchmany(_STATEMENTS[name], argument_lists)
         self.observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)
 
@@ -78,14 +78,14 @@ class Session:
         return None if row is None else next(iter(row.values()))
 
 
-# Of the task's snapshot, if it has one.
+# The connection of the task's snapshot, if it has one.
 _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
 
 
 class SearchConnections:
-    """Calls functions, by the names of their statements, on connections of their role.
+    """Calls the search functions by statement name, on connections of the search role.
 
-    Each statement's first argument is the tenant, which counts as the user of the connection.
+    Each statement's first argument is the tenant, whose share the connection counts against.
     """
 
     def __init__(self, pool: Pool, owner: Pool, shares: FairShare, observe: Observe) -> None:
@@ -94,19 +94,24 @@ class SearchConnections:
         self._shares = shares
         self._observe = observe
         self._functions = security_definer_functions.Functions()
-        self._making = asyncio.Lock()
+        self._create_lock = asyncio.Lock()
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
-        """Of a statement in `wall.STATEMENTS`. Raises `DatabaseUnavailable` and `Saturated`."""
+        """The rows of a statement in `security_definer_functions.STATEMENTS`.
+
+        Raises `DatabaseUnavailable` and `Saturated`.
+        """
         with unavailable():
-            call = self._functions.known(name, numbers) or await self._made(name, numbers)
+            call = self._functions.get_call(name, numbers) or await self._create_function(
+                name, numbers
+            )
             try:
                 return await self._rows(name, call, arguments)
-            except asyncpg.UndefinedFunctionError as error:  # somebody has dropped it since
+            except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
                 self._functions.forget(name, numbers)
-                if _PINNED.get() is not None:  # whose transaction this has ended
+                if _PINNED.get() is not None:  # the error has ended its transaction
                     raise DatabaseUnavailable("a search's function was dropped") from error
-            return await self._rows(name, await self._made(name, numbers), arguments)
+            return await self._rows(name, await self._create_function(name, numbers), arguments)
 
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
@@ -117,7 +122,7 @@ class SearchConnections:
 
     @asynccontextmanager
     async def snapshot(self, tenant: str) -> AsyncIterator[None]:
-        """What this task asks for within is all as of one instant; one statement at a time."""
+        """Run this task's statements in one snapshot, one statement at a time."""
         with unavailable():
             async with (
                 self._shares.slot(tenant),
@@ -130,27 +135,27 @@ class SearchConnections:
                 finally:
                     _PINNED.reset(pinned)
 
-    async def _made(self, name: str, numbers: Mapping[str, int]) -> str:
-        """One at a time: who asks for the same needs no connection of its own meanwhile."""
-        async with self._making:
-            if call := self._functions.known(name, numbers):
+    async def _create_function(self, name: str, numbers: Mapping[str, int]) -> str:
+        """Create a function, one at a time, so that concurrent callers share one connection."""
+        async with self._create_lock:
+            if call := self._functions.get_call(name, numbers):
                 return call
             async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await self._functions.make(connection, name, numbers)
+                return await self._functions.create(connection, name, numbers)
 
     async def _rows(self, name: str, call: str, arguments: Sequence[Any]) -> Sequence[Row]:
         pinned = _PINNED.get()
         if pinned is not None:
-            return await self._fetched(pinned, name, call, arguments)
+            return await self._fetch(pinned, name, call, arguments)
         tenant = arguments[0]
         await self._shares.acquire(tenant)
         try:
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await self._fetched(connection, name, call, arguments)
-        finally:  # the connection is back, and the statement of a task that was cancelled has ended
+                return await self._fetch(connection, name, call, arguments)
+        finally:  # after the connection's return, when even a cancelled task's statement has ended
             self._shares.release(tenant)
 
-    async def _fetched(
+    async def _fetch(
         self, connection: Connection, name: str, call: str, arguments: Sequence[Any]
     ) -> Sequence[Row]:
         started_s = time.perf_counter()
@@ -160,11 +165,11 @@ class SearchConnections:
 
 
 class Database:
-    """A pool of sessions. Raises `DatabaseUnavailable` where the server can't answer now.
+    """A pool of sessions. Methods raise `DatabaseUnavailable` if the server can't answer.
 
-    url: of the server itself, whatever the pool goes by.
-    searching: what searches go by, and nothing else does.
-    history: what the database last called its history; empty before it was asked.
+    url: of the server itself, even if the pool uses a pooler.
+    searching: the connections of searches alone.
+    history: the database's history when last read; empty before that.
     """
 
     def __init__(
@@ -176,8 +181,8 @@ class Database:
         self._pool = pool
         self._observe = observe
         self._logged = logged
-        self._standing: PoolConnectionProxy[asyncpg.Record] | None = None
-        self._standing_is_old = False
+        self._dedicated: PoolConnectionProxy[asyncpg.Record] | None = None
+        self._dedicated_is_stale = False
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
@@ -192,7 +197,7 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Session]:
-        """A transaction that sees all as of one instant, and changes nothing."""
+        """A read-only transaction that reads one snapshot."""
         async with (
             self.session() as session,
             session.connection.transaction(isolation="repeatable_read", readonly=True),
@@ -209,69 +214,71 @@ class Database:
         return rows[0] if rows else None
 
     @asynccontextmanager
-    async def listening(self, channel: str, hear: Callable[[str], None]) -> AsyncIterator[None]:
-        """`hear` is told each message to the channel, on a connection held for this alone."""
+    async def listening(
+        self, channel: str, on_message: Callable[[str], None]
+    ) -> AsyncIterator[None]:
+        """Call `on_message` with each message to the channel, on a connection of its own."""
 
-        def heard(*told: object) -> None:
-            hear(str(told[-1]))
+        def listener(*arguments: object) -> None:
+            on_message(str(arguments[-1]))
 
         with unavailable():
             async with connections.direct_connection(self._url) as connection:
-                await connection.add_listener(channel, heard)
+                await connection.add_listener(channel, listener)
                 try:
                     yield
                 finally:
                     with suppress(*connections.LOST):
-                        await connection.remove_listener(channel, heard)
+                        await connection.remove_listener(channel, listener)
 
     async def dedicated_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
-        """`rows` on a connection held for this alone, one call at a time.
+        """`rows` on the dedicated connection, one call at a time.
 
-        Leasing a connection costs as much as a small statement (measured: 183 against 106 µs).
+        Leasing a connection costs more than a small statement (measured: 183 against 106 µs).
         """
-        if self._standing_is_old:
+        if self._dedicated_is_stale:
             await self.release()
-        fresh = self._standing is None
+        is_fresh = self._dedicated is None
         try:
-            return await self._standing_rows(name, *arguments)
+            return await self._dedicated_rows(name, *arguments)
         except DatabaseUnavailable:
             await self.release()
-            if fresh:
+            if is_fresh:
                 raise
-        return await self._standing_rows(name, *arguments)  # the old connection was lost: once more
+        return await self._dedicated_rows(name, *arguments)  # the old connection was lost
 
-    async def _standing_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+    async def _dedicated_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
         with unavailable():
-            async with asyncio.timeout(STANDING_TIMEOUT_S):
-                if self._standing is None:
-                    self._standing = await self._pool.acquire()
-                    self._standing_is_old = False
-                return await Session(self._standing, self._observe).rows(name, *arguments)
+            async with asyncio.timeout(DEDICATED_TIMEOUT_S):
+                if self._dedicated is None:
+                    self._dedicated = await self._pool.acquire()
+                    self._dedicated_is_stale = False
+                return await Session(self._dedicated, self._observe).rows(name, *arguments)
 
     async def begin_history(self, history: str) -> None:
-        """The standing connection has told another history than before.
+        """Store a new history, which the dedicated connection has read.
 
-        Connections that were opened before may still lead to a server that was replaced, and know
-        the types of tables that were made anew since: none of them runs another statement.
+        Earlier connections may lead to a replaced server, or know types of tables that were
+        recreated since: none of them runs another statement.
         """
-        before, self.history = self.history, history
-        if before:
+        previous, self.history = self.history, history
+        if previous:
             await self._pool.expire_connections()
             await self.searching.renew_connections()
 
     async def renew_connections(self) -> None:
-        """Run all statements from now on, standing ones too, on connections opened from now on."""
-        self._standing_is_old = True
+        """Run all later statements, dedicated ones too, on new connections."""
+        self._dedicated_is_stale = True
         await self._pool.expire_connections()
         await self.searching.renew_connections()
 
     async def release(self) -> None:
-        """Give the standing connection back; it is closed, for nobody knows its state."""
-        standing, self._standing = self._standing, None
-        if standing is not None:
-            with suppress(asyncpg.InterfaceError):  # lost, and so in the pool again already
-                standing.terminate()
-                await self._pool.release(standing)
+        """Return the dedicated connection to the pool, closed, because its state is unknown."""
+        dedicated, self._dedicated = self._dedicated, None
+        if dedicated is not None:
+            with suppress(asyncpg.InterfaceError):  # lost, and so already in the pool again
+                dedicated.terminate()
+                await self._pool.release(dedicated)
 
 
 @asynccontextmanager
@@ -286,15 +293,15 @@ async def connect(
     pooler: Pooler | None = None,
     parallel_builds: bool = True,
 ) -> AsyncIterator[Database]:
-    """A database whose schema and role are in place; see `index.postgres.migrate`.
+    """Connect to a database whose schema and role exist; see `index.postgres.migrate`.
 
-    url: of the server itself; what can only be done there goes there, `pooler` or not.
-    connections_max: for searches, and as many for everything else; of those for searches one tenant
-        uses half at most.
-    search_timeout_s: for statements of searches, if it is less than for others. The server keeps to
-        it by itself, also if this process is gone. Behind a pooler it is a property of the role, so
-        all processes on one database need the same.
-    logged: whether the audit log is told what is changed.
+    url: of the server itself, which some operations need even with a `pooler`.
+    connections_max: for searches, and as many for everything else; one tenant uses at most half of
+        those for searches.
+    search_timeout_s: for statements of searches, if less than for others. The server enforces it,
+        even after this process ends. Behind a pooler it is a property of the role, so all processes
+        on one database need the same value.
+    logged: whether changes are written to the audit log.
     parallel_builds: whether PostgreSQL may build an index with several processes; connections of a
         pooler never build one.
 
@@ -304,7 +311,7 @@ async def connect(
     timeouts_s = Timeouts(statement_timeout_s, search_timeout_s)
     builds = {} if parallel_builds else pgvector_version.WITHOUT_PARALLEL_BUILDS
     async with _pools(url, connections_max, timeouts_s, pooler, builds) as (owner, searching):
-        await _check(owner, searching)
+        await _check_search_role(owner, searching)
         shares = FairShare(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
@@ -324,26 +331,29 @@ async def _pools(
     pooler: Pooler | None,
     builds: Mapping[str, str],
 ) -> AsyncIterator[tuple[Pool, Pool]]:
-    """The owner's, with one more connection for what stands, and that of searches."""
+    """The owner's pool, with one connection more for dedicated use, and the pool of searches."""
     owner: AbstractAsyncContextManager[Pool]
     searching: AbstractAsyncContextManager[Pool]
     if pooler is None:
-        searches = {"role": search_role.NAME}  # so that RESET ROLE leads back to it
+        searches = {"role": search_role.NAME}  # so that RESET ROLE returns to it
         owner = connections.pool(url, connections_max + 1, timeouts_s.owner, builds)
         searching = connections.pool(url, connections_max, timeouts_s.searches, searches)
     else:
-        keeps = await pooler.verify(url, timeouts_s)
+        keeps_statements = await pooler.verify(url, timeouts_s)
         owner = connections.pooled(
-            pooler.url, connections_max + 1, timeouts_s.owner, keeps_statements=keeps
+            pooler.url, connections_max + 1, timeouts_s.owner, keeps_statements=keeps_statements
         )
         searching = connections.pooled(
-            pooler.searches_url, connections_max, timeouts_s.searches, keeps_statements=keeps
+            pooler.searches_url,
+            connections_max,
+            timeouts_s.searches,
+            keeps_statements=keeps_statements,
         )
-    async with owner as owners, searching as of_searches:
-        yield owners, of_searches
+    async with owner as owner_pool, searching as search_pool:
+        yield owner_pool, search_pool
 
 
-async def _check(owner: Pool, searching: Pool) -> None:
+async def _check_search_role(owner: Pool, searching: Pool) -> None:
     with unavailable():
         schema = await owner.fetchval("SELECT current_schema()")
         async with searching.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:

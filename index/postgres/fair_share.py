@@ -1,11 +1,11 @@
-"""Slots that tenants share: no tenant holds more than its share, and tenants that wait take turns.
+"""Slots shared by tenants: none holds more than its share, and waiting tenants take turns.
 
 1. A request takes a slot at once if one is free and its tenant holds less than its share.
 2. Otherwise it waits in the queue of its tenant.
 3. A slot that becomes free goes to the waiting tenant that holds the fewest slots and is below its
    share; of several such tenants, to the one that has waited longest since its last turn.
 
-So no slot is free while a request waits that may have it, and step 1 passes nobody over.
+So no slot is free while a request that may have it waits, and step 1 overtakes no request.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from index.errors import Saturated
 class FairShare:
     """Belongs to one event loop.
 
-    slots: how many holders there are at once.
-    share: how many of them one tenant may be; half of the slots unless it is given.
-    waiting_max: how many requests of one tenant wait at most.
-    wait_s_max: how long a request waits at most.
+    slots: the number of slots in use at once.
+    share: the most slots that one tenant may hold; half of all by default.
+    waiting_max: the most requests of one tenant that wait.
+    wait_s_max: the longest time that a request waits.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class FairShare:
         self._share = max(1, (slots + 1) // 2) if share is None else share
         self._waiting_max = waiting_max
         self._wait_s_max = wait_s_max
-        self._held: dict[str, int] = {}
+        self._slots_in_use: dict[str, int] = {}
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}  # in the order of their turns
 
     @asynccontextmanager
@@ -45,25 +45,25 @@ class FairShare:
             self.release(tenant)
 
     async def acquire(self, tenant: str) -> None:
-        """Take a slot, which `release` gives back. Raises `Saturated`."""
+        """Take a slot, which `release` returns. Raises `Saturated`."""
         if not self._take(tenant):
             await self._wait(tenant)
 
     def release(self, tenant: str) -> None:
-        held = self._held[tenant] - 1
-        if held:
-            self._held[tenant] = held
+        slots_in_use = self._slots_in_use[tenant] - 1
+        if slots_in_use:
+            self._slots_in_use[tenant] = slots_in_use
         else:
-            del self._held[tenant]
+            del self._slots_in_use[tenant]
         self._free += 1
         self._serve()
 
     def _take(self, tenant: str) -> bool:
-        held = self._held.get(tenant, 0)
-        if not self._free or held >= self._share:
+        slots_in_use = self._slots_in_use.get(tenant, 0)
+        if not self._free or slots_in_use >= self._share:
             return False
         self._free -= 1
-        self._held[tenant] = held + 1
+        self._slots_in_use[tenant] = slots_in_use + 1
         return True
 
     async def _wait(self, tenant: str) -> None:
@@ -76,7 +76,7 @@ class FairShare:
             async with asyncio.timeout(self._wait_s_max):
                 await turn
         except TimeoutError:
-            by_itself = self._held.get(tenant, 0) >= self._share
+            by_itself = self._slots_in_use.get(tenant, 0) >= self._share
             self._give_up(tenant, turn)
             raise Saturated(tenant, by_itself=by_itself) from None
         except asyncio.CancelledError:
@@ -84,7 +84,7 @@ class FairShare:
             raise
 
     def _give_up(self, tenant: str, turn: asyncio.Future[None]) -> None:
-        """The slot may have come at the same moment; then it goes to the next one."""
+        """Leave the queue; a slot granted at the same moment goes to the next request."""
         if turn.done() and not turn.cancelled():
             self.release(tenant)
             return
@@ -96,9 +96,9 @@ class FairShare:
 
     def _serve(self) -> None:
         while self._free and self._queues:
-            tenant = min(self._queues, key=lambda name: self._held.get(name, 0))
+            tenant = min(self._queues, key=lambda name: self._slots_in_use.get(name, 0))
             if not self._take(tenant):
-                return  # each tenant that waits holds its share
+                return  # every waiting tenant already holds its share
             queue = self._queues.pop(tenant)
             turn = queue.popleft()
             if queue:

@@ -1,4 +1,4 @@
-"""The schema, brought up to date: `index/migrations/*.sql`, each applied once, in order."""
+"""Applies the migrations `index/migrations/*.sql`, each once, in order."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ import asyncpg
 from index.errors import MigrationRefused
 from index.postgres import connections, pgvector_version, search_role
 
-_LOCK = 6_324_271  # any number that nobody else on this database uses for an advisory lock
-# Whatever index/postgres/pooler.py has made of its role.
-_UNHURRIED = {"statement_timeout": "0", "enable_seqscan": "on", "enable_sort": "on"}
+_LOCK = 6_324_271  # any number that no other application uses for an advisory lock
+# These override the role properties that index/postgres/pooler.py sets.
+_SESSION_DEFAULTS = {"statement_timeout": "0", "enable_seqscan": "on", "enable_sort": "on"}
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     name text PRIMARY KEY, digest bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
@@ -45,17 +45,17 @@ def shipped() -> list[Migration]:
 async def migrate(
     url: str, migrations: list[Migration], *, allow_old_pgvector: bool = False
 ) -> list[str]:
-    """Apply what is missing and return its names; many processes may call this at once.
+    """Apply the missing migrations and return their names; processes may call this concurrently.
 
-    See to it, too, that there is the role that serves searches.
+    Also creates the search role.
 
-    Raises `MigrationRefused` when an applied file has changed or is unknown to this version,
-    `RoleRefused` if there is no such role and we may not make it, `PgvectorRefused` before
+    Raises `MigrationRefused` if an applied file has changed or is unknown to this version,
+    `RoleRefused` if the role is missing and can't be created, `PgvectorRefused` before
     anything is applied, and `PoolerRefused`.
     """
-    settings = _UNHURRIED
+    settings = _SESSION_DEFAULTS
     if allow_old_pgvector:
-        settings = {**_UNHURRIED, **pgvector_version.WITHOUT_PARALLEL_BUILDS}
+        settings = {**_SESSION_DEFAULTS, **pgvector_version.WITHOUT_PARALLEL_BUILDS}
     async with connections.direct_connection(url, settings) as connection:
         versions = await pgvector_version.read(connection)
         pgvector_version.check(versions, allow_old=allow_old_pgvector)
@@ -65,19 +65,19 @@ async def migrate(
         pending = _pending(migrations, {row["name"]: row["digest"] for row in rows})
         for migration in pending:
             await _apply(connection, migration)
-        await search_role.make(connection)
+        await search_role.create(connection)
         return [migration.name for migration in pending]
 
 
 def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[Migration]:
-    known = {migration.name: migration.digest for migration in migrations}
+    digests = {migration.name: migration.digest for migration in migrations}
     for name, digest in applied.items():
-        if name not in known:
+        if name not in digests:
             raise MigrationRefused(
                 f"the database has migration {name}, which this version does not know: "
                 "run the version of Nearhit that applied it, or a later one"
             )
-        if known[name] != digest:
+        if digests[name] != digest:
             raise MigrationRefused(
                 f"migration {name} has changed since it was applied: "
                 "restore the file, and put the change into a new migration"

@@ -1,4 +1,4 @@
-"""A database before and after `pg_restore`, which makes it one of another history."""
+"""Prepares a database for `pg_restore`, and starts a new history after it."""
 
 from index.postgres import connections, migrate, search_role, statements
 
@@ -12,18 +12,18 @@ _DRAW = statements.load()["history.draw"]
 
 
 async def prepare(url: str) -> tuple[str, bool]:
-    """The schema that tables stand in, and whether there are any.
+    """The schema of the tables, and whether it holds any.
 
-    The role that serves searches is there from now on: a dump names it, and does not make it.
+    Creates the search role, which a dump refers to but does not create.
     """
     async with connections.direct_connection(url) as connection:
-        await search_role.make(connection)
+        await search_role.create(connection)
         schema: str = await connection.fetchval(_SCHEMA)
         return schema, await connection.fetchval(_TABLES)
 
 
 async def finish(url: str) -> None:
-    """Bring the schema up to date, and draw another name for the database's history."""
+    """Bring the schema up to date, and give the database's history a new name."""
     await migrate.migrate(url, migrate.shipped())
     async with connections.direct_connection(url) as connection:
         await connection.fetch(_DRAW, None)

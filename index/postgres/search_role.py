@@ -1,6 +1,6 @@
-"""The database role that serves searches: it may call functions, and read no table.
+"""The database role of searches: it may call functions, and read no table.
 
-It belongs to the whole server: installations in several of its databases share it.
+The role belongs to the server: installations in several of its databases share it.
 """
 
 from typing import NoReturn, TypeAlias
@@ -14,7 +14,7 @@ from index.postgres import statements
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 NAME = "nearhit_search"
-_TOLD_MAX = 5  # things that it may do and mustn't, in a message
+_PROBLEMS_SHOWN_MAX = 5  # in a message
 
 _EXCESS = statements.load()["role.excess"]
 _CLOSED_SCHEMA = """
@@ -22,13 +22,13 @@ SELECT quote_ident(current_schema())
 WHERE NOT has_schema_privilege($1, current_schema(), 'USAGE')"""
 
 
-async def make(connection: Connection, name: str = NAME) -> None:
-    """See to it that there is the role, and that whoever is connected may act as it.
+async def create(connection: Connection, name: str = NAME) -> None:
+    """Create the role if it is missing, and let the connection's user act as it.
 
-    Many processes may call this at once, on many databases of one server. Raises `RoleRefused`.
+    Processes may call this concurrently, on several databases of a server. Raises `RoleRefused`.
     """
-    making = (f"CREATE ROLE {name} NOLOGIN", f"GRANT {name} TO CURRENT_USER")
-    for statement in () if await _may_act(connection, name) else making:
+    statements_to_run = (f"CREATE ROLE {name} NOLOGIN", f"GRANT {name} TO CURRENT_USER")
+    for statement in () if await _may_act(connection, name) else statements_to_run:
         try:
             await connection.execute(statement)
         except (
@@ -38,35 +38,41 @@ async def make(connection: Connection, name: str = NAME) -> None:
             asyncpg.InsufficientPrivilegeError,
             asyncpg.UndefinedObjectError,
         ):
-            continue  # others do the same, or have done it: what counts is what there is then
+            continue  # another process does the same; the check below decides
     if not await _may_act(connection, name):
         await _refuse(connection, name)
-    await _let_in(connection, name)
+    await _grant_schema_usage(connection, name)
 
 
 async def check(connection: Connection, schema: str, name: str) -> None:
-    """Raises `RoleRefused` if whoever is connected may do more than searches need.
+    """Raises `RoleRefused` if the connection's user may do more than searches need.
 
     schema: of the tables.
     """
-    acting = await connection.fetchval("SELECT current_user")
-    if acting != name:
+    current_user = await connection.fetchval("SELECT current_user")
+    if current_user != name:
         raise RoleRefused(
-            f"searches have to be served by the database role {name}, and the server takes us for "
-            f"{acting}: connect to it without a pooler that drops what a connection begins with"
+            f"searches have to run as the database role {name}, and the connection acts as "
+            f"{current_user}: connect without a pooler that drops the settings of a connection"
         )
     rows = await connection.fetch(_EXCESS, schema)
     if rows:
-        told = "; ".join(f"it {row['excess']}: {row['remedy']}" for row in rows[:_TOLD_MAX])
-        more = f"; and {len(rows) - _TOLD_MAX} more" if len(rows) > _TOLD_MAX else ""
+        problems = "; ".join(
+            f"it {row['excess']}: {row['remedy']}" for row in rows[:_PROBLEMS_SHOWN_MAX]
+        )
+        suffix = (
+            f"; and {len(rows) - _PROBLEMS_SHOWN_MAX} more"
+            if len(rows) > _PROBLEMS_SHOWN_MAX
+            else ""
+        )
         raise RoleRefused(
             f"the database role {name}, which serves searches, may do more than call our "
-            f"functions, so Nearhit does not start: {told}{more}"
+            f"functions, so Nearhit does not start: {problems}{suffix}"
         )
 
 
 async def _may_act(connection: Connection, name: str) -> bool:
-    """Whether there is the role, and we may take it on."""
+    """Whether the role exists and the connection's user may act as it."""
     try:
         async with connection.transaction():
             await connection.execute(f"SET LOCAL ROLE {name}")
@@ -75,19 +81,19 @@ async def _may_act(connection: Connection, name: str) -> bool:
     return True
 
 
-async def _let_in(connection: Connection, name: str) -> None:
-    """Into the schema of the tables, to find the functions there; most let everybody in."""
+async def _grant_schema_usage(connection: Connection, name: str) -> None:
+    """Let the role use the schema of the tables, where the functions are, if it may not yet."""
     schema = await connection.fetchval(_CLOSED_SCHEMA, name)
     if schema is not None:
         await connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {name}")
 
 
 async def _refuse(connection: Connection, name: str) -> NoReturn:
-    """With what an administrator has to run."""
-    whose = await connection.fetchval("SELECT quote_ident(current_user)")
-    is_there = await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", name)
-    create = "" if is_there else f"CREATE ROLE {name} NOLOGIN; "
+    """Raises `RoleRefused` with the statements that an administrator has to run."""
+    owner = await connection.fetchval("SELECT quote_ident(current_user)")
+    exists = await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", name)
+    create_statement = "" if exists else f"CREATE ROLE {name} NOLOGIN; "
     raise RoleRefused(
-        f"searches are served by the database role {name}, which {whose} may not take on: "
-        f"let an administrator of the server run: {create}GRANT {name} TO {whose};"
+        f"searches are served by the database role {name}, which {owner} may not take on: "
+        f"let an administrator of the server run: {create_statement}GRANT {name} TO {owner};"
     )

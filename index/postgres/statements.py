@@ -1,7 +1,7 @@
-"""The SQL of this package by name: `search.exact` stands in `sql/search.sql`.
+"""The SQL statements of this package by name: `search.exact` is in `sql/search.sql`.
 
-A file may name fragments beside its statements; `:name` stands for one wherever a later one or a
-statement needs it, so that two statements that must agree on a condition share its text.
+A file may define fragments beside its statements. `:name` includes a fragment in a later fragment
+or a statement, so that statements that must agree on a condition share its text.
 """
 
 import re
@@ -19,16 +19,16 @@ def load() -> Mapping[str, str]:
         f"{file.name.removesuffix('.sql')}.{name}": statement
         for file in folder.iterdir()
         if file.name.endswith(".sql")
-        for name, statement in _named(file.read_text(encoding="utf-8"))
+        for name, statement in _statements_of(file.read_text(encoding="utf-8"))
     }
 
 
-def _named(text: str) -> Iterator[tuple[str, str]]:
+def _statements_of(text: str) -> Iterator[tuple[str, str]]:
     fragments: dict[str, str] = {}
-    _, *parts = _HEADING.split(text)
-    for kind, name, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        whole = _FRAGMENT.sub(lambda mention: fragments[mention[1]], body.strip())
+    _, *pieces = _HEADING.split(text)
+    for kind, name, body in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        statement = _FRAGMENT.sub(lambda mention: fragments[mention[1]], body.strip())
         if kind == "name":
-            yield name, whole
+            yield name, statement
         else:
-            fragments[name] = whole
+            fragments[name] = statement

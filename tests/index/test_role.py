@@ -136,7 +136,7 @@ async def test_a_role_that_is_more_than_a_role_for_searches_is_refused(
     database_url: str, connection: Connection, other: str, given: str, told: str
 ) -> None:
     """By another name: the role belongs to the whole server, and other tests need theirs."""
-    await search_role.make(connection, other)
+    await search_role.create(connection, other)
     acting = await asyncpg.connect(database_url, server_settings={"role": other})
     try:
         await search_role.check(acting, "public", other)
@@ -149,7 +149,7 @@ async def test_a_role_that_is_more_than_a_role_for_searches_is_refused(
 
 
 async def test_a_pooler_that_forgets_the_role_is_found_out(connection: Connection) -> None:
-    with pytest.raises(RoleRefused, match="takes us for nearhit: connect to it without a pooler"):
+    with pytest.raises(RoleRefused, match="acts as nearhit: connect without a pooler"):
         await search_role.check(connection, "public", search_role.NAME)
 
 
@@ -160,7 +160,7 @@ async def test_many_may_make_the_role_at_once(
     urls = [database_url, named(servers.database_url, "nearhit")] * 4
     connections = [await asyncpg.connect(url) for url in urls]
     try:
-        await asyncio.gather(*(search_role.make(connection, other) for connection in connections))
+        await asyncio.gather(*(search_role.create(connection, other) for connection in connections))
 
         for connection in connections:
             await connection.execute(f"SET ROLE {other}")
@@ -190,12 +190,12 @@ async def test_who_may_make_no_roles_is_told_what_an_administrator_has_to_run(
         await connection.execute(create)
 
     with pytest.raises(RoleRefused, match="administrator of the server run: ") as refused:
-        await search_role.make(modest, other)
+        await search_role.create(modest, other)
 
     remedy = str(refused.value).partition("run: ")[2]
     assert (create in remedy) is not is_there
     await connection.execute(remedy)
-    await search_role.make(modest, other)
+    await search_role.create(modest, other)
 
 
 async def test_who_may_make_roles_needs_no_administrator(
@@ -203,7 +203,7 @@ async def test_who_may_make_roles_needs_no_administrator(
 ) -> None:
     await connection.execute(f"ALTER ROLE {other}_owner CREATEROLE")
 
-    await search_role.make(modest, other)
+    await search_role.create(modest, other)
 
     await modest.execute(f"SET ROLE {other}")
     await connection.execute(f"DROP ROLE {other}")  # before who has made it
