@@ -230,7 +230,7 @@ def _build_services(
     searcher = Searcher(
         connected,
         *embedders,
-        remembered={
+        query_vector_caches={
             embedder.space: vectors
             for name, embedder in zip(names(settings), embedders, strict=False)
             if name not in _QUICK

@@ -1,1 +1,1 @@
-"""The reverse search: which cached answers a change ends."""
+"""The reverse search: which cached answers a change invalidates."""

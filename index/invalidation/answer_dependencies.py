@@ -1,4 +1,4 @@
-"""What an answer depends on, as a value and as the bytes that a cache keeps beside the answer.
+"""The dependencies of an answer, as a value and as the bytes stored beside a cached answer.
 
 Pure.
 """
@@ -22,44 +22,43 @@ from index.model.scope import Scope
 
 FORMAT = 3  # raise it when the same bytes mean something else than before
 
-# Format, check sum of all that follows it, exact, words, alpha, the floors, and how much there is
-# of each part: dimensions, terms, candidates, shown, documents; bytes of audience, analysis and
-# query.
+# Format, checksum of what follows, exact, vocabulary size, alpha, the floors, and the length of
+# each part: dimensions, terms, candidates, shown, documents; bytes of audience, analysis and query.
 _FORM = Struct("<BI")
 _HEAD = Struct("<?qdddd8I")
-_KINDS = ("<f2", "<i4", "<i8", "<i8", "<i8", "<f4")  # the last are the terms' weights
-_UNKNOWN = -1
-_NOTHING = object()
-_USUAL = {each.name: each.default for each in fields(Query)}
-_ODDITIES = (ValueError, TypeError, AttributeError, KeyError)  # of bytes that another version wrote
+_KINDS = ("<f2", "<i4", "<i8", "<i8", "<i8", "<f4")  # the last holds the terms' weights
+_NO_SIZE = -1
+_NO_DEFAULT = object()
+_DEFAULTS = {query_field.name: query_field.default for query_field in fields(Query)}
+_DECODE_ERRORS = (ValueError, TypeError, AttributeError, KeyError)  # of bytes from another version
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerDependencies:
-    """What an answer depends on: enough to know which changes end it, and to compute it anew.
+    """What an answer depends on: enough to tell which changes invalidate it, and to recompute it.
 
     space: in which the query was embedded.
-    languages: in which its words were analysed; None if it names its own.
-    words: how many the vocabulary held; None if the answer doesn't hang on it.
-    dense: the query's vector, of the numbers that 16 bits can hold; empty without an embedder.
+    languages: in which the query's words were analysed; None if the query names its own.
+    vocabulary_size: in words; None if the answer does not depend on it.
+    dense: the query's vector, rounded to half precision; empty without an embedder.
     lexical: the query's weight of each term.
-    alpha: the dense score's share in the fused one.
-    fused_floor: a chunk that scores less, or 0, is not looked at for hits, if each is judged by
-        itself; infinite if the legs' candidates alone decide.
-    dense_floor, lexical_floor: the score of the leg's last candidate; None if it found fewer than
-        it asked for, so that whatever scores above zero enters; infinite if nothing can enter that
-        the answer shows, for the leg has no weight or is not asked.
+    alpha: the dense score's share in the fused score.
+    fused_floor: with `absolute` fusion, a chunk that scores less, or 0, is not examined for hits;
+        infinite if the legs' candidates alone decide.
+    dense_floor, lexical_floor: the score of the leg's last candidate; None if the leg has fewer
+        candidates than requested, so that any score above zero enters; infinite if the leg has no
+        weight or is not used, so that nothing can enter.
     candidates: the chunks of the legs that count.
-    shown: the chunks that were looked at for hits, and became hits or part of one or were left out.
-    documents: of which the hits show more than their chunks: texts around them, summaries.
-    exact: whether no other chunk can have been nearer; a graph may miss one.
+    shown: the chunks examined for hits, whether they became part of a hit or not.
+    documents: of which the hits show more than their chunks: surrounding texts, summaries.
+    exact: whether no nearer chunk can have been missed; a graph may miss one.
     """
 
     scope: Scope
     query: Query
     space: str
     languages: frozenset[str] | None
-    words: int | None
+    vocabulary_size: int | None
     dense: NDArray[np.float32]
     lexical: Mapping[int, float]
     alpha: float
@@ -77,11 +76,11 @@ class AnswerDependencies:
         blobs = (
             orjson.dumps([self.scope, self.query.filter]),
             orjson.dumps([self.space, None if self.languages is None else sorted(self.languages)]),
-            orjson.dumps(_beside_the_filter(self.query)),
+            orjson.dumps(_non_default_fields(self.query)),
         )
         head = _HEAD.pack(
             self.exact,
-            _UNKNOWN if self.words is None else self.words,
+            _NO_SIZE if self.vocabulary_size is None else self.vocabulary_size,
             self.alpha,
             self.fused_floor,
             math.nan if self.dense_floor is None else self.dense_floor,
@@ -104,14 +103,14 @@ class AnswerDependencies:
     def decode(cls, record: bytes) -> "AnswerDependencies":
         """Raises `Unreadable`."""
         parts = decode_record(record)
-        scope, wanted = audience(parts.audience)
+        scope, document_filter = audience(parts.audience)
         space, languages = analysis(parts.analysis)
         return cls(
             scope=scope,
-            query=_query(parts.query, wanted),
+            query=_query(parts.query, document_filter),
             space=space,
             languages=languages,
-            words=parts.words,
+            vocabulary_size=parts.vocabulary_size,
             dense=parts.dense.astype(np.float32),
             lexical=dict(zip(parts.terms.tolist(), parts.weights.tolist(), strict=True)),
             alpha=parts.alpha,
@@ -127,10 +126,10 @@ class AnswerDependencies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DependencyRecord:
-    """A record taken apart, and read no further than takes no time."""
+    """A decoded record whose JSON parts are still bytes."""
 
     exact: bool
-    words: int | None
+    vocabulary_size: int | None
     alpha: float
     fused_floor: float
     dense_floor: float | None
@@ -159,11 +158,11 @@ def decode_record(record: bytes) -> DependencyRecord:
     exact, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = _HEAD.unpack_from(
         record, _FORM.size
     )
-    read: list[NDArray[Any]] = []
+    arrays: list[NDArray[Any]] = []
     try:
         for kind, count in zip(_KINDS, (*counts[:5], counts[1]), strict=True):
-            read.append(np.frombuffer(record, kind, count, start))
-            start += read[-1].nbytes
+            arrays.append(np.frombuffer(record, kind, count, start))
+            start += arrays[-1].nbytes
     except ValueError as error:
         raise Unreadable("the record is cut short") from error
     blobs = []
@@ -172,17 +171,17 @@ def decode_record(record: bytes) -> DependencyRecord:
         start += length
     return DependencyRecord(
         exact,
-        None if words == _UNKNOWN else words,
+        None if words == _NO_SIZE else words,
         alpha,
         fused_floor,
         None if math.isnan(dense_floor) else dense_floor,
         None if math.isnan(lexical_floor) else lexical_floor,
-        dense=read[0],
-        terms=read[1],
-        weights=read[5],
-        candidates=read[2],
-        shown=read[3],
-        documents=read[4],
+        dense=arrays[0],
+        terms=arrays[1],
+        weights=arrays[5],
+        candidates=arrays[2],
+        shown=arrays[3],
+        documents=arrays[4],
         audience=blobs[0],
         analysis=blobs[1],
         query=blobs[2],
@@ -190,36 +189,38 @@ def decode_record(record: bytes) -> DependencyRecord:
 
 
 def audience(part: bytes) -> tuple[Scope, Filter]:
-    """Who asked, and for documents of which kind. Raises `Unreadable`."""
+    """The scope and the filter of the request. Raises `Unreadable`."""
     try:
-        scope, wanted = orjson.loads(part)
-        return Scope(**_tuples(scope)), Filter(**_parts_of_filter(_tuples(wanted)))
-    except _ODDITIES as error:
+        scope, fields = orjson.loads(part)
+        return Scope(**_tuples(scope)), Filter(**_decode_filter_fields(_tuples(fields)))
+    except _DECODE_ERRORS as error:
         raise Unreadable("the record names no audience") from error
 
 
 def analysis(part: bytes) -> tuple[str, frozenset[str] | None]:
-    """The space and the languages that the query was put in. Raises `Unreadable`."""
+    """The query's space and languages. Raises `Unreadable`."""
     try:
         space, languages = orjson.loads(part)
         return space, None if languages is None else frozenset(languages)
-    except _ODDITIES as error:
+    except _DECODE_ERRORS as error:
         raise Unreadable("the record names no analysis") from error
 
 
-def _beside_the_filter(query: Query) -> dict[str, Any]:
-    """What it says that questions mostly don't."""
-    told = {name: getattr(query, name) for name in Query.__slots__ if name != "filter"}
-    return {name: value for name, value in told.items() if value != _USUAL.get(name, _NOTHING)}
+def _non_default_fields(query: Query) -> dict[str, Any]:
+    """The fields that differ from their defaults, without the filter."""
+    values = {name: getattr(query, name) for name in Query.__slots__ if name != "filter"}
+    return {
+        name: value for name, value in values.items() if value != _DEFAULTS.get(name, _NO_DEFAULT)
+    }
 
 
-def _query(part: bytes, wanted: Filter) -> Query:
+def _query(part: bytes, document_filter: Filter) -> Query:
     try:
         fields = orjson.loads(part)
         if fields.get("postprocessing") is not None:
             fields["postprocessing"] = Postprocessing(**fields["postprocessing"])
-        return Query(**fields, filter=wanted)
-    except _ODDITIES as error:
+        return Query(**fields, filter=document_filter)
+    except _DECODE_ERRORS as error:
         raise Unreadable("the record names no query") from error
 
 
@@ -229,10 +230,10 @@ def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parts_of_filter(told: dict[str, Any]) -> dict[str, Any]:
-    if told.get("attributes") is not None:
-        told["attributes"] = Condition.from_json(told["attributes"])
+def _decode_filter_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    if fields.get("attributes") is not None:
+        fields["attributes"] = Condition.from_json(fields["attributes"])
     for name in ("updated_after", "updated_before"):
-        if told[name] is not None:
-            told[name] = datetime.fromisoformat(told[name])
-    return told
+        if fields[name] is not None:
+            fields[name] = datetime.fromisoformat(fields[name])
+    return fields

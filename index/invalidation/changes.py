@@ -1,4 +1,4 @@
-"""What has changed in a partition since a cache last looked, in one snapshot."""
+"""The changes of a partition after a revision, read in one snapshot."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from index.model.chunk_kind import Kind, kind_of
 from index.postgres.database import Database, Row
 
-# Starting values, not measured: past them it is cheaper to compute the answers anew.
+# Starting values, not measured: above them recomputing the answers is cheaper.
 CHANGES_MAX = 1_000
-ARRIVALS_MAX = 2_000  # chunks, about 3 MB
+CHANGED_CHUNKS_MAX = 2_000  # chunks, about 3 MB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangedChunk:
-    """A chunk that was added or touched, as it is now, with what says who may see it.
+    """An added or touched chunk in its current state, with the fields that decide who may see it.
 
-    space: that its vector is in; None in an index that has no space yet.
-    dense: of the numbers that 16 bits can hold.
+    space: of its vector; None in an index that has no space yet.
+    dense: rounded to half precision.
     """
 
     chunk_id: int
@@ -46,23 +46,23 @@ class ChangedChunk:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What the changes of a partition up to `revision` did, all as of that revision.
+    """The effect of a partition's changes up to `revision`, as of that revision.
 
-    history: of the database, which the revisions are of.
-    gone: chunks that were removed or touched. moved: chunks that merely stand elsewhere.
-    documents: keys of those that were written, re-permitted or removed.
-    languages, words, space: of the partition.
+    history: of the database, to which the revisions belong.
+    removed: ids of removed or touched chunks. repositioned: ids of chunks that only moved.
+    documents: keys of documents that were written, re-permitted or removed.
+    languages, vocabulary_size, space: of the partition.
     """
 
     history: str
     partition: str
     revision: int
     removed: frozenset[int]
-    moved: frozenset[int]
+    repositioned: frozenset[int]
     documents: frozenset[int]
     changed_chunks: Sequence[ChangedChunk]
     languages: frozenset[str]
-    words: int
+    vocabulary_size: int
     space: str | None
 
 
@@ -71,14 +71,14 @@ class ChangeLog:
         self._database = database
 
     async def changes_after(self, home: str, partition: str, revision: int) -> ChangeSet | None:
-        """What those after `revision` did; None if one is forgotten, or they are too many to tell.
+        """The changes after `revision`; None if one is no longer stored, or they are too many.
 
-        home: the tenant whose cache asks: of what is public, its own documents are left out.
+        home: the tenant whose cache asks; the public partition leaves out its own documents.
 
         Raises `DatabaseUnavailable`.
         """
         rows = await self._database.rows(
-            "changes.since", home, partition, revision, CHANGES_MAX, ARRIVALS_MAX
+            "changes.since", home, partition, revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
         )
         head = next((row for row in rows if row["revision"] is not None), None)
         if head is None or not head["is_whole"]:
@@ -88,16 +88,16 @@ class ChangeLog:
             partition=partition,
             revision=head["revision"],
             removed=frozenset(head["gone"]),
-            moved=frozenset(head["moved"]),
+            repositioned=frozenset(head["moved"]),
             documents=frozenset(head["documents"]),
-            changed_chunks=[_arrival(row) for row in rows if row["chunk_id"] is not None],
+            changed_chunks=[_to_changed_chunk(row) for row in rows if row["chunk_id"] is not None],
             languages=frozenset(head["partition_languages"]),
-            words=head["words"],
+            vocabulary_size=head["words"],
             space=head["space"],
         )
 
 
-def _arrival(row: Row) -> ChangedChunk:
+def _to_changed_chunk(row: Row) -> ChangedChunk:
     return ChangedChunk(
         chunk_id=row["chunk_id"],
         document_key=row["document_key"],

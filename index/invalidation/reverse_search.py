@@ -1,8 +1,8 @@
-"""The reverse search: which answers of a tenant does a change end?
+"""The reverse search: which cached answers of a tenant a change invalidates.
 
-It may end an answer in vain. It leaves none that a search at the new revision would give otherwise.
-Where a graph took part it leaves what is as good as before: another walk of it might find another
-chunk, then as now.
+It may invalidate an answer needlessly. It keeps no answer that an exact search at the new revision
+would give differently. An answer from a graph may stay although another walk of the graph would
+find another chunk, as it could have before.
 
 Pure.
 """
@@ -19,7 +19,7 @@ from index.errors import Unreadable
 from index.invalidation import answer_dependencies
 from index.invalidation.answer_dependencies import DependencyRecord
 from index.invalidation.changes import ChangedChunk, ChangeSet
-from index.invalidation.postings import NOTE, WEIGHED_NOTE, Postings
+from index.invalidation.postings import NOTE, WEIGHTED_NOTE, Postings
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
 from index.text import lexical
@@ -27,14 +27,14 @@ from index.text import lexical
 T = TypeVar("T")
 Table = NDArray[Any]
 
-# PostgreSQL compares in numbers of 32 bits: each step of its arithmetic is off by up to this share.
+# PostgreSQL computes with 32-bit floats: each step has a relative error of up to this.
 _ROUNDING = 2**-24
 
-# pgvector's similarity is a sum of n products over the root of two such sums, each sum off by up to
-# n roundings: 2n in all, for vectors of length one. Ours is one sum, of scaled rows: n, and 4.
-_DENSE_ROUNDINGS = 4  # for each dimension, and once more
+# pgvector's similarity is a sum of n products over the root of two such sums, each with up to n
+# roundings: 2n in all, for vectors of length one. Ours is one sum of scaled rows: n, and 4.
+_DENSE_ROUNDINGS = 4  # for each dimension, plus one
 
-# The lexical score is a sum of positive products, a product a term, so it is off by a share of it.
+# The lexical score is a sum of positive products, one for each term, so its error is relative.
 _LEXICAL_ROUNDINGS = 2 * lexical.QUERY_TERMS_MAX * len(lexical.LANGUAGES)
 _LEXICAL_MARGIN = _LEXICAL_ROUNDINGS * _ROUNDING
 
@@ -42,11 +42,11 @@ _ROWS_MIN = 64
 _BLOCK_NUMBERS_MAX = 8_192  # OpenBLAS calls threads for products of more than 9,216
 _NO_WORDS = -1
 
-# What can't be compared is nearer than anything, but not than a floor that lets nothing in.
+# The similarity of incomparable vectors: above any floor but an infinite one.
 _NEAREST = float(np.finfo(np.float32).max)
 
-# A row is an answer. What is lost can't be judged, so any news ends it. Of the floors, -inf lets
-# everything in, 0 whatever has anything in common, inf nothing.
+# A row is an answer. Any change invalidates a lost row, whose record can't be read. A floor of -inf
+# admits every chunk, 0 any chunk with something in common, inf none.
 _ROW = np.dtype(
     [
         ("turn", "u4"),
@@ -66,7 +66,7 @@ _ROW = np.dtype(
 
 
 class ReverseIndex:
-    """All answers of one tenant, by what they depend on.
+    """All cached answers of one tenant, by their dependencies.
 
     The records are those of `index.invalidation.answer_dependencies`.
     """
@@ -76,10 +76,10 @@ class ReverseIndex:
         self._keys: list[str | None] = []
         self._free: list[int] = []
         self._table: Table = np.zeros(_ROWS_MIN, _ROW)
-        self._audiences = _Shared(answer_dependencies.audience)
-        self._analyses = _Shared(answer_dependencies.analysis)
-        self._meanings: dict[str, _Meanings] = {}
-        self._words = Postings(WEIGHED_NOTE)
+        self._audiences = _SharedParts(answer_dependencies.audience)
+        self._analyses = _SharedParts(answer_dependencies.analysis)
+        self._vectors: dict[str, _QueryVectors] = {}
+        self._words = Postings(WEIGHTED_NOTE)
         self._candidates = Postings()
         self._shown = Postings()
         self._documents = Postings()
@@ -88,13 +88,13 @@ class ReverseIndex:
         return len(self._rows)
 
     def add(self, key: str, record: bytes) -> None:
-        """Put the answer under its key, in the place of one that was there."""
+        """Add the answer under its key; replace an earlier one."""
         self.discard(key)
         row = self._free.pop() if self._free else self._new_row()
         self._rows[key] = row
         self._keys[row] = key
         try:
-            self._enter(row, answer_dependencies.decode_record(record))
+            self._fill_row(row, answer_dependencies.decode_record(record))
         except Unreadable:
             self._table[row]["is_lost"] = True
 
@@ -102,10 +102,10 @@ class ReverseIndex:
         row = self._rows.pop(key, None)
         if row is None:
             return
-        left = self._table[row]
-        if left["is_live"]:
-            self._leave(row, int(left["audience"]), int(left["analysis"]))
-        turn = left["turn"]
+        fields = self._table[row]
+        if fields["is_live"]:
+            self._empty_row(row, int(fields["audience"]), int(fields["analysis"]))
+        turn = fields["turn"]
         self._table[row] = np.zeros((), _ROW)
         self._table[row]["turn"] = turn + np.uint32(1)
         self._keys[row] = None
@@ -114,23 +114,23 @@ class ReverseIndex:
         for postings in (self._words, self._candidates, self._shown, self._documents):
             postings.sweep(turns)
 
-    def invalidated(self, news: ChangeSet) -> set[str]:
-        """The keys of all answers that may be others at the revision of the news."""
+    def invalidated(self, changes: ChangeSet) -> set[str]:
+        """The keys of all answers that may differ at the revision of the changes."""
         table = self._table[: len(self._keys)]
         turns = np.ascontiguousarray(table["turn"])
-        concerned = table["sees_others"] if news.partition == PUBLIC else table["is_live"]
-        doomed = table["is_lost"] | (concerned & self._is_otherwise(news, table))
+        is_concerned = table["sees_others"] if changes.partition == PUBLIC else table["is_live"]
+        is_invalid = table["is_lost"] | (is_concerned & self._is_reinterpreted(changes, table))
         for postings, numbers in (
-            (self._candidates, news.removed),
-            (self._shown, news.removed | news.moved),
-            (self._documents, news.documents),
+            (self._candidates, changes.removed),
+            (self._shown, changes.removed | changes.repositioned),
+            (self._documents, changes.documents),
         ):
-            doomed[postings.rows(numbers, turns)] = True
-        may_see = _VisibleChunks(self._audiences, news.partition)
-        for arrival, reached in self._reached(news.changed_chunks, table, turns):
-            rows = np.flatnonzero(reached & concerned & ~doomed)
-            doomed[rows[may_see(arrival, table["audience"][rows])]] = True
-        return {key for row in np.flatnonzero(doomed) if (key := self._keys[row]) is not None}
+            is_invalid[postings.rows(numbers, turns)] = True
+        visible_chunks = _VisibleChunks(self._audiences, changes.partition)
+        for chunk, is_reached in self._reached(changes.changed_chunks, table, turns):
+            rows = np.flatnonzero(is_reached & is_concerned & ~is_invalid)
+            is_invalid[rows[visible_chunks(chunk, table["audience"][rows])]] = True
+        return {key for row in np.flatnonzero(is_invalid) if (key := self._keys[row]) is not None}
 
     def _new_row(self) -> int:
         row = len(self._keys)
@@ -138,121 +138,133 @@ class ReverseIndex:
         self._table = _with_row(self._table, row)
         return row
 
-    def _enter(self, row: int, parts: DependencyRecord) -> None:
-        """Raises `Unreadable`, and then nothing has entered."""
-        audience = self._audiences.number(parts.audience)
-        analysis = self._analyses.number(parts.analysis)
-        scope, wanted = self._audiences[audience]
+    def _fill_row(self, row: int, record: DependencyRecord) -> None:
+        """Raises `Unreadable`, and then changes nothing."""
+        audience = self._audiences.number(record.audience)
+        analysis = self._analyses.number(record.analysis)
+        scope, document_filter = self._audiences[audience]
         space, _ = self._analyses[analysis]
-        meanings = self._meanings.get(space) or _Meanings(len(parts.dense))
-        meanings.enter(row, parts.dense)
-        self._meanings[space] = meanings
-        self._audiences.hold(audience)
-        self._analyses.hold(analysis)
+        vectors = self._vectors.get(space) or _QueryVectors(len(record.dense))
+        vectors.enter(row, record.dense)
+        self._vectors[space] = vectors
+        self._audiences.acquire(audience)
+        self._analyses.acquire(analysis)
         turn = self._table[row]["turn"]
         self._table[row] = (
             turn,
             True,
             False,
-            wanted.updated_after is not None or wanted.updated_before is not None,
+            document_filter.updated_after is not None or document_filter.updated_before is not None,
             scope.public,
             audience,
             analysis,
-            _NO_WORDS if parts.words is None else parts.words,
-            parts.alpha,
-            parts.fused_floor,
-            -math.inf if parts.dense_floor is None else parts.dense_floor,
-            0.0 if parts.lexical_floor is None else parts.lexical_floor,
+            _NO_WORDS if record.vocabulary_size is None else record.vocabulary_size,
+            record.alpha,
+            record.fused_floor,
+            -math.inf if record.dense_floor is None else record.dense_floor,
+            0.0 if record.lexical_floor is None else record.lexical_floor,
         )
-        self._note(row, turn, parts)
+        self._add_notes(row, turn, record)
 
-    def _note(self, row: int, turn: int, parts: DependencyRecord) -> None:
-        weighed = np.empty(len(parts.terms), WEIGHED_NOTE)
-        weighed["row"], weighed["turn"], weighed["weight"] = row, turn, parts.weights
-        self._words.add(parts.terms.tolist(), _each(weighed))
+    def _add_notes(self, row: int, turn: int, record: DependencyRecord) -> None:
+        weighted_notes = np.empty(len(record.terms), WEIGHTED_NOTE)
+        weighted_notes["row"], weighted_notes["turn"], weighted_notes["weight"] = (
+            row,
+            turn,
+            record.weights,
+        )
+        self._words.add(record.terms.tolist(), _split_notes(weighted_notes))
         note = repeat(np.array((row, turn), NOTE).tobytes())
-        self._candidates.add(parts.candidates.tolist(), note)
-        self._shown.add(parts.shown.tolist(), note)
-        self._documents.add(parts.documents.tolist(), note)
+        self._candidates.add(record.candidates.tolist(), note)
+        self._shown.add(record.shown.tolist(), note)
+        self._documents.add(record.documents.tolist(), note)
 
-    def _leave(self, row: int, audience: int, analysis: int) -> None:
+    def _empty_row(self, row: int, audience: int, analysis: int) -> None:
         space, _ = self._analyses[analysis]
-        if not self._meanings[space].leave(row):
-            del self._meanings[space]
+        if not self._vectors[space].leave(row):
+            del self._vectors[space]
         self._audiences.release(audience)
         self._analyses.release(analysis)
 
-    def _is_otherwise(self, news: ChangeSet, table: Table) -> NDArray[np.bool_]:
-        """Whose question would now be put, or looked up, in another way, whatever has come."""
-        at_home = news.partition != PUBLIC
-        is_other = [
-            (languages is not None and not news.languages <= languages)
-            or (at_home and news.space not in {None, space})
+    def _is_reinterpreted(self, changes: ChangeSet, table: Table) -> NDArray[np.bool_]:
+        """By row, whether its query would now be analysed or filtered differently."""
+        is_own_partition = changes.partition != PUBLIC
+        has_other_analysis = [
+            (languages is not None and not changes.languages <= languages)
+            or (is_own_partition and changes.space not in {None, space})
             for space, languages in self._analyses.all()
         ]
-        otherwise: NDArray[np.bool_] = np.array([*is_other, False])[table["analysis"]]
-        if at_home:
-            otherwise |= (table["words"] != _NO_WORDS) & (table["words"] != news.words)
+        is_reinterpreted: NDArray[np.bool_] = np.array([*has_other_analysis, False])[
+            table["analysis"]
+        ]
+        if is_own_partition:
+            is_reinterpreted |= (table["words"] != _NO_WORDS) & (
+                table["words"] != changes.vocabulary_size
+            )
         if (
-            news.removed or news.changed_chunks or news.moved or news.documents
-        ):  # and all of it at a time
-            otherwise |= table["is_dated"]
-        return otherwise
+            changes.removed or changes.changed_chunks or changes.repositioned or changes.documents
+        ):  # each at some time, which a date filter reads
+            is_reinterpreted |= table["is_dated"]
+        return is_reinterpreted
 
     def _reached(
-        self, arrivals: Sequence[ChangedChunk], table: Table, turns: NDArray[np.uint32]
+        self, changed_chunks: Sequence[ChangedChunk], table: Table, turns: NDArray[np.uint32]
     ) -> Iterator[tuple[ChangedChunk, NDArray[np.bool_]]]:
-        """Each arrival, and whose hits or legs it would get into if it may be seen."""
+        """Each chunk, and by row whether it would enter the hits or legs if it is visible."""
         alphas, fused_floors, dense_floors, lexical_floors = (
             np.ascontiguousarray(table[name])
             for name in ("alpha", "fused_floor", "dense_floor", "lexical_floor")
         )
-        for arrival in arrivals:
-            words = self._words.products(arrival.lexical, turns) * (1 + _LEXICAL_MARGIN)
-            reached = (words > 0) & (words >= lexical_floors)
-            fused = words  # of what can't be compared by meaning
-            for space, held in self._meanings.items():
-                if arrival.space in {None, space}:
-                    is_there = np.array([name == space for name, _ in self._analyses.all()])
-                    compared = is_there[table["analysis"]]
-                    near = held.similarities(arrival.dense, len(table)) + held.margin
-                    reached |= compared & (near >= dense_floors)
-                    fused = np.where(compared, alphas * near + (1 - alphas) * words, fused)
-            yield arrival, reached | ((fused > 0) & (fused >= fused_floors))
+        for chunk in changed_chunks:
+            lexical_scores = self._words.products(chunk.lexical, turns) * (1 + _LEXICAL_MARGIN)
+            is_reached = (lexical_scores > 0) & (lexical_scores >= lexical_floors)
+            fused_scores = lexical_scores  # without comparable vectors
+            for space, vectors in self._vectors.items():
+                if chunk.space in {None, space}:
+                    has_space = np.array([name == space for name, _ in self._analyses.all()])
+                    is_comparable = has_space[table["analysis"]]
+                    similarities = vectors.similarities(chunk.dense, len(table)) + vectors.margin
+                    is_reached |= is_comparable & (similarities >= dense_floors)
+                    fused_scores = np.where(
+                        is_comparable,
+                        alphas * similarities + (1 - alphas) * lexical_scores,
+                        fused_scores,
+                    )
+            yield chunk, is_reached | ((fused_scores > 0) & (fused_scores >= fused_floors))
 
 
 class _VisibleChunks:
-    """Who may see what has come; asked about few, for few are reached."""
+    """Decides which audiences see a changed chunk; called for few rows, as chunks reach few."""
 
-    def __init__(self, audiences: "_Shared[tuple[Scope, Filter]]", partition: str) -> None:
+    def __init__(self, audiences: "_SharedParts[tuple[Scope, Filter]]", partition: str) -> None:
         self._audiences = audiences
         self._partition = partition
 
-    def __call__(self, arrival: ChangedChunk, audiences: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Of each audience, whether the arrival is one of its documents."""
-        may_see = np.zeros(len(self._audiences), np.bool_)
+    def __call__(self, chunk: ChangedChunk, audiences: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """For each audience, whether the chunk belongs to a document that it may see."""
+        is_visible = np.zeros(len(self._audiences), np.bool_)
         for audience in np.unique(audiences).tolist():
-            scope, wanted = self._audiences[audience]
-            may_see[audience] = self._is_in_scope(arrival, scope) and wanted.admits(
-                document_id=arrival.document_id,
-                source=arrival.source,
-                language=arrival.language,
-                tags=arrival.tags,
-                metadata=arrival.metadata,
-                updated_at=arrival.updated_at,
-                kind=arrival.kind,
+            scope, document_filter = self._audiences[audience]
+            is_visible[audience] = self._is_in_scope(chunk, scope) and document_filter.admits(
+                document_id=chunk.document_id,
+                source=chunk.source,
+                language=chunk.language,
+                tags=chunk.tags,
+                metadata=chunk.metadata,
+                updated_at=chunk.updated_at,
+                kind=chunk.kind,
             )
-        result: NDArray[np.bool_] = may_see[audiences]
+        result: NDArray[np.bool_] = is_visible[audiences]
         return result
 
-    def _is_in_scope(self, arrival: ChangedChunk, scope: Scope) -> bool:
+    def _is_in_scope(self, chunk: ChangedChunk, scope: Scope) -> bool:
         if self._partition == PUBLIC:
-            return scope.public and arrival.tenant != scope.tenant and PUBLIC in arrival.readers
-        return arrival.tenant == scope.tenant and scope.admits(arrival.owner, arrival.readers)
+            return scope.public and chunk.tenant != scope.tenant and PUBLIC in chunk.readers
+        return chunk.tenant == scope.tenant and scope.admits(chunk.owner, chunk.readers)
 
 
-class _Meanings:
-    """The vectors of the queries in one space, a row each, at length one."""
+class _QueryVectors:
+    """The query vectors of one space, a row each, of length one."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -260,7 +272,7 @@ class _Meanings:
         self._count = 0
 
     def enter(self, row: int, vector: NDArray[np.float16]) -> None:
-        """Raises `Unreadable` if the vector has no direction, or is not as wide as the rest."""
+        """Raises `Unreadable` if the vector is zero, or has another width than the rest."""
         wide = vector.astype(np.float64)
         length = math.sqrt(wide @ wide)
         if len(vector) != self._width or not length:
@@ -270,95 +282,95 @@ class _Meanings:
         self._count += 1
 
     def leave(self, row: int) -> int:
-        """How many are left."""
+        """Clear the row; return how many vectors remain."""
         self._matrix[row] = 0
         self._count -= 1
         return self._count
 
     @property
     def margin(self) -> float:
-        """What PostgreSQL's similarities may be greater by than ours."""
+        """By how much PostgreSQL's similarities may exceed ours."""
         return _DENSE_ROUNDINGS * (self._width + 1) * _ROUNDING
 
     def similarities(self, vector: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
-        """Of the vector and each of so many rows, 0 where there is none."""
+        """The similarity of the vector and each of the first `rows` rows; 0 for empty rows."""
         wide = vector.astype(np.float64)
         length = math.sqrt(wide @ wide)
         if len(vector) != self._width or not length:
-            # PostgreSQL takes what can't be compared for the nearest of all.
+            # PostgreSQL ranks incomparable vectors as the nearest.
             return np.full(rows, _NEAREST, np.float32)
         return self._products((wide / length).astype(np.float32), rows)
 
     def _products(self, vector: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
-        """Of the vector and each of so many rows, 0 where there is none.
+        """The product of the vector and each of the first `rows` rows; 0 for empty rows.
 
-        In blocks that OpenBLAS shares with no other thread: on a busy machine its threads wait for
-        each other, and 10,000 rows took 8 ms instead of 0.15.
+        Computed in blocks too small for OpenBLAS to use threads: on a busy machine its threads
+        wait for each other, and 10,000 rows took 8 ms instead of 0.15.
         """
         block = 1 << max(1, _BLOCK_NUMBERS_MAX // self._width).bit_length() - 1
         block = min(block, len(self._matrix))  # a power of two as well
         blocks = self._matrix[: -(-rows // block) * block].reshape(-1, block, self._width)
         products = np.zeros(rows, np.float32)
-        made = (blocks @ vector).reshape(-1)[:rows]
-        products[: len(made)] = made
+        block_products = (blocks @ vector).reshape(-1)[:rows]
+        products[: len(block_products)] = block_products
         return products
 
 
-class _Shared(Generic[T]):
-    """Parts that many records have in common: each is read and kept once, while one holds it."""
+class _SharedParts(Generic[T]):
+    """Parts that many records share: each is decoded once and stored while a record uses it."""
 
     def __init__(self, read: Callable[[bytes], T]) -> None:
         self._read = read
         self._numbers: dict[bytes, int] = {}
         self._parts: list[bytes] = []
-        self._held: list[T] = []
-        self._holders: list[int] = []
+        self._values: list[T] = []
+        self._reference_counts: list[int] = []
         self._free: list[int] = []
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._values)
 
     def __getitem__(self, number: int) -> T:
-        return self._held[number]
+        return self._values[number]
 
     def all(self) -> Sequence[T]:
-        """By number; some that nobody holds any more among them."""
-        return self._held
+        """All values by number, among them some that no record uses any more."""
+        return self._values
 
     def number(self, part: bytes) -> int:
-        """Of the part. Raises `Unreadable`."""
+        """The number of the part, decoded if it is new. Raises `Unreadable`."""
         number = self._numbers.get(part)
         if number is not None:
             return number
-        held = self._read(part)
+        value = self._read(part)
         if self._free:
             number = self._free.pop()
-            self._parts[number], self._held[number] = part, held
+            self._parts[number], self._values[number] = part, value
         else:
-            number = len(self._held)
+            number = len(self._values)
             self._parts.append(part)
-            self._held.append(held)
-            self._holders.append(0)
+            self._values.append(value)
+            self._reference_counts.append(0)
         self._numbers[part] = number
         return number
 
-    def hold(self, number: int) -> None:
-        self._holders[number] += 1
+    def acquire(self, number: int) -> None:
+        self._reference_counts[number] += 1
 
     def release(self, number: int) -> None:
-        self._holders[number] -= 1
-        if not self._holders[number]:
+        self._reference_counts[number] -= 1
+        if not self._reference_counts[number]:
             del self._numbers[self._parts[number]]
             self._free.append(number)
 
 
 def _with_row(rows: NDArray[Any], row: int) -> NDArray[Any]:
-    """The rows, or twice as many with the same ones first, so that this one is among them."""
+    """The rows, doubled in number until this one is among them."""
     while row >= len(rows):
         rows = np.concatenate((rows, np.zeros_like(rows)))
     return rows
 
 
-def _each(notes: NDArray[Any]) -> Iterator[bytes]:
-    held, size = notes.tobytes(), notes.itemsize
-    return (held[at : at + size] for at in range(0, len(held), size))
+def _split_notes(notes: NDArray[Any]) -> Iterator[bytes]:
+    data, size = notes.tobytes(), notes.itemsize
+    return (data[start : start + size] for start in range(0, len(data), size))

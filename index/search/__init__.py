@@ -1,1 +1,1 @@
-"""The search: which passes over which rows, fusion, and the hits of an answer."""
+"""The search: passes over the visible rows, fusion, and the hits of an answer."""

@@ -1,4 +1,4 @@
-"""How sure an answer has to be: what its hits have to score, by source."""
+"""Confidence settings: the least score a hit needs, by source."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,11 @@ from index.search.hits import Hit
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """score_min: of a hit of the tenant's own; None for what holds for all tenants.
+    """A tenant's confidence settings.
 
-    sources: by name, what a hit of that source has to score instead.
-    fallback: what is said where an answer would be too unsure; None for what all tenants have.
+    score_min: for hits of the tenant's own documents; None for the deployment's default.
+    sources: by source name, the score that replaces `score_min`.
+    fallback: the text of an answer of low confidence; None for the deployment's default.
     """
 
     score_min: float | None = None
@@ -26,24 +27,24 @@ class Confidence:
 def is_low(
     hits: Iterable[Hit], confidence: Mapping[str, Any] | None, *, tenant: str, default: float | None
 ) -> bool:
-    """Whether no hit scores what it has to. Where nothing is set, no answer is low.
+    """Whether no hit reaches its required score; False if no score is required.
 
-    confidence: as it is stored. What other tenants have made public is judged by the default.
-    Without a hit, what there is no score for is low, if anything is set for all.
+    confidence: as stored. The default applies to other tenants' public documents.
+    An answer without hits is low if a score is required of all sources.
     """
     if confidence is None and default is None:
         return False
-    told = confidence or {}
-    usual = default if told.get("min") is None else told["min"]
-    sources = told.get("sources", {})
+    settings = confidence or {}
+    default_min = default if settings.get("min") is None else settings["min"]
+    sources = settings.get("sources", {})
 
-    def least(hit: Hit) -> float | None:
-        return sources.get(hit.source, usual) if hit.tenant == tenant else usual
+    def required_score(hit: Hit) -> float | None:
+        return sources.get(hit.source, default_min) if hit.tenant == tenant else default_min
 
-    found = [(hit.score, least(hit)) for hit in hits]
-    if not found:
-        return usual is not None
-    return all(needed is not None and score < needed for score, needed in found)
+    scores = [(hit.score, required_score(hit)) for hit in hits]
+    if not scores:
+        return default_min is not None
+    return all(required is not None and score < required for score, required in scores)
 
 
 class ConfidenceStore:
@@ -52,19 +53,21 @@ class ConfidenceStore:
 
     async def read(self, tenant: str) -> Confidence:
         row = await self._database.row("confidence.read", tenant)
-        told = (row and row["confidence"]) or {}
-        return Confidence(told.get("min"), told.get("sources", {}), told.get("fallback"))
+        settings = (row and row["confidence"]) or {}
+        return Confidence(
+            settings.get("min"), settings.get("sources", {}), settings.get("fallback")
+        )
 
     async def put(self, tenant: str, confidence: Confidence) -> int:
-        """The revision since which it holds."""
-        told = {
+        """Store the settings; return the revision from which they apply."""
+        values = {
             "min": confidence.score_min,
             "sources": dict(confidence.sources),
             "fallback": confidence.fallback,
         }
-        given = {name: value for name, value in told.items() if value not in (None, {})}
+        settings = {name: value for name, value in values.items() if value not in (None, {})}
         async with self._database.transaction() as session:
-            revision = await session.value("confidence.put", tenant, given)
+            revision = await session.value("confidence.put", tenant, settings)
             if revision is None:
                 raise TenantMissing(tenant)
             await audit_log.append(

@@ -1,8 +1,8 @@
-"""What meaning says and what words say, into one ranking.
+"""Fusion of the dense and the lexical leg into one ranking.
 
-`absolute` judges each chunk by itself; `relative` and `reciprocal_rank` by its place among a leg's
-candidates. Each leg comes best first and holds a chunk once. The fused ranking is best first too,
-ties to the lower chunk id: equal inputs give equal bytes.
+`absolute` scores each chunk by itself; `relative` and `reciprocal_rank` score it by its position
+among a leg's candidates. Each leg is best first and holds a chunk once. The fused ranking is best
+first, ties to the lower chunk id: equal inputs give equal bytes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk as one leg found it; the greater score is the better."""
+    """A chunk as one leg ranked it; a greater score is better."""
 
     chunk_id: int
     score: float
@@ -19,7 +19,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A chunk with both its scores; dense is None if its vector is of another space."""
+    """A chunk with both scores; dense is None if its vector is of another space."""
 
     chunk_id: int
     dense: float | None
@@ -28,7 +28,7 @@ class ScoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class LegRank:
-    """What a leg says of a chunk: its score, and its rank, counted from 1, if it is a candidate."""
+    """A chunk's score in a leg, and its rank, counted from 1, if it is a candidate."""
 
     rank: int | None
     score: float
@@ -36,7 +36,7 @@ class LegRank:
 
 @dataclass(frozen=True, slots=True)
 class FusedChunk:
-    """A chunk in the fused ranking, and what each leg says of it; None for nothing."""
+    """A chunk in the fused ranking, with its rank in each leg; None if the leg lacks it."""
 
     chunk_id: int
     score: float
@@ -45,17 +45,17 @@ class FusedChunk:
 
 
 def absolute(
-    compared: Sequence[ScoredChunk],
+    scored: Sequence[ScoredChunk],
     dense: Sequence[Candidate] = (),
     lexical: Sequence[Candidate] = (),
     *,
     alpha: float,
 ) -> list[FusedChunk]:
-    """Fuse by alpha·dense + (1-alpha)·lexical, each score as it is; above 0 alone is a result.
+    """Fuse by alpha·dense + (1-alpha)·lexical of the unscaled scores; drop chunks not above 0.
 
-    alpha: 0 to 1. dense, lexical: the legs, if it is to be told where a chunk stands in them.
-    A chunk's score depends on the query and the chunk alone. Both scales end at 1, and have the
-    same 0 for every query: nothing in common. Without a dense score the lexical one is all.
+    alpha: 0 to 1. dense, lexical: the legs, if the result is to hold the ranks in them.
+    A chunk's score depends on the query and the chunk alone. Both scales end at 1, and on both 0
+    means nothing in common. A chunk without a dense score keeps its lexical score.
 
     Source: the convex combination of Bruch, Gai, Ingber, An Analysis of Fusion Functions for Hybrid
     Retrieval, ACM TOIS 2023, here with both ends of each scale from theory.
@@ -63,14 +63,14 @@ def absolute(
     dense_ranks, lexical_ranks = _ranks(dense), _ranks(lexical)
     fused = [
         FusedChunk(
-            one.chunk_id,
-            _convex(one, alpha),
-            None if one.dense is None else LegRank(dense_ranks.get(one.chunk_id), one.dense),
-            LegRank(lexical_ranks.get(one.chunk_id), one.lexical) if one.lexical else None,
+            chunk.chunk_id,
+            _convex(chunk, alpha),
+            None if chunk.dense is None else LegRank(dense_ranks.get(chunk.chunk_id), chunk.dense),
+            LegRank(lexical_ranks.get(chunk.chunk_id), chunk.lexical) if chunk.lexical else None,
         )
-        for one in compared
+        for chunk in scored
     ]
-    return _best_first(one for one in fused if one.score > 0)
+    return _best_first(chunk for chunk in fused if chunk.score > 0)
 
 
 def relative(
@@ -78,8 +78,8 @@ def relative(
 ) -> list[FusedChunk]:
     """Fuse by alpha·dense + (1-alpha)·lexical, each leg scaled to 0..1 over its own candidates.
 
-    alpha: 0 to 1. A leg without weight adds no chunk: 0 is pure keywords, 1 is pure meaning.
-    A chunk that a leg did not find has 0 there. A leg of equal scores scales to 1.
+    alpha: 0 to 1; 0 uses keywords alone, 1 vectors alone. A leg without weight adds no chunk.
+    A chunk that is no candidate of a leg scores 0 there. A leg of equal scores scales to 1.
     """
     return _fused(dense, lexical, _scaled(dense, alpha), _scaled(lexical, 1 - alpha))
 
@@ -94,10 +94,10 @@ def reciprocal_rank(
     return _fused(dense, lexical, _reciprocal(dense, k), _reciprocal(lexical, k))
 
 
-def _convex(compared: ScoredChunk, alpha: float) -> float:
-    if compared.dense is None:
-        return compared.lexical
-    return alpha * compared.dense + (1 - alpha) * compared.lexical
+def _convex(chunk: ScoredChunk, alpha: float) -> float:
+    if chunk.dense is None:
+        return chunk.lexical
+    return alpha * chunk.dense + (1 - alpha) * chunk.lexical
 
 
 def _scaled(leg: Sequence[Candidate], weight: float) -> dict[int, float]:

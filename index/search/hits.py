@@ -1,4 +1,4 @@
-"""From a ranking to the hits of an answer: duplicates and overlaps folded, no document too often.
+"""Selection of an answer's hits from a ranking: it folds duplicates and overlaps.
 
 Pure.
 """
@@ -18,7 +18,7 @@ from index.search.fusion import FusedChunk
 
 @dataclass(frozen=True, slots=True)
 class HitSummary:
-    """What is said of a document's text[start:end]."""
+    """A summary of a document's text[start:end]."""
 
     text: str
     start: int
@@ -29,8 +29,9 @@ class HitSummary:
 class Hit:
     """A chunk in the answer; start and end count characters of the document's text.
 
-    Those of a summary are of what it sums up. summaries: of what it stands in, the whole first;
-    empty if nobody asked.
+    A summary's start and end are those of the text that it summarizes.
+    summaries: of the document and the sections around the hit, the whole document first; empty
+               unless the request asks for them.
     """
 
     chunk_id: int
@@ -52,57 +53,57 @@ class Hit:
 
     @property
     def document(self) -> tuple[str, str]:
-        """Whose it is too: two tenants may give two documents one identifier."""
+        """Tenant and document id: two tenants may use the same document id."""
         return self.tenant, self.document_id
 
 
 @dataclass(frozen=True, slots=True)
 class SelectedHits:
-    """The hits, best first, and the chunks that were looked at to tell that they are these."""
+    """The hits, best first, and the ids of all chunks examined to select them."""
 
     hits: tuple[Hit, ...]
-    looked_at: tuple[int, ...]
+    examined: tuple[int, ...]
 
 
 def select_hits(
-    query: Query, ranking: Sequence[FusedChunk], shown: Mapping[int, Row]
+    query: Query, ranking: Sequence[FusedChunk], rows: Mapping[int, Row]
 ) -> SelectedHits:
-    """The first `top_k` of the ranking that may be hits, fewer if there are no more.
+    """The first `top_k` hits of the ranking, or fewer if there are no more.
 
     ranking: best first. Of chunks with equal digests the best ranked is the hit.
-    shown: by chunk id, what a hit shows. Texts that overlap, for they take in each other's chunks,
-           become one, in the place of the best ranked; so do two that a third one bridges.
+    rows: by chunk id, the fields of a hit. Hits whose texts overlap are merged into one, at the
+          rank of the best; so are two hits that a third one bridges.
     """
     hits: list[Hit] = []
     looked_at: list[int] = []
     digests: set[bytes] = set()
-    of_document: Counter[tuple[str, str]] = Counter()
+    document_hits: Counter[tuple[str, str]] = Counter()
     for fused in ranking:
         if len(hits) == query.top_k or fused.score < (query.min_score or 0):
             break
-        row = shown[fused.chunk_id]
+        row = rows[fused.chunk_id]
         looked_at.append(fused.chunk_id)
         if row["digest"] in digests:
             continue
         digests.add(row["digest"])
         hit = _hit(fused, row)
-        of_its_document = of_document[hit.document]
-        if of_its_document and (overlapped := [other for other in hits if _overlap(other, hit)]):
+        hits_of_document = document_hits[hit.document]
+        if hits_of_document and (overlapped := [other for other in hits if _overlap(other, hit)]):
             best, *rest = overlapped
             hits[hits.index(best)] = reduce(_together, (hit, *rest), best)
             hits = [other for other in hits if other not in rest]
-            of_document[hit.document] -= len(rest)
-        elif of_its_document != query.document_hits_max:
-            of_document[hit.document] += 1
+            document_hits[hit.document] -= len(rest)
+        elif hits_of_document != query.document_hits_max:
+            document_hits[hit.document] += 1
             hits.append(hit)
     return SelectedHits(tuple(hits), tuple(looked_at))
 
 
-def _overlap(one: Hit, other: Hit) -> bool:
-    """Whether they share a piece of a text; a summary is no piece of any."""
-    if one.document != other.document or "summary" in (one.kind, other.kind):
+def _overlap(hit: Hit, other: Hit) -> bool:
+    """Whether both hits share a part of a text; a summary never does."""
+    if hit.document != other.document or "summary" in (hit.kind, other.kind):
         return False
-    return one.start < other.end and other.start < one.end
+    return hit.start < other.end and other.start < hit.end
 
 
 def _together(best: Hit, other: Hit) -> Hit:
@@ -137,6 +138,6 @@ def _hit(fused: FusedChunk, row: Row) -> Hit:
 
 
 def _outermost_and_innermost(summaries: Sequence[tuple[str, int, int]]) -> tuple[HitSummary, ...]:
-    """Those of the whole and of the innermost section, which may be one, or none."""
-    around = sorted(starmap(HitSummary, summaries), key=lambda one: one.start - one.end)
-    return (*around[:1], *around[1:][-1:])
+    """The summaries of the widest and of the innermost section, if they exist; may be the same."""
+    widest_first = sorted(starmap(HitSummary, summaries), key=lambda part: part.start - part.end)
+    return (*widest_first[:1], *widest_first[1:][-1:])

@@ -1,8 +1,8 @@
-"""The passes of one search: which there are, their statements, and what they found made into one.
+"""Runs the passes of one search and merges their results.
 
-Most searches are one statement. What makes that right is learned by the way: each also says in
-which languages its partitions hold documents and how many chunks there are, so that a search which
-began with an older notion notices, and looks again.
+Most searches are one statement. Each statement also returns the languages and the number of chunks
+of its partitions. So a search that was prepared with outdated statistics detects this and runs
+again.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from index.search.visibility_args import filter_args
 from index.text import lexical
 from index.text.vocabulary import Extent, Spelling, Vocabulary
 
-_KNOWN_MAX = 10_000  # sets of partitions that are remembered
-_TURNS_MAX = 20  # each but the first takes a commit of certain kinds during the last
-# Times the candidates of a leg that a graph is asked for, so that what is best by both scores is
-# among them: of the first ten of 200,000 chunks, ten of each text, 0.98 were with 1, all with 4.
-_REACH = 4
-_ATTEMPTS_MAX = 3  # at passes that agree on the revisions; then there is one pass alone
+_STATS_MAX = 10_000  # sets of partitions whose statistics are stored
+_PREPARATIONS_MAX = 20  # a repetition needs a commit of certain kinds meanwhile
+# A graph is asked for this many times a leg's candidates, so that they include the best by both
+# scores: of the first ten of 200,000 chunks, ten of each text, 1 found 0.98 and 4 found all.
+_GRAPH_FACTOR = 4
+_SPLIT_ATTEMPTS_MAX = 3  # at passes of one revision; after them one exact pass runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,44 +54,44 @@ class EmbeddedQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchTask:
-    """What is looked for, and among what.
+    """One search: a scope, a query, and how to embed it.
 
-    shown: of how many of the best chunks to bring what a hit shows; by legs, of all candidates.
-    ask: the query in a space, or in that of an index that has none yet.
+    rows_max: for how many of the best chunks to read a hit's fields; by legs, for all candidates.
+    embed: the query in a space; None stands for the space of an index that has none yet.
     """
 
     scope: Scope
     query: Query
-    shown: int
-    ask: Callable[[str | None], Awaitable[EmbeddedQuery]]
+    rows_max: int
+    embed: Callable[[str | None], Awaitable[EmbeddedQuery]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
-    """A question with what chunks are compared with, as far as is known this time."""
+class _PreparedSearch:
+    """A task with all that chunks are compared with."""
 
-    question: SearchTask
-    asked: EmbeddedQuery
+    task: SearchTask
+    embedded_query: EmbeddedQuery
     languages: frozenset[str]
-    spelled: Spelling
-    words: lexical.Terms
+    spelling: Spelling
+    terms: lexical.Terms
 
 
 @dataclass(frozen=True, slots=True)
 class PassResults:
-    """What the passes found together.
+    """The merged results of all passes.
 
-    compared: the best chunks of all, as many as the question says, and beside them the candidates
-        of the legs; in any order.
+    scored: the best chunks, as many as the task requests, and the candidates of the legs; in any
+        order.
     dense, lexical: the legs, best first, ties to the lower chunk id; empty if the query is not by
         legs.
-    shown: by chunk id, what a hit shows.
-    history, revisions: of the database and of each partition, as of which this is so.
-    languages: in which the query's words were analysed; None if it names its own.
-    spelled: what its unknown words were taken for.
-    asked, words: the query as it was compared by meaning and by words.
-    exact: whether no pass went by a graph.
-    confidence: what hits have to score for the answer to be sure, as the tenant has set it.
+    rows: by chunk id, the fields of a hit.
+    history, revisions: of the database and of each partition, when the passes read them.
+    languages: in which the query's words were analysed; None if the query names its own.
+    spelling: the corrections of unknown query words.
+    embedded_query, query_terms: the query as the dense and the lexical leg compared it.
+    exact: whether no pass used a graph.
+    confidence: the tenant's stored confidence settings.
     """
 
     scored: Sequence[ScoredChunk]
@@ -110,7 +110,7 @@ class PassResults:
 
 @dataclass(frozen=True, slots=True)
 class _ScopeStats:
-    """What was last seen of a scope's partitions."""
+    """The statistics of a scope's partitions at the last search."""
 
     space: str | None
     languages: frozenset[str]
@@ -120,7 +120,7 @@ class _ScopeStats:
 
 @dataclass(frozen=True, slots=True)
 class _PassResult:
-    """What one pass brought: `head` is its first row, which speaks of the pass itself."""
+    """The result of one pass. head: its first row, which describes the pass itself."""
 
     head: Row
     rows: Sequence[Row]
@@ -136,12 +136,12 @@ class _PassResult:
         return self.head["tenant_revision"], self.head["public_revision"]
 
     @property
-    def chosen(self) -> Iterator[Row]:
+    def hit_rows(self) -> Iterator[Row]:
         return (row for row in self.rows if row["chunk_id"] is not None)
 
     def leg(self, name: str) -> list[Candidate]:
         ids, scores = self.head[f"{name}_ids"] or (), self.head[f"{name}_scores"] or ()
-        return [Candidate(*found) for found in zip(ids, scores, strict=True)]
+        return [Candidate(*pair) for pair in zip(ids, scores, strict=True)]
 
 
 class SearchExecutor:
@@ -149,68 +149,67 @@ class SearchExecutor:
         self._database = database.searching
         self._limits = limits
         self._vocabulary = Vocabulary(database)
-        self._loaded: frozenset[str] = frozenset()
-        self._known: LRUCache[tuple[str, ...], _ScopeStats] = LRUCache(_KNOWN_MAX)
+        self._loaded_languages: frozenset[str] = frozenset()
+        self._stats: LRUCache[tuple[str, ...], _ScopeStats] = LRUCache(_STATS_MAX)
 
-    async def execute(self, question: SearchTask) -> PassResults:
+    async def execute(self, task: SearchTask) -> PassResults:
         """Raises `DatabaseUnavailable`."""
-        scope, named = question.scope, question.query.language
-        known = self._known.get(scope.partitions)
-        for attempt in range(_TURNS_MAX):
-            survey = None
-            if known is None or not known.size.is_small(self._limits, others=scope.public):
-                survey, known = await self._remember_survey(question)
-            turn = await self._turn(question, known)
+        scope, query_language = task.scope, task.query.language
+        stats = self._stats.get(scope.partitions)
+        for attempt in range(_PREPARATIONS_MAX):
+            estimate = None
+            if stats is None or not stats.size.is_small(self._limits, others=scope.public):
+                estimate, stats = await self._estimate_and_store(task)
+            prepared = await self._prepare_attempt(task, stats)
             # Summaries alone are too few for a graph of all chunks to lead to.
-            may_part = attempt < _ATTEMPTS_MAX and "text" in question.query.filter.kinds
-            made = await self._run_passes(turn, survey if may_part else None)
-            if made is None:
+            may_part = attempt < _SPLIT_ATTEMPTS_MAX and "text" in task.query.filter.kinds
+            results = await self._run_passes(prepared, estimate if may_part else None)
+            if results is None:
                 continue
-            known = self._known[scope.partitions] = _known(scope, made[0].head)
+            stats = self._stats[scope.partitions] = _to_scope_stats(scope, results[0].head)
             if (
-                known.space == turn.asked.space
-                and (named or known.languages <= turn.languages)
-                and turn.spelled.holds(known.vocabulary)
+                stats.space == prepared.embedded_query.space
+                and (query_language or stats.languages <= prepared.languages)
+                and prepared.spelling.holds(stats.vocabulary)
             ):
-                return _joined(turn, made)
-            # A language or a word came in, or another space, since we last looked: ask once more.
-        raise DatabaseUnavailable("others keep changing what there is to see")
+                return _merge_results(prepared, results)
+            # Since the last search a language, a word or another space was added: search again.
+        raise DatabaseUnavailable("concurrent writes keep changing the visible documents")
 
-    async def _turn(self, question: SearchTask, known: _ScopeStats) -> _Turn:
-        query = question.query
-        languages = known.languages if query.language is None else frozenset({query.language})
-        if not languages <= self._loaded:  # a thread costs as much as analysing ten queries
+    async def _prepare_attempt(self, task: SearchTask, stats: _ScopeStats) -> _PreparedSearch:
+        query = task.query
+        languages = stats.languages if query.language is None else frozenset({query.language})
+        # Only where needed: a thread costs as much as analysing ten queries.
+        if not languages <= self._loaded_languages:
             await asyncio.to_thread(lexical.load, languages)
-            self._loaded |= languages
-        spelled = await self._vocabulary.spelling(
-            question.scope, query.text, languages, extent=known.vocabulary
+            self._loaded_languages |= languages
+        spelling = await self._vocabulary.spelling(
+            task.scope, query.text, languages, extent=stats.vocabulary
         )
-        return _Turn(
-            question=question,
-            asked=await question.ask(known.space),
+        return _PreparedSearch(
+            task=task,
+            embedded_query=await task.embed(stats.space),
             languages=languages,
-            spelled=spelled,
-            words=lexical.query(query.text, languages, spelled.corrections),
+            spelling=spelling,
+            terms=lexical.query(query.text, languages, spelling.corrections),
         )
 
-    async def survey(self, question: SearchTask) -> VisibilityEstimate:
-        """How much there is to see. Raises `DatabaseUnavailable`."""
-        return (await self._remember_survey(question))[0]
+    async def estimate_visibility(self, task: SearchTask) -> VisibilityEstimate:
+        """Estimate how many chunks are visible. Raises `DatabaseUnavailable`."""
+        return (await self._estimate_and_store(task))[0]
 
-    async def _remember_survey(
-        self, question: SearchTask
-    ) -> tuple[VisibilityEstimate, _ScopeStats]:
+    async def _estimate_and_store(self, task: SearchTask) -> tuple[VisibilityEstimate, _ScopeStats]:
         row = await self._database.row(
             "search.survey",
-            *filter_args(question.scope, question.query.filter),
+            *filter_args(task.scope, task.query.filter),
             True,
-            question.scope.public,
+            task.scope.public,
             self._limits.crossover_chunks,
         )
         assert row is not None, "there is always a row for 'public'"
-        known = _known(question.scope, row)
-        survey = VisibilityEstimate(
-            size=known.size,
+        stats = _to_scope_stats(task.scope, row)
+        estimate = VisibilityEstimate(
+            size=stats.size,
             own_share=row["own_share"] or 0.0,
             others_share=row["others_share"] or 0.0,
             shelf=row["shelf"] or 0,
@@ -220,102 +219,114 @@ class SearchExecutor:
             history=row["history"],
             revisions=(row["tenant_revision"] or 0, row["public_revision"]),
         )
-        return survey, known
+        return estimate, stats
 
     async def _run_passes(
-        self, turn: _Turn, survey: VisibilityEstimate | None
+        self, prepared: _PreparedSearch, estimate: VisibilityEstimate | None
     ) -> Sequence[_PassResult] | None:
-        """What the passes brought, all as of the same revisions; None if these have moved on.
+        """The results of all passes at the same revisions; None if a commit came in between.
 
-        survey: if several passes may be tried; one alone always agrees with itself.
+        estimate: None for a single exact pass, which always reads one revision.
         """
-        others = turn.question.scope.public
-        alone = strategy.exact(others=others)
+        others = prepared.task.scope.public
+        exact_pass = strategy.exact(others=others)
         passes = (
-            [alone]
-            if survey is None
-            else strategy.choose(survey, self._limits, others=others, width=turn.asked.width)
+            [exact_pass]
+            if estimate is None
+            else strategy.choose(
+                estimate, self._limits, others=others, width=prepared.embedded_query.width
+            )
         )
-        made = [await self._run(turn, one) for one in passes]
-        whole = [one for one in made if one is not None]
-        if len(whole) < len(made):  # an index led to too little
-            return [await self._exact(turn, alone)]
-        if survey is None or all(one.exact for one in whole):
-            return whole
-        counted = slice(len(turn.question.scope.partitions))
-        seen = {(one.history, one.revisions[counted]) for one in whole}
-        agreed = seen == {(survey.history, survey.revisions[counted])}
-        return whole if agreed else None
+        results = [await self._run_pass(prepared, result) for result in passes]
+        complete = [result for result in results if result is not None]
+        if len(complete) < len(results):  # an index found too few chunks
+            return [await self._exact(prepared, exact_pass)]
+        if estimate is None or all(result.exact for result in complete):
+            return complete
+        visible_partitions = slice(len(prepared.task.scope.partitions))
+        states = {(result.history, result.revisions[visible_partitions]) for result in complete}
+        is_consistent = states == {(estimate.history, estimate.revisions[visible_partitions])}
+        return complete if is_consistent else None
 
-    async def _run(self, turn: _Turn, one: SearchPass) -> _PassResult | None:
-        if one.way == "nearest":
-            return await self._nearest(turn, one)
-        return await self._exact(turn, one)
+    async def _run_pass(
+        self, prepared: _PreparedSearch, search_pass: SearchPass
+    ) -> _PassResult | None:
+        if search_pass.way == "nearest":
+            return await self._nearest(prepared, search_pass)
+        return await self._exact(prepared, search_pass)
 
-    async def _exact(self, turn: _Turn, one: SearchPass) -> _PassResult:
-        query = turn.question.query
-        arguments = _arguments(turn, one, one.left_out)
+    async def _exact(self, prepared: _PreparedSearch, search_pass: SearchPass) -> _PassResult:
+        query = prepared.task.query
+        arguments = _arguments(prepared, search_pass, search_pass.left_out)
         if query.by_legs:
             rows = await self._database.rows("search.exact_legs", *arguments, query.candidates)
         else:
             rows = await self._database.rows("search.exact", *arguments)
-        return _made(rows, exact=True)
+        return _to_pass_result(rows, exact=True)
 
-    async def _nearest(self, turn: _Turn, one: SearchPass) -> _PassResult | None:
-        """None if the graph led to fewer chunks than were asked for: there may be more."""
-        candidates = _REACH * turn.question.query.candidates
-        terms = strategy.rarest_terms(turn.words.chances, one.visible, candidates)
-        made = await self._among(turn, one, terms)
-        found = made.leg("lexical")
-        floor = found[-1].score if len(found) == candidates else 0.0
-        sufficient = strategy.sufficient_terms(turn.words.weights, floor)
+    async def _nearest(
+        self, prepared: _PreparedSearch, search_pass: SearchPass
+    ) -> _PassResult | None:
+        """None if the graph found fewer chunks than the query's candidates: there may be more."""
+        candidates = _GRAPH_FACTOR * prepared.task.query.candidates
+        terms = strategy.rarest_terms(prepared.terms.chances, search_pass.visible, candidates)
+        result = await self._nearest_with_terms(prepared, search_pass, terms)
+        lexical_leg = result.leg("lexical")
+        floor = lexical_leg[-1].score if len(lexical_leg) == candidates else 0.0
+        sufficient = strategy.sufficient_terms(prepared.terms.weights, floor)
         if not set(sufficient) <= set(terms):
-            made = await self._among(turn, one, sufficient)
-        enough = turn.question.query.candidates
-        return made if len(made.leg("dense")) >= enough else None
+            result = await self._nearest_with_terms(prepared, search_pass, sufficient)
+        candidates_min = prepared.task.query.candidates
+        return result if len(result.leg("dense")) >= candidates_min else None
 
-    async def _among(self, turn: _Turn, one: SearchPass, terms: Sequence[int]) -> _PassResult:
-        assert turn.asked.width is not None, "only an embedded query has a nearest chunk"
+    async def _nearest_with_terms(
+        self, prepared: _PreparedSearch, search_pass: SearchPass, terms: Sequence[int]
+    ) -> _PassResult:
+        assert prepared.embedded_query.width is not None, (
+            "only an embedded query has a nearest chunk"
+        )
         rows = await self._database.rows(
             "search.nearest",
-            *_arguments(turn, one, [term + 1 for term in terms]),
-            _REACH * turn.question.query.candidates,
-            shelf=one.shelf,
-            width=turn.asked.width,
+            *_arguments(prepared, search_pass, [term + 1 for term in terms]),
+            _GRAPH_FACTOR * prepared.task.query.candidates,
+            shelf=search_pass.shelf,
+            width=prepared.embedded_query.width,
         )
-        return _made(rows, exact=False)
+        return _to_pass_result(rows, exact=False)
 
 
-def _arguments(turn: _Turn, one: SearchPass, own_argument: Sequence[int]) -> tuple[Any, ...]:
-    """The arguments that all passes take, among them the one that is each statement's own."""
-    question, asked = turn.question, turn.asked
+def _arguments(
+    prepared: _PreparedSearch, search_pass: SearchPass, statement_argument: Sequence[int]
+) -> tuple[Any, ...]:
+    """The arguments of a pass. statement_argument: the one whose meaning differs by statement."""
+    task, embedded_query = prepared.task, prepared.embedded_query
     return (
-        *filter_args(question.scope, question.query.filter),
-        one.own,
-        one.others,
-        asked.dense,
-        SparseVector(dict(turn.words.weights), lexical.DIMENSION),
-        question.shown,
-        asked.alpha,
-        own_argument,
-        question.query.expand,
-        asked.space,
-        _summaries_left_out(question.query.filter.kinds),
-        question.query.summaries,
+        *filter_args(task.scope, task.query.filter),
+        search_pass.own,
+        search_pass.others,
+        embedded_query.dense,
+        SparseVector(dict(prepared.terms.weights), lexical.DIMENSION),
+        task.rows_max,
+        embedded_query.alpha,
+        statement_argument,
+        task.query.expand,
+        embedded_query.space,
+        _summaries_left_out(task.query.filter.kinds),
+        task.query.summaries,
     )
 
 
 def _summaries_left_out(kinds: Collection[Kind]) -> bool | None:
-    """Whether it is they, or the pieces of texts; None if both kinds are asked for."""
+    """Whether to leave out summaries (True) or texts (False); None if both kinds are requested."""
     return None if len(kinds) > 1 else "text" in kinds
 
 
-def _made(rows: Sequence[Row], *, exact: bool) -> _PassResult:
+def _to_pass_result(rows: Sequence[Row], *, exact: bool) -> _PassResult:
     head = next(row for row in rows if row["tenant_revision"] is not None)
     return _PassResult(head, rows, exact)
 
 
-def _known(scope: Scope, row: Row) -> _ScopeStats:
+def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:
     languages = row["tenant_languages"] or ()
     if scope.public:
         languages = (*languages, *(row["public_languages"] or ()))
@@ -324,28 +335,30 @@ def _known(scope: Scope, row: Row) -> _ScopeStats:
     return _ScopeStats(row["space"], frozenset(languages), size, extent)
 
 
-def _joined(turn: _Turn, made: Sequence[_PassResult]) -> PassResults:
-    question = turn.question
-    revisions = dict(zip((question.scope.tenant, PUBLIC), made[0].revisions, strict=True))
-    chosen = [row for one in made for row in one.chosen]
+def _merge_results(prepared: _PreparedSearch, results: Sequence[_PassResult]) -> PassResults:
+    task = prepared.task
+    revisions = dict(zip((task.scope.tenant, PUBLIC), results[0].revisions, strict=True))
+    hit_rows = [row for result in results for row in result.hit_rows]
     return PassResults(
-        scored=[ScoredChunk(row["chunk_id"], row["dense"], row["lexical"]) for row in chosen],
-        dense=_leg(question.query, made, "dense"),
-        lexical=_leg(question.query, made, "lexical"),
-        rows={row["chunk_id"]: row for row in chosen},
-        history=made[0].history,
-        revisions={partition: revisions[partition] for partition in question.scope.partitions},
-        languages=turn.languages if question.query.language is None else None,
-        spelling=turn.spelled,
-        embedded_query=turn.asked,
-        query_terms=turn.words.weights,
-        exact=all(one.exact for one in made),
-        confidence=made[0].head["confidence"],
+        scored=[ScoredChunk(row["chunk_id"], row["dense"], row["lexical"]) for row in hit_rows],
+        dense=_leg(task.query, results, "dense"),
+        lexical=_leg(task.query, results, "lexical"),
+        rows={row["chunk_id"]: row for row in hit_rows},
+        history=results[0].history,
+        revisions={partition: revisions[partition] for partition in task.scope.partitions},
+        languages=prepared.languages if task.query.language is None else None,
+        spelling=prepared.spelling,
+        embedded_query=prepared.embedded_query,
+        query_terms=prepared.terms.weights,
+        exact=all(result.exact for result in results),
+        confidence=results[0].head["confidence"],
     )
 
 
-def _leg(query: Query, made: Sequence[_PassResult], name: str) -> Sequence[Candidate]:
+def _leg(query: Query, results: Sequence[_PassResult], name: str) -> Sequence[Candidate]:
     if not query.by_legs:
         return ()
-    found = chain.from_iterable(one.leg(name) for one in made)
-    return sorted(found, key=lambda one: (-one.score, one.chunk_id))[: query.candidates]
+    candidates = chain.from_iterable(candidate.leg(name) for candidate in results)
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.chunk_id))[
+        : query.candidates
+    ]

@@ -1,4 +1,4 @@
-"""The search itself: embed, look, fuse; nothing outside the scope is ever read."""
+"""The search: embed the query, run the passes, fuse. It never reads outside the scope."""
 
 import asyncio
 import hashlib
@@ -24,16 +24,16 @@ from index.search.strategy import StrategyLimits
 from index.text import spelling
 
 _HALF_BYTES = 2
-EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; past it words alone have to do
+EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; after it the lexical leg answers alone
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors; models may tell questions and passages apart.
+    """Embeds texts as unit vectors; models may embed questions and passages differently.
 
-    space:           names what vectors can be compared with each other; another model, another one.
-    alpha:           how much its similarities count in a fusion that isn't told.
-    tokens_max:      of a text; what comes after does not count, or is refused.
-    batch_texts_max: how many passages are worth a call; more take longer, and fail together.
+    space:           names the vector space; vectors of different spaces are never compared.
+    alpha:           the dense leg's share in a fusion, unless the request sets it.
+    tokens_max:      of a text; the embedder ignores or refuses the rest.
+    batch_texts_max: passages a call; larger batches take longer and fail together.
 
     Vectors have the shapes (dimensions,) and (texts, dimensions). Raises `EmbeddingUnavailable`.
     """
@@ -53,7 +53,7 @@ class Embedder(Protocol):
 
 
 class QueryVectorCache(Protocol):
-    """Remembers query vectors, of a tenant and under a key; what is lost is embedded again."""
+    """Caches query vectors by tenant and key; a lost vector is embedded again."""
 
     async def get(self, tenant: str, key: str, /) -> bytes | None: ...
     async def put(self, tenant: str, key: str, vector: bytes, /) -> None: ...
@@ -61,14 +61,14 @@ class QueryVectorCache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits, best first, and the revision of each partition that they were found at.
+    """The hits, best first, and the revision of each partition at which they were read.
 
-    history: of the database, which the revisions are of.
-    corrections: what unknown words of the query were taken for, as far as the hits show.
-    degraded: the embedder was away, so the lexical leg answered alone.
-    low_confidence: no hit scores what it has to, where something is set; by `absolute` alone, whose
-        scores mean the same for every question.
-    dependence: which changes end this; of what the hits are, it says nothing.
+    history: of the database, to which the revisions belong.
+    corrections: of unknown query words, as far as the hits show them.
+    degraded: the embedder was unavailable, so the lexical leg answered alone.
+    low_confidence: no hit reaches its required score. Only `absolute` sets it, whose scores mean
+        the same for every query.
+    dependence: which changes invalidate this answer; not compared.
     """
 
     hits: tuple[Hit, ...]
@@ -81,11 +81,11 @@ class SearchResult:
 
 
 class Searcher:
-    """Searches in the space of whoever asks; `embedders` are those of this process.
+    """Searches a tenant's index in the space of its vectors.
 
-    The first one embeds for an index that has no space yet. remembered: by the space of those that
-    take longer than remembering does. score_min: what a hit has to score for an answer to be sure,
-    for tenants that set nothing else.
+    embedders: those of this process; the first one embeds for an index that has no space yet.
+    query_vector_caches: by space, for embedders that are slower than a cache.
+    score_min: the score a confident answer needs, for tenants that set none.
     """
 
     def __init__(
@@ -93,64 +93,64 @@ class Searcher:
         database: Database,
         *embedders: Embedder,
         limits: StrategyLimits = strategy.MEASURED,
-        remembered: Mapping[str, QueryVectorCache] | None = None,
+        query_vector_caches: Mapping[str, QueryVectorCache] | None = None,
         score_min: float | None = None,
     ) -> None:
         self._score_min = score_min
-        self._remembered = remembered or {}
+        self._query_vector_caches = query_vector_caches or {}
         self._database = database
-        self._passes = SearchExecutor(database, limits=limits)
-        self._first = embedders[0].space
+        self._executor = SearchExecutor(database, limits=limits)
+        self._default_space = embedders[0].space
         self._embedders = {embedder.space: embedder for embedder in embedders}
 
     async def search(
         self, scope: Scope, query: Query, *, history: str | None = None
     ) -> SearchResult:
-        """What there is now.
+        """Search the current rows.
 
-        history: that the scope was read from, if it was read from the database: grants of one
+        history: from which the scope was read, if it was read from the database: grants of one
                  history must not select rows of another.
 
         Raises `DatabaseUnavailable`.
         """
-        found = await self._found(scope, query)
-        if history is not None and found.history != history:
+        result = await self._search(scope, query)
+        if history is not None and result.history != history:
             await self._database.renew_connections()
             raise DatabaseUnavailable("the caller and the rows were read from two histories")
-        return found
+        return result
 
-    async def _found(self, scope: Scope, query: Query) -> SearchResult:
-        asked: dict[str, EmbeddedQuery] = {}
+    async def _search(self, scope: Scope, query: Query) -> SearchResult:
+        embedded: dict[str, EmbeddedQuery] = {}
 
-        async def ask(space: str | None) -> EmbeddedQuery:
-            name = space or self._first
-            if name not in asked:
-                asked[name] = await self._embed_query(scope, query, name)
-            return asked[name]
+        async def embed(space: str | None) -> EmbeddedQuery:
+            space_name = space or self._default_space
+            if space_name not in embedded:
+                embedded[space_name] = await self._embed_query(scope, query, space_name)
+            return embedded[space_name]
 
-        for shown in (query.likely_depth, query.depth):
-            looked = await self._passes.execute(SearchTask(scope, query, shown, ask))
-            ranking = _fuse(query, looked)[:shown]
-            picked = hits.select_hits(query, ranking, looked.rows)
-            if shown == query.depth or _is_complete(query, picked, ranking, shown):
-                found = _to_result(scope, query, looked, ranking, picked)
-                return self._with_confidence(found, query, looked)
-        raise AssertionError("the last look goes as deep as any")
+        for rows_max in (query.likely_depth, query.depth):
+            results = await self._executor.execute(SearchTask(scope, query, rows_max, embed))
+            ranking = _fuse(query, results)[:rows_max]
+            selected = hits.select_hits(query, ranking, results.rows)
+            if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):
+                result = _to_result(scope, query, results, ranking, selected)
+                return self._with_confidence(result, query, results)
+        raise AssertionError("the last search goes to the full depth")
 
     def _with_confidence(
-        self, found: SearchResult, query: Query, looked: PassResults
+        self, result: SearchResult, query: Query, results: PassResults
     ) -> SearchResult:
         if query.fusion != "absolute" or not confidence.is_low(
-            found.hits,
-            looked.confidence,
-            tenant=found.dependence.scope.tenant,
+            result.hits,
+            results.confidence,
+            tenant=result.dependence.scope.tenant,
             default=self._score_min,
         ):
-            return found
-        return replace(found, low_confidence=True)
+            return result
+        return replace(result, low_confidence=True)
 
     async def _embed_query(self, scope: Scope, query: Query, space: str) -> EmbeddedQuery:
-        """The query in the space; without its embedder words alone decide, on the whole scale."""
+        """The query in the space; without its embedder the lexical leg decides alone."""
         embedder = self._embedders.get(space)
         dense = None if embedder is None else await self._vector(scope, embedder, query.text)
         if embedder is None or dense is None:
@@ -159,14 +159,14 @@ class Searcher:
         return EmbeddedQuery(space, dense, round(alpha, 3))
 
     async def _vector(self, scope: Scope, embedder: Embedder, text: str) -> HalfVector | None:
-        """Remembered for whoever sees the same: nobody else can tell that it was asked before."""
-        vectors = self._remembered.get(embedder.space)
+        """Cached per scope: no caller of another scope can tell that a query was asked before."""
+        vectors = self._query_vector_caches.get(embedder.space)
         if vectors is None:
             return await _embed(embedder, text)
         key = _vector_key(scope, embedder.space, text)
-        kept = await vectors.get(scope.tenant, key)
-        if kept is not None and len(kept) == _HALF_BYTES * embedder.dimensions:
-            return HalfVector(np.frombuffer(kept, "<f2"))
+        cached = await vectors.get(scope.tenant, key)
+        if cached is not None and len(cached) == _HALF_BYTES * embedder.dimensions:
+            return HalfVector(np.frombuffer(cached, "<f2"))
         vector = await _embed(embedder, text)
         if vector is not None:
             await vectors.put(scope.tenant, key, vector.to_numpy().astype("<f2").tobytes())
@@ -187,80 +187,82 @@ async def _embed(embedder: Embedder, text: str) -> HalfVector | None:
         return None
 
 
-def _fuse(query: Query, looked: PassResults) -> Sequence[FusedChunk]:
-    dense, lexical, alpha = looked.dense, looked.lexical, looked.embedded_query.alpha
+def _fuse(query: Query, results: PassResults) -> Sequence[FusedChunk]:
+    dense, lexical, alpha = results.dense, results.lexical, results.embedded_query.alpha
     if query.fusion == "rrf":
         return fusion.reciprocal_rank(dense, lexical)
     if query.fusion == "relative":
-        return fusion.relative(dense, lexical, alpha=_leg_share(looked))
-    return fusion.absolute(looked.scored, dense, lexical, alpha=alpha)
+        return fusion.relative(dense, lexical, alpha=_leg_share(results))
+    return fusion.absolute(results.scored, dense, lexical, alpha=alpha)
 
 
-def _leg_share(looked: PassResults) -> float:
-    """The dense leg's share; words have it all where there is nothing else."""
-    return looked.embedded_query.alpha if looked.dense else 0.0
+def _leg_share(results: PassResults) -> float:
+    """The dense leg's share; 0 if the leg is empty."""
+    return results.embedded_query.alpha if results.dense else 0.0
 
 
 def _is_complete(
-    query: Query, picked: SelectedHits, ranking: Sequence[FusedChunk], shown: int
+    query: Query, selected: SelectedHits, ranking: Sequence[FusedChunk], rows_max: int
 ) -> bool:
-    """Whether no chunk beyond these could be a hit."""
-    is_full = len(picked.hits) == query.top_k
-    return is_full or len(picked.looked_at) < len(ranking) or len(ranking) < shown
+    """Whether no further chunk could be a hit."""
+    is_full = len(selected.hits) == query.top_k
+    return is_full or len(selected.examined) < len(ranking) or len(ranking) < rows_max
 
 
 def _to_result(
     scope: Scope,
     query: Query,
-    looked: PassResults,
+    results: PassResults,
     ranking: Sequence[FusedChunk],
-    picked: SelectedHits,
+    selected: SelectedHits,
 ) -> SearchResult:
     return SearchResult(
-        hits=picked.hits,
-        history=looked.history,
-        as_of=looked.revisions,
+        hits=selected.hits,
+        history=results.history,
+        as_of=results.revisions,
         corrections=spelling.shown_corrections(
-            looked.spelling.corrections, [hit.text for hit in picked.hits]
+            results.spelling.corrections, [hit.text for hit in selected.hits]
         ),
-        degraded=looked.embedded_query.dense is None,
-        dependence=_dependencies(scope, query, looked, ranking, picked),
+        degraded=results.embedded_query.dense is None,
+        dependence=_dependencies(scope, query, results, ranking, selected),
     )
 
 
 def _dependencies(
     scope: Scope,
     query: Query,
-    looked: PassResults,
+    results: PassResults,
     ranking: Sequence[FusedChunk],
-    picked: SelectedHits,
+    selected: SelectedHits,
 ) -> AnswerDependencies:
-    # A leg without weight adds nothing, but its ranks are explained.
+    # A leg without weight adds no score, but `explain` shows its ranks.
     all_count = query.fusion == "rrf" or query.explain
-    dense_counts = query.by_legs and (all_count or looked.embedded_query.alpha > 0)
-    lexical_counts = query.by_legs and (all_count or _leg_share(looked) < 1)
-    counted = (
-        *(looked.dense if dense_counts else ()),
-        *(looked.lexical if lexical_counts else ()),
+    dense_counts = query.by_legs and (all_count or results.embedded_query.alpha > 0)
+    lexical_counts = query.by_legs and (all_count or _leg_share(results) < 1)
+    candidates = (
+        *(results.dense if dense_counts else ()),
+        *(results.lexical if lexical_counts else ()),
     )
-    vector = looked.embedded_query.dense
-    widened = picked.looked_at if query.expand or query.summaries else ()
+    vector = results.embedded_query.dense
+    widened_chunks = selected.examined if query.expand or query.summaries else ()
     return AnswerDependencies(
         scope=scope,
         query=query,
-        space=looked.embedded_query.space,
-        languages=looked.languages,
-        words=looked.spelling.words,
+        space=results.embedded_query.space,
+        languages=results.languages,
+        vocabulary_size=results.spelling.words,
         dense=np.zeros(0, np.float32) if vector is None else vector.to_numpy().astype(np.float32),
-        lexical=looked.query_terms,
-        alpha=looked.embedded_query.alpha,
-        fused_floor=_fused_floor(query, ranking, picked),
-        dense_floor=_leg_floor(looked.dense, query) if dense_counts else math.inf,
-        lexical_floor=_leg_floor(looked.lexical, query) if lexical_counts else math.inf,
-        candidates=tuple({candidate.chunk_id: None for candidate in counted}),
-        shown=picked.looked_at,
-        documents=tuple({looked.rows[chunk_id]["document_key"]: None for chunk_id in widened}),
-        exact=looked.exact,
+        lexical=results.query_terms,
+        alpha=results.embedded_query.alpha,
+        fused_floor=_fused_floor(query, ranking, selected),
+        dense_floor=_leg_floor(results.dense, query) if dense_counts else math.inf,
+        lexical_floor=_leg_floor(results.lexical, query) if lexical_counts else math.inf,
+        candidates=tuple({candidate.chunk_id: None for candidate in candidates}),
+        shown=selected.examined,
+        documents=tuple(
+            {results.rows[chunk_id]["document_key"]: None for chunk_id in widened_chunks}
+        ),
+        exact=results.exact,
     )
 
 
@@ -268,11 +270,11 @@ def _leg_floor(leg: Sequence[Candidate], query: Query) -> float | None:
     return leg[-1].score if len(leg) == query.candidates else None
 
 
-def _fused_floor(query: Query, ranking: Sequence[FusedChunk], picked: SelectedHits) -> float:
-    """The score below which no chunk would be looked at; infinite where legs alone decide."""
+def _fused_floor(query: Query, ranking: Sequence[FusedChunk], selected: SelectedHits) -> float:
+    """The score below which no chunk is examined; infinite where legs alone decide."""
     if query.fusion != "absolute":
         return math.inf
-    least = query.min_score or 0.0
-    if len(picked.hits) == query.top_k:
-        return max(least, ranking[len(picked.looked_at) - 1].score)
-    return max(least, ranking[-1].score) if len(ranking) == query.depth else least
+    score_min = query.min_score or 0.0
+    if len(selected.hits) == query.top_k:
+        return max(score_min, ranking[len(selected.examined) - 1].score)
+    return max(score_min, ranking[-1].score) if len(ranking) == query.depth else score_min

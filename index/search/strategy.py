@@ -1,8 +1,8 @@
-"""How to look through what a scope may see: which passes, each over what.
+"""The choice of a search's passes: which way to search, and over which chunks.
 
 An exact pass compares every visible chunk; `nearest` reads only what the indexes of a large shelf
-lead to. A narrow scope in a large table is where such an index finds too little in too much time,
-so the choice is made here, from an estimate of what is visible, and never left to the planner.
+lead to. Under a narrow scope in a large table such an index finds too few chunks in too much time.
+So this module chooses from an estimate of the visible chunks, and never leaves it to the planner.
 
 Pure.
 """
@@ -15,14 +15,14 @@ from index.text import lexical
 
 Way: TypeAlias = Literal["exact", "nearest"]
 
-_EXPECTED = 4  # times the candidates wanted: a starting value for how many chunks to pre-select
+_EXPECTED = 4  # pre-selected chunks for each candidate requested; a starting value, not measured
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyLimits:
-    """Where one way gets quicker than another.
+    """The sizes at which one way becomes faster than another.
 
-    crossover_chunks: visible; with more, the indexes of a shelf are the quicker way.
+    crossover_chunks: with more visible chunks than this, the indexes of a shelf are faster.
     """
 
     crossover_chunks: int
@@ -34,28 +34,28 @@ MEASURED = StrategyLimits(crossover_chunks=20_000)
 
 @dataclass(frozen=True, slots=True)
 class PartitionSize:
-    """How many chunks there are: the tenant's, and those that every tenant may read."""
+    """The number of the tenant's chunks, and of those that every tenant may read."""
 
     tenant_chunks: int
     public_chunks: int
 
     def is_small(self, limits: StrategyLimits, *, others: bool) -> bool:
-        """Whether there is too little to choose between ways."""
+        """Whether an exact pass is always the faster way."""
         chunks = self.tenant_chunks + (self.public_chunks if others else 0)
         return chunks <= limits.crossover_chunks
 
 
 @dataclass(frozen=True, slots=True)
 class VisibilityEstimate:
-    """What there is to see, in chunks.
+    """An estimate of what a scope may see, in chunks.
 
-    own_share, others_share: the visible part of the tenant's chunks, and of the public ones of
-                             other tenants; estimates, 0 to 1.
-    shelf: where the tenant's chunks stand. width: of the vectors in that shelf's index, None while
-           it has none.
-    others_shelves: those with an index and many public chunks of other tenants, with its width.
-    others_elsewhere: whether there are any on another shelf than these.
-    history, revisions: of the database, of the tenant and of what is public, when this was so.
+    own_share, others_share: the visible share of the tenant's chunks, and of other tenants' public
+                             chunks; estimates, 0 to 1.
+    shelf: the shelf that holds the tenant's chunks. width: dimensions of the vectors in its index;
+           None without an index.
+    others_shelves: indexed shelves with many public chunks of other tenants, and their widths.
+    others_elsewhere: whether other shelves hold public chunks of other tenants.
+    history, revisions: of the database, and of the tenant and the public partition, at that time.
     """
 
     size: PartitionSize
@@ -81,8 +81,8 @@ class VisibilityEstimate:
 class SearchPass:
     """One statement's part of a search.
 
-    own: it looks through the tenant's documents. others: through other tenants' public ones, but
-    for those on `left_out` shelves. shelf: the one that `nearest` looks through.
+    own: it searches the tenant's documents. others: it searches other tenants' public documents,
+    except those on `left_out` shelves. shelf: the one that `nearest` searches.
     """
 
     way: Way
@@ -94,39 +94,45 @@ class SearchPass:
 
 
 def exact(*, others: bool) -> SearchPass:
-    """One pass, in which nothing visible can be missed."""
+    """One pass that misses no visible chunk."""
     return SearchPass("exact", own=True, others=others)
 
 
 def choose(
-    survey: VisibilityEstimate, limits: StrategyLimits, *, others: bool, width: int | None
+    estimate: VisibilityEstimate, limits: StrategyLimits, *, others: bool, width: int | None
 ) -> list[SearchPass]:
     """The passes whose legs together are the search's. width: of the query's vector, if it has one.
 
-    A shelf whose index holds vectors of another width is looked through as if it had none.
+    A shelf whose index holds vectors of another width is searched as if it had none.
     """
-    indexed = width is not None and survey.width == width
-    own_nearest = indexed and survey.own_visible > limits.crossover_chunks
+    indexed = width is not None and estimate.width == width
+    own_nearest = indexed and estimate.own_visible > limits.crossover_chunks
     others_nearest = (
-        tuple(shelf for shelf, held in survey.others_shelves.items() if held == width)
-        if others and survey.others_visible > limits.crossover_chunks
+        tuple(
+            shelf for shelf, index_width in estimate.others_shelves.items() if index_width == width
+        )
+        if others and estimate.others_visible > limits.crossover_chunks
         else ()
     )
-    if own_nearest and not survey.size.public_chunks:
+    if own_nearest and not estimate.size.public_chunks:
         others = False
     others_left = others and (
         not others_nearest
-        or survey.others_elsewhere
-        or len(others_nearest) < len(survey.others_shelves)
+        or estimate.others_elsewhere
+        or len(others_nearest) < len(estimate.others_shelves)
     )
     passes = [
-        SearchPass("nearest", own=False, others=True, shelf=shelf, visible=survey.others_visible)
+        SearchPass("nearest", own=False, others=True, shelf=shelf, visible=estimate.others_visible)
         for shelf in others_nearest
     ]
     if own_nearest:
         passes.append(
             SearchPass(
-                "nearest", own=True, others=False, shelf=survey.shelf, visible=survey.own_visible
+                "nearest",
+                own=True,
+                others=False,
+                shelf=estimate.shelf,
+                visible=estimate.own_visible,
             )
         )
     if not own_nearest or others_left:
@@ -137,33 +143,34 @@ def choose(
 
 
 def rarest_terms(chances: Mapping[int, float], visible: float, candidates: int) -> list[int]:
-    """The rarest terms that some multiple of `candidates` visible chunks should hold one of.
+    """The fewest rare terms of which enough visible chunks are expected to hold at least one.
 
-    chances: of each of a query's terms to stand in a text of the language at large.
+    Enough is a fixed multiple of `candidates`.
+    chances: each query term's chance to occur in a text of the language at large.
     """
-    chosen: list[int] = []
+    terms: list[int] = []
     expected = 0.0
     for term, chance in sorted(chances.items(), key=lambda term: (term[1], term[0])):
         if expected >= _EXPECTED * candidates:
             break
-        chosen.append(term)
+        terms.append(term)
         expected += chance * visible
-    return chosen
+    return terms
 
 
 def sufficient_terms(weights: Mapping[int, float], floor: float) -> list[int]:
-    """The fewest terms one of which every chunk that scores above `floor` holds.
+    """The fewest terms such that every chunk that scores above `floor` holds one of them.
 
-    weights: what each of a query's terms adds to a score. A chunk that holds none of them gets at
-    most k1 + 1 times the weights of the rest.
+    weights: what each query term adds to a score. A chunk that holds none of the returned terms
+    scores at most k1 + 1 times the sum of the other weights.
 
     Source: the essential lists of Turtle, Flood, Query Evaluation: Strategies and Optimizations,
     1995.
     """
     terms = sorted(weights.items(), key=lambda term: (-term[1], term[0]))
-    rest = 0.0
-    for place in range(len(terms), 0, -1):
-        rest += (lexical.K1 + 1) * terms[place - 1][1]
-        if rest >= floor:
-            return [term for term, _ in terms[:place]]
+    score_max = 0.0
+    for count in range(len(terms), 0, -1):
+        score_max += (lexical.K1 + 1) * terms[count - 1][1]
+        if score_max >= floor:
+            return [term for term, _ in terms[:count]]
     return []

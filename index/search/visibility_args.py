@@ -1,4 +1,4 @@
-"""Which documents are meant, as `sql/search.sql` takes it: which a scope admits, a filter wants."""
+"""The arguments of `sql/search.sql` that select the documents a scope and a filter allow."""
 
 from typing import Any
 
@@ -7,28 +7,28 @@ from index.model.query import Filter
 from index.model.scope import Scope
 
 
-def filter_args(scope: Scope, wanted: Filter) -> tuple[Any, ...]:
-    """The arguments $1 to $12 of each statement there."""
+def filter_args(scope: Scope, document_filter: Filter) -> tuple[Any, ...]:
+    """The arguments $1 to $12 of each statement of `search.sql`."""
     return (
         scope.tenant,
         scope.grants,
         scope.shared,
         scope.owner,
-        wanted.sources,
-        wanted.tags_any,
-        wanted.tags_all,
-        wanted.languages,
-        wanted.updated_after,
-        wanted.updated_before,
-        wanted.exclude_documents,
-        _of_metadata(wanted),
+        document_filter.sources,
+        document_filter.tags_any,
+        document_filter.tags_all,
+        document_filter.languages,
+        document_filter.updated_after,
+        document_filter.updated_before,
+        document_filter.exclude_documents,
+        _metadata_argument(document_filter),
     )
 
 
-def _of_metadata(wanted: Filter) -> dict[str, Any] | None:
-    if wanted.metadata is None and wanted.attributes is None:
+def _metadata_argument(document_filter: Filter) -> dict[str, Any] | None:
+    if document_filter.metadata is None and document_filter.attributes is None:
         return None
-    asked: dict[str, Any] = {"held": wanted.metadata or {}}
-    if wanted.attributes is not None:
-        asked["path"], asked["variables"] = attributes.path(wanted.attributes)
-    return asked
+    argument: dict[str, Any] = {"held": document_filter.metadata or {}}
+    if document_filter.attributes is not None:
+        argument["path"], argument["variables"] = attributes.path(document_filter.attributes)
+    return argument

@@ -325,7 +325,7 @@ async def _measure(
         looked = await passes.execute(explained)
         recalled.append(truth.recall(looked, vector, text))
     fused, dense, words = (mean(of_one) for of_one in zip(*recalled, strict=True))
-    survey = await passes.survey(question)
+    survey = await passes.estimate_visibility(question)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)
     return Recall(
         share=share,
@@ -344,7 +344,7 @@ def _question(scope: Scope, query: Query, vector: NDArray[np.float32]) -> Search
     async def ask(_: str | None) -> EmbeddedQuery:
         return asked
 
-    return SearchTask(scope, query, shown=FIRST, ask=ask)
+    return SearchTask(scope, query, rows_max=FIRST, embed=ask)
 
 
 def _sizes(chunks: int) -> list[int]:

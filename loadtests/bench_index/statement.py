@@ -133,7 +133,7 @@ async def _measure(
                 if number:  # the first round warms up
                     turns.append((bare_s, sum(spent)))
                     counts.append(len(spent))
-        survey = await passes.survey(question)
+        survey = await passes.estimate_visibility(question)
     await bare.close()
     chosen = strategy.choose(survey, MEASURED, others=True, width=StaticEmbedder.dimensions)
     hybrid = sorted(ours for _, ours in turns)
@@ -161,4 +161,4 @@ def _question(scope: Scope, text: str, asked: EmbeddedQuery) -> SearchTask:
         return asked
 
     query = Query(text)
-    return SearchTask(scope, query, shown=query.likely_depth, ask=ask)
+    return SearchTask(scope, query, rows_max=query.likely_depth, embed=ask)

@@ -50,10 +50,10 @@ async def test_who_has_missed_nothing_is_told_nothing_but_how_things_stand(
     await put(writer, LONG)
     told = await news(since, 1)
 
-    assert (fresh.revision, fresh.languages, fresh.words) == (0, frozenset(), 0)
+    assert (fresh.revision, fresh.languages, fresh.vocabulary_size) == (0, frozenset(), 0)
     assert (told.partition, told.revision, told.languages) == ("acme", 1, frozenset({"en"}))
-    assert told.words > 0
-    assert told.removed == told.moved == told.documents == frozenset()
+    assert told.vocabulary_size > 0
+    assert told.removed == told.repositioned == told.documents == frozenset()
     assert told.changed_chunks == []
 
 
@@ -109,7 +109,7 @@ async def test_an_edit_tells_what_went_what_came_and_what_moved(
 
     (added,) = await ids(documents, "long") - set(stored.chunk_ids)
     assert told.removed == {stored.chunk_ids[1]}
-    assert told.moved == set(stored.chunk_ids[2:])
+    assert told.repositioned == set(stored.chunk_ids[2:])
     assert [arrival.chunk_id for arrival in told.changed_chunks] == [added]
 
 
@@ -203,7 +203,7 @@ async def test_a_graph_that_opens_leaves_no_news(
 async def test_too_many_changes_or_arrivals_are_no_news(
     since: ChangeLog, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
-    few, many = changes.CHANGES_MAX, changes.ARRIVALS_MAX
+    few, many = changes.CHANGES_MAX, changes.CHANGED_CHUNKS_MAX
     await connection.execute(
         "INSERT INTO changes (tenant, revision, added, removed, touched)"
         " SELECT 'acme', number, '{}', '{}', '{}' FROM generate_series(1, $1::int) AS number",

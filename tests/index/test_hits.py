@@ -145,7 +145,7 @@ def test_all_chunks_are_told_that_were_looked_at_up_to_the_last_hit() -> None:
 
     assert found is not None
     assert [hit.chunk_id for hit in found.hits] == [0, 4]
-    assert found.looked_at == (0, 1, 2, 3, 4)
+    assert found.examined == (0, 1, 2, 3, 4)
 
 
 def test_nothing_below_the_least_score_is_a_hit() -> None:

@@ -38,7 +38,7 @@ async def remembering(
 ) -> Searcher:
     await put(writer, PLAIN)
     embedder.texts.clear()
-    return Searcher(database, embedder, remembered={embedder.space: kept})
+    return Searcher(database, embedder, query_vector_caches={embedder.space: kept})
 
 
 async def test_a_question_asked_again_is_embedded_once(

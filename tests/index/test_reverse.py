@@ -60,7 +60,7 @@ dependences = st.builds(
     query=st.builds(Query, text=st.just("?"), filter=filters),
     space=st.sampled_from(SPACES),
     languages=st.none() | languages,
-    words=st.none() | st.integers(0, 1),
+    vocabulary_size=st.none() | st.integers(0, 1),
     dense=vectors,
     lexical=weights,
     alpha=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
@@ -94,11 +94,11 @@ news = st.builds(
     partition=st.sampled_from([HOME, "public"]),
     revision=st.just(7),
     removed=st.just(frozenset[int]()) | few,
-    moved=few,
+    repositioned=few,
     documents=few,
     changed_chunks=st.lists(arrivals, max_size=3),
     languages=languages,
-    words=st.integers(0, 1),
+    vocabulary_size=st.integers(0, 1),
     space=st.sampled_from([*SPACES, None]),
 )
 
@@ -120,7 +120,7 @@ class Rules:
         entry, news = self.entry, self.news
         return (
             bool(news.removed & {*entry.candidates, *entry.shown})
-            or bool(news.moved & {*entry.shown})
+            or bool(news.repositioned & {*entry.shown})
             or bool(news.documents & {*entry.documents})
             or (
                 (self.at_home or entry.scope.public)
@@ -132,9 +132,15 @@ class Rules:
     def _is_put_otherwise(self) -> bool:
         entry, news = self.entry, self.news
         wanted = entry.query.filter
-        is_content = bool(news.removed or news.moved or news.documents or news.changed_chunks)
+        is_content = bool(
+            news.removed or news.repositioned or news.documents or news.changed_chunks
+        )
         return (
-            (self.at_home and entry.words is not None and entry.words != news.words)
+            (
+                self.at_home
+                and entry.vocabulary_size is not None
+                and entry.vocabulary_size != news.vocabulary_size
+            )
             or (entry.languages is not None and bool(news.languages - entry.languages))
             or (self.at_home and news.space is not None and news.space != entry.space)
             or (is_content and (wanted.updated_after or wanted.updated_before) is not None)
@@ -224,7 +230,7 @@ ENTRY = AnswerDependencies(
     query=Query("?"),
     space="one",
     languages=None,
-    words=None,
+    vocabulary_size=None,
     dense=half([1, 0, 0]),
     lexical={1: 1.0},
     alpha=0.5,
@@ -249,14 +255,14 @@ COME = {"tenant": "beta", "readers": ("public",)}
         ({}, {"removed": frozenset({2})}, True),
         ({"candidates": ()}, {"removed": frozenset({1})}, True),
         ({}, {"removed": frozenset({3})}, False),
-        ({}, {"moved": frozenset({1})}, True),
-        ({}, {"moved": frozenset({2})}, False),
+        ({}, {"repositioned": frozenset({1})}, True),
+        ({}, {"repositioned": frozenset({2})}, False),
         ({}, {"documents": frozenset({4})}, False),
         ({"documents": (4,)}, {"documents": frozenset({4})}, True),
         ({"documents": (4,)}, {"documents": frozenset({5})}, False),
-        ({"words": 7}, {"words": 8}, True),
-        ({"words": 7}, {"words": 7}, False),
-        ({"words": 7}, {"words": 8, "partition": "public"}, False),
+        ({"vocabulary_size": 7}, {"vocabulary_size": 8}, True),
+        ({"vocabulary_size": 7}, {"vocabulary_size": 7}, False),
+        ({"vocabulary_size": 7}, {"vocabulary_size": 8, "partition": "public"}, False),
         ({"languages": frozenset({"en"})}, {"languages": frozenset({"en", "pt"})}, True),
         ({"languages": frozenset({"en", "pt"})}, {"languages": frozenset({"en"})}, False),
         (
@@ -279,7 +285,7 @@ COME = {"tenant": "beta", "readers": ("public",)}
             for dated in (Filter(updated_after=worlds.EPOCH), Filter(updated_before=worlds.EPOCH))
             for said, few_ in (
                 ("removed", frozenset({9})),
-                ("moved", frozenset({9})),
+                ("repositioned", frozenset({9})),
                 ("documents", frozenset({9})),
             )
         ),

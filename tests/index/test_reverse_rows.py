@@ -38,7 +38,9 @@ def test_whoever_takes_a_row_takes_nothing_of_who_had_it_before() -> None:
     reverse.add("after", replace(ENTRY, lexical={2: 1.0}, candidates=(3,), shown=(3,)).encode())
 
     assert (
-        reverse.invalidated(replace(NOTHING, removed=frozenset({1, 2}), moved=frozenset({1})))
+        reverse.invalidated(
+            replace(NOTHING, removed=frozenset({1, 2}), repositioned=frozenset({1}))
+        )
         == set()
     )
     assert reverse.invalidated(replace(NOTHING, removed=frozenset({3}))) == {"after"}

@@ -109,8 +109,8 @@ async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_
             "search.survey", "acme", *([None] * 11), True, False, 1
         )
     ]
-    assert (await dependence("sensor")).words is None
-    assert (await dependence("lighthuose")).words == held
+    assert (await dependence("sensor")).vocabulary_size is None
+    assert (await dependence("lighthuose")).vocabulary_size == held
     assert (await dependence("sensor")).languages == frozenset({"en", "pt", "und"})
     assert (await dependence("sensor", "en")).languages is None
 
