@@ -59,8 +59,8 @@ class IndexAudit:
         async for flaw in self._of_documents(tenant, on_documents, run):
             yield flaw
         counts = await self.inventory.counts(tenant)
-        if counts is not None and counts.told != counts.found:
-            detail = f"{_listed(counts.told)} chunks are told, {_listed(counts.found)} found"
+        if counts is not None and counts.recorded != counts.counted:
+            detail = f"{_listed(counts.recorded)} chunks are told, {_listed(counts.counted)} found"
             if self.repair:
                 await self.inventory.recount(tenant)
             yield Flaw("count", "", detail, self.repair)
@@ -101,16 +101,18 @@ def _flaws(held: StoredChunks) -> Iterator[Flaw]:
         yield Flaw("text", held.document_id, "its text is lost; write it again")
     elif held.chunks != _cut(held.text, held):
         yield Flaw("digest", held.document_id, "its chunks are none that its text is cut into")
-    if held.text is not None and held.told != _summaries(held.text, held):
+    if held.text is not None and held.summary_chunks != _summaries(held.text, held):
         yield Flaw("summary", held.document_id, "its summaries are others than its text has today")
     if held.strays:
         yield Flaw("orphan", held.document_id, f"{len(held.strays)} chunks are in one table alone")
-    if held.unlike:
-        detail = f"{held.unlike} chunks have no vector, or another one than their text's"
+    if held.wrong_vector_count:
+        detail = (
+            f"{held.wrong_vector_count} chunks have no vector, or another one than their text's"
+        )
         yield Flaw("vector", held.document_id, detail)
-    found = len(held.chunks) + len(held.told)
-    if held.counted != found:
-        detail = f"{held.counted} chunks are told, {found} found"
+    found = len(held.chunks) + len(held.summary_chunks)
+    if held.expected_count != found:
+        detail = f"{held.expected_count} chunks are told, {found} found"
         yield Flaw("count", held.document_id, detail)
 
 
@@ -125,7 +127,7 @@ def _summaries(text: str, held: StoredChunks) -> tuple[StoredPiece, ...]:
     if held.summaries == NO_SUMMARIES:
         return ()
     by_model = held.summaries == "model"
-    said = {text[each.start : each.end]: each.text for each in held.told if by_model}
+    said = {text[each.start : each.end]: each.text for each in held.summary_chunks if by_model}
     return _pieces(summary.summaries(text, said))
 
 

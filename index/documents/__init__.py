@@ -1,1 +1,1 @@
-"""Documents at rest: rows, chunks, files, sources and the change row of each commit."""
+"""Stored documents: rows, chunks, files, sources and the change row of each commit."""

@@ -13,7 +13,7 @@ from index.postgres.database import Session
 class AddedChunk:
     """A new chunk; start and end count characters of the document's text.
 
-    lexical: or as it is sent; see `vectors.sparse`.
+    lexical: as a vector, or as encoded bytes; see `vectors.sparse`.
     """
 
     digest: bytes
@@ -27,7 +27,7 @@ class AddedChunk:
 
 @dataclass(frozen=True, slots=True)
 class KeptChunk:
-    """A stored chunk, where it now stands; `lexical` only if its words' weights have changed."""
+    """A stored chunk at its new position; `lexical` only if its words' weights have changed."""
 
     chunk_id: int
     digest: bytes
@@ -38,42 +38,42 @@ class KeptChunk:
 
 
 async def add_chunks(
-    session: Session, tenant: str, new: Sequence[tuple[int, AddedChunk]]
+    session: Session, tenant: str, keyed_chunks: Sequence[tuple[int, AddedChunk]]
 ) -> Iterator[int]:
-    """The new chunks' identifiers, in their order; each comes with the key of its document."""
-    if not new:
+    """Insert chunks, each given with the key of its document; return their ids in that order."""
+    if not keyed_chunks:
         return iter(())
     rows = await session.rows(
         "documents.add_chunks",
         tenant,
-        [key for key, _ in new],
-        [chunk.dense for _, chunk in new],
-        [chunk.lexical for _, chunk in new],
-        [chunk.digest for _, chunk in new],
-        [chunk.start for _, chunk in new],
-        [chunk.end for _, chunk in new],
-        [chunk.text for _, chunk in new],
-        [chunk.kind == "summary" for _, chunk in new],
+        [key for key, _ in keyed_chunks],
+        [chunk.dense for _, chunk in keyed_chunks],
+        [chunk.lexical for _, chunk in keyed_chunks],
+        [chunk.digest for _, chunk in keyed_chunks],
+        [chunk.start for _, chunk in keyed_chunks],
+        [chunk.end for _, chunk in keyed_chunks],
+        [chunk.text for _, chunk in keyed_chunks],
+        [chunk.kind == "summary" for _, chunk in keyed_chunks],
     )
     return (row["chunk_id"] for row in rows)
 
 
-async def keep_chunks(session: Session, tenant: str, kept: Sequence[KeptChunk]) -> frozenset[int]:
-    """Those that stand elsewhere now."""
-    if not kept:
+async def keep_chunks(session: Session, tenant: str, chunks: Sequence[KeptChunk]) -> frozenset[int]:
+    """Update kept chunks; return the ids of those whose position has changed."""
+    if not chunks:
         return frozenset()
-    moved = await session.rows(
+    rows = await session.rows(
         "documents.move_chunks",
-        [chunk.chunk_id for chunk in kept],
-        [chunk.start for chunk in kept],
-        [chunk.end for chunk in kept],
+        [chunk.chunk_id for chunk in chunks],
+        [chunk.start for chunk in chunks],
+        [chunk.end for chunk in chunks],
     )
-    changed = {chunk.chunk_id: chunk.lexical for chunk in kept if chunk.lexical is not None}
-    if changed:
+    lexical_by_id = {chunk.chunk_id: chunk.lexical for chunk in chunks if chunk.lexical is not None}
+    if lexical_by_id:
         await session.rows(
             "documents.put_lexical",
             tenant,
-            list(changed),
-            list(changed.values()),
+            list(lexical_by_id),
+            list(lexical_by_id.values()),
         )
-    return frozenset(row["chunk_id"] for row in moved)
+    return frozenset(row["chunk_id"] for row in rows)

@@ -1,4 +1,4 @@
-"""What the tables hold, whatever they should hold: for who audits the index."""
+"""The actual contents of the tables, for an audit of the index."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from index.postgres.database import Database
 
 @dataclass(frozen=True, slots=True)
 class StoredPiece:
-    """A chunk as its text is told; start and end count characters of the document's text.
+    """A stored chunk's text; start and end count characters of the document's text.
 
-    Those of a summary are of what it sums up.
+    A summary's start and end are those of the text that it summarizes.
     """
 
     start: int
@@ -22,32 +22,33 @@ class StoredPiece:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunks:
-    """What there is of a document, its chunks in the order of the text.
+    """The rows of a document, its chunks in the order of the text.
 
-    text: None if it is lost. counted: how many chunks it is said to have, those of
-    its summaries, `told`, among them.
-    unlike: how many have no vector, or another than their digest's in the tenant's space.
-    strays: chunks that only one of the tables holds, or that stand where nobody looks for them.
+    text: None if it is lost.
+    expected_count: the recorded number of chunks, `summary_chunks` among them.
+    wrong_vector_count: chunks without a vector, or with another one than their digest's in the
+                        tenant's space.
+    strays: chunks that only one of the tables holds, or on a shelf that no search reads.
     """
 
     key: int
     document_id: str
     text: str | None
     cut: str
-    counted: int
+    expected_count: int
     chunks: tuple[StoredPiece, ...]
     summaries: Summaries
-    told: tuple[StoredPiece, ...]
-    unlike: int
+    summary_chunks: tuple[StoredPiece, ...]
+    wrong_vector_count: int
     strays: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ConsistencyCounts:
-    """Chunks of a tenant, those of them that are public, and all that are: as told, as found."""
+    """Chunks of the tenant, its public ones, and all public ones: as recorded, and as counted."""
 
-    told: tuple[int, ...]
-    found: tuple[int, ...]
+    recorded: tuple[int, ...]
+    counted: tuple[int, ...]
 
 
 class ConsistencyReader:
@@ -55,7 +56,7 @@ class ConsistencyReader:
         self._database = database
 
     async def documents(self, tenant: str, *, after: int, limit: int) -> list[StoredChunks]:
-        """Those whose keys come after this one, by key."""
+        """Up to `limit` documents whose keys are greater than `after`, by key."""
         rows = await self._database.rows("inventory.documents", tenant, after, limit)
         return [
             StoredChunks(
@@ -79,7 +80,7 @@ class ConsistencyReader:
         return None if row is None else ConsistencyCounts(tuple(row["told"]), tuple(row["found"]))
 
     async def recount(self, tenant: str) -> None:
-        """Tell what there is; the tenant's writers wait meanwhile."""
+        """Correct the recorded counts; the tenant's writers wait meanwhile."""
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)
             await session.rows("inventory.recount", tenant)
@@ -87,7 +88,7 @@ class ConsistencyReader:
             await session.rows("inventory.recount_public")
 
     async def old_spaces(self, tenant: str, in_use: Collection[str]) -> dict[str, int]:
-        """How many vectors the tenant has in each space that is neither its own nor in use."""
+        """The number of the tenant's vectors in each space that is neither current nor in use."""
         rows = await self._database.rows("inventory.old_spaces", tenant, list(in_use))
         return {row["space"]: row["vectors"] for row in rows}
 

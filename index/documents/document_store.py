@@ -1,4 +1,4 @@
-"""Documents at rest: read, listed, and changed in one transaction with their change row."""
+"""Reads, lists and changes stored documents; each change commits with its change row."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -10,8 +10,8 @@ from pgvector import HalfVector
 
 from index.documents import document_writes, event_versions, forgetting, outbox
 from index.documents.document_writes import CommitOutcome, Confirmation, Write
-from index.documents.event_versions import By, EventUpdate, sequence_of
-from index.documents.outbox import Change, Committed
+from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
+from index.documents.outbox import Change, CommitResult
 from index.documents.rows import row_to_document
 from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.model.document import Document
@@ -31,8 +31,8 @@ from index.search.visibility_args import filter_args
 from index.text import vocabulary
 from index.text.vocabulary import SeenWords
 
-_MOVING_PAUSE_S = 0.1
-_MOVING_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in a second
+_MOVE_PAUSE_S = 0.1
+_MOVE_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class StoredSummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as it is, its chunks in the order of the text, and the version that this is.
+    """A document's stored version, with its chunks in the order of the text.
 
     revision: the tenant's, when this was read.
-    places: where each chunk begins and ends. summaries: chunks that are in none of those three.
-    sequences: of the last writes of its parts. is_awaited: whether a queued write of it is to come.
+    places: start and end of each chunk. summaries: further chunks, which those tuples leave out.
+    sequences: of the last writes of its parts. is_awaited: whether a write of it is queued.
     """
 
     document: Document
@@ -72,10 +72,10 @@ class StoredDocument:
 
 class DocumentStore:
     def __init__(self, database: Database, *, unlearn_s: float = 60.0) -> None:
-        """unlearn_s: how long the words of what is forgotten wait for more to come."""
+        """unlearn_s: the delay until the words of forgotten documents are pruned, in one batch."""
         self._database = database
         self._searching = database.searching
-        self._learned = SeenWords()
+        self._seen_words = SeenWords()
         self._unlearn_s = unlearn_s
 
     async def stored(self, tenant: str, document_id: str) -> StoredDocument | None:
@@ -84,24 +84,24 @@ class DocumentStore:
     async def stored_all(
         self, tenant: str, document_ids: Sequence[str]
     ) -> dict[str, StoredDocument]:
-        """Those of the documents that there are, all as of one instant."""
+        """The documents that exist, read in one snapshot."""
         rows = await self._database.rows("documents.stored", tenant, document_ids)
-        return {row["document_id"]: _stored(row) for row in rows}
+        return {row["document_id"]: _to_stored_document(row) for row in rows}
 
     async def absent_all(self, tenant: str, document_ids: Sequence[str]) -> dict[str, Absent]:
-        """What is known of each of these documents, none of which exists."""
+        """The records of these documents, none of which exists."""
         rows = await self._database.rows("documents.absent", tenant, document_ids)
         return document_writes.absent_of(rows)
 
     async def next_sequence(self) -> int:
-        """The sequence number of what is acknowledged now."""
+        """A sequence number for a write that is acknowledged now."""
         row = await self._database.row("documents.next_sequence")
         assert row is not None
         sequence: int = row["sequence"]
         return sequence
 
     async def forget_removed(self, kept_s: float) -> None:
-        """Forget removals of so long ago that no earlier write can come any more."""
+        """Forget removals older than `kept_s` seconds, after which no earlier write can arrive."""
         await self._database.rows("documents.forget_removed", kept_s)
 
     async def space(self, tenant: str) -> str | None:
@@ -112,35 +112,44 @@ class DocumentStore:
         space: str | None = row["space"]
         return space
 
-    async def read(self, scope: Scope, wanted: Filter, document_id: str) -> Document | None:
-        """The document, if it is one of the tenant that the scope admits and the filter wants."""
-        row = await self._searching.row("search.document", *filter_args(scope, wanted), document_id)
+    async def read(
+        self, scope: Scope, document_filter: Filter, document_id: str
+    ) -> Document | None:
+        """The tenant's document, if the scope and the filter admit it."""
+        row = await self._searching.row(
+            "search.document", *filter_args(scope, document_filter), document_id
+        )
         return None if row is None else row_to_document(row)
 
     async def read_unchecked(
-        self, scope: Scope, wanted: Filter, document_id: str
+        self, scope: Scope, document_filter: Filter, document_id: str
     ) -> Document | None:
-        """As `read`; if the tenant has none, what another one has made public."""
-        arguments = (*filter_args(scope, wanted), document_id, scope.public)
+        """As `read`; if the tenant has no such document, another tenant's public one."""
+        arguments = (*filter_args(scope, document_filter), document_id, scope.public)
         row = await self._searching.row("search.any_document", *arguments)
         return None if row is None else row_to_document(row)
 
-    async def sources(self, scope: Scope, wanted: Filter, *, limit: int) -> dict[str, int]:
-        """By source, how many of those documents it has."""
-        rows = await self._searching.rows("search.sources", *filter_args(scope, wanted), limit)
+    async def sources(self, scope: Scope, document_filter: Filter, *, limit: int) -> dict[str, int]:
+        """By source, the number of admitted documents."""
+        rows = await self._searching.rows(
+            "search.sources", *filter_args(scope, document_filter), limit
+        )
         return {row["source"]: row["documents"] for row in rows}
 
     async def page(
-        self, scope: Scope, wanted: Filter, *, after: str, source: str | None, limit: int
+        self, scope: Scope, document_filter: Filter, *, after: str, source: str | None, limit: int
     ) -> list[Document]:
-        """Up to `limit` of those documents, by identifier, without texts."""
+        """Up to `limit` admitted documents, by id, without texts."""
         rows = await self._searching.rows(
-            "search.documents", *filter_args(scope, wanted), after, source, limit
+            "search.documents", *filter_args(scope, document_filter), after, source, limit
         )
         return [row_to_document(row) for row in rows]
 
     async def of_source(self, tenant: str, source: str, *, until: int | None = None) -> list[str]:
-        """until: without those whose content a write with a higher sequence number has set."""
+        """The ids of a source's documents.
+
+        until: leaves out those whose content a write with a higher sequence number has set.
+        """
         rows = await self._database.rows("documents.of_source", tenant, source, until)
         return [row["document_id"] for row in rows]
 
@@ -153,72 +162,83 @@ class DocumentStore:
     async def keep_embeddings(
         self, tenant: str, space: str, embeddings: Mapping[bytes, HalfVector]
     ) -> None:
-        digests = sorted(embeddings)  # in one order for all, so that writers can't deadlock
+        digests = sorted(embeddings)  # all writers lock in this order, so they can't deadlock
         dense = [embeddings[digest] for digest in digests]
         await self._database.rows("documents.keep_embeddings", tenant, space, digests, dense)
 
     async def apply_all(
-        self, tenant: str, writes: Sequence[Write], by: By | None = None
+        self, tenant: str, writes: Sequence[Write], cause: WriteCause | None = None
     ) -> list[CommitOutcome]:
         """Commit writes of different documents together.
 
-        None for those whose document, or the tenant's space, has changed since the plan, and
-        `SourceReserved` for those whose source is not for callers: nothing of them is committed.
-        by: the job's run, the reading or the event that writes them, which must not have been
-        overtaken; earlier jobs of which the writes leave nothing to do are superseded.
+        The outcome is None if the document, or the tenant's space, has changed since the plan, and
+        `SourceReserved` if callers may not write to the source; neither is committed.
+        cause: the job's run, the reading or the event behind the writes, which must not be
+               outdated; earlier jobs with nothing left to write are superseded.
         """
-        sources = document_writes.sources_of_callers(writes, by)
-        async with self._writing(tenant, sources) as (session, before):
-            absent = await document_writes.absent_now(session, tenant, before, writes, by)
-            planned = [write for write in writes if before.is_of(write, absent)]
-            reserved = [one for one in planned if one.document.document_id in before.reserved]
-            # New sources are locked one by one: in one order for all, so that nobody can deadlock.
-            timely = sorted(
-                (one for one in planned if one.document.document_id not in before.reserved),
+        sources = document_writes.sources_of_callers(writes, cause)
+        async with self._writing(tenant, sources) as (session, locked):
+            absent = await document_writes.absent_now(session, tenant, locked, writes, cause)
+            current_writes = [write for write in writes if locked.is_plan_of(write, absent)]
+            reserved_writes = [
+                write for write in current_writes if write.document.document_id in locked.reserved
+            ]
+            # Each new source is locked: all writers use this order, so they can't deadlock.
+            accepted_writes = sorted(
+                (
+                    write
+                    for write in current_writes
+                    if write.document.document_id not in locked.reserved
+                ),
                 key=lambda write: write.document.source,
             )
             outcomes: dict[str, CommitOutcome] = {
-                one.document.document_id: SourceReserved(one.document.source) for one in reserved
+                write.document.document_id: SourceReserved(write.document.source)
+                for write in reserved_writes
             }
-            if not timely:
-                return [outcomes.get(one.document.document_id) for one in writes]
-            parts = {one.document.document_id: one.parts for one in timely if one.parts}
-            await event_versions.supersede_event(session, tenant, parts, by)
-            changes = await document_writes.put(session, tenant, before, timely, by)
-            all_words = chain.from_iterable(one.words for one in timely)
-            words = self._learned.others(tenant, before.vocabulary.era, all_words)
+            if not accepted_writes:
+                return [outcomes.get(write.document.document_id) for write in writes]
+            parts = {
+                write.document.document_id: write.parts for write in accepted_writes if write.parts
+            }
+            await event_versions.supersede_event(session, tenant, parts, cause)
+            changes = await document_writes.put(session, tenant, locked, accepted_writes, cause)
+            all_words = chain.from_iterable(write.words for write in accepted_writes)
+            words = self._seen_words.others(tenant, locked.vocabulary.era, all_words)
             await vocabulary.learn(session, tenant, words)
-            done = {
-                one.document.document_id: outbox.audit_action(one.version, one.stored, one.document)
-                for one in timely
+            actions = {
+                write.document.document_id: outbox.audit_action(
+                    write.version, write.stored, write.document
+                )
+                for write in accepted_writes
             }
-            committed = await outbox.commit(session, tenant, changes, "write", done)
-            space = next((write.space for write in timely if write.added), None)
+            committed = await outbox.commit(session, tenant, changes, "write", actions)
+            space = next((write.space for write in accepted_writes if write.added), None)
             if space is not None:
-                new = [*chain.from_iterable(change.added for change in changes)]
-                await forgetting.unmark_forgotten(session, tenant, space, new)
-        self._learned.remember(tenant, before.vocabulary.era, words)
-        outcomes |= dict.fromkeys(done, committed)
-        return [outcomes.get(one.document.document_id) for one in writes]
+                added = [*chain.from_iterable(change.added for change in changes)]
+                await forgetting.unmark_forgotten(session, tenant, space, added)
+        self._seen_words.remember(tenant, locked.vocabulary.era, words)
+        outcomes |= dict.fromkeys(actions, committed)
+        return [outcomes.get(write.document.document_id) for write in writes]
 
     async def confirm_all(
-        self, tenant: str, confirmations: Sequence[Confirmation], by: By | None = None
+        self, tenant: str, confirmations: Sequence[Confirmation], cause: WriteCause | None = None
     ) -> set[str]:
-        """Note that these writes were acknowledged last, though they change nothing.
+        """Record that these writes were acknowledged last, though they change nothing.
 
-        The documents that were confirmed; the others have changed since. by: as for `apply_all`.
+        Returns the confirmed documents; the others have changed since. cause: as for `apply_all`.
         """
-        document_ids = [each.document_id for each in confirmations]
-        async with self._writing(tenant, dict.fromkeys(document_ids)) as (session, before):
+        document_ids = [confirmation.document_id for confirmation in confirmations]
+        async with self._writing(tenant, dict.fromkeys(document_ids)) as (session, locked):
             parts = {
-                each.document_id: each.parts
-                for each in confirmations
-                if before.version(each.document_id) == each.version
+                confirmation.document_id: confirmation.parts
+                for confirmation in confirmations
+                if locked.version(confirmation.document_id) == confirmation.version
             }
             if parts:
-                await event_versions.supersede_event(session, tenant, parts, by)
-            for each, of_these in by_parts(parts):
-                arguments = (of_these, sorted(each), sequence_of(by))
+                await event_versions.supersede_event(session, tenant, parts, cause)
+            for confirmation, document_ids_of_parts in by_parts(parts):
+                arguments = (document_ids_of_parts, sorted(confirmation), sequence_of(cause))
                 await session.rows("documents.confirm", tenant, *arguments)
             return set(parts)
 
@@ -230,22 +250,22 @@ class DocumentStore:
         owner: str | None,
         readers: Sequence[str],
         words: Collection[str] = (),
-        by: EventUpdate | None = None,
+        cause: EventUpdate | None = None,
         parts: Parts = ACCESS,
-    ) -> Committed | None:
-        """Change who may read the document, or nothing and None if it has changed since.
+    ) -> CommitResult | None:
+        """Set the document's owner and readers; None and no change if it has changed since.
 
-        words: what the tenant's vocabulary learns by it.
-        by: the event that says so.
-        parts: those that are set; an earlier write that still comes leaves them alone.
+        words: those that the tenant's vocabulary learns.
+        cause: the event that sets them.
+        parts: those that are set; a late earlier write does not overwrite them.
         """
         document_id = stored.document.document_id
-        async with self._writing(tenant, {document_id: None}) as (session, before):
-            row = before.rows.get(document_id)
+        async with self._writing(tenant, {document_id: None}) as (session, locked):
+            row = locked.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            if by is not None:
-                await event_versions.keep(session, tenant, by)
+            if cause is not None:
+                await event_versions.merge_event(session, tenant, cause)
             arguments = (document_id, owner, list(readers), sorted(parts))
             await session.rows("documents.put_access", tenant, *arguments)
             await vocabulary.learn(session, tenant, words)
@@ -258,25 +278,33 @@ class DocumentStore:
                 chunks=row["chunks"],
                 touched=stored.all_ids,
             )
-            told, done = {"owner": owner, "readers": list(readers)}, {document_id: "shared"}
-            return await outbox.commit(session, tenant, [change], "share", done, **told)
+            audit_fields, actions = (
+                {"owner": owner, "readers": list(readers)},
+                {document_id: "shared"},
+            )
+            return await outbox.commit(session, tenant, [change], "share", actions, **audit_fields)
 
     async def remove(
-        self, tenant: str, stored: StoredDocument, by: By | None = None, *, forget: bool = False
-    ) -> Committed | None:
-        """Remove the document and its chunks, or nothing and None if it has changed since.
+        self,
+        tenant: str,
+        stored: StoredDocument,
+        cause: WriteCause | None = None,
+        *,
+        forget: bool = False,
+    ) -> CommitResult | None:
+        """Remove the document and its chunks; None and no change if it has changed since.
 
-        forget: its vectors too, which would else stay, should its words come back. Raises
-                `QueueFull` if nothing more can wait for its words to be forgotten.
+        forget: also delete its vectors, which otherwise stay for reuse. Raises `QueueFull` if the
+                job that prunes its words can't be queued.
         """
         document_id = stored.document.document_id
-        async with self._writing(tenant, {document_id: None}) as (session, before):
-            row = before.rows.get(document_id)
+        async with self._writing(tenant, {document_id: None}) as (session, locked):
+            row = locked.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            await event_versions.supersede_event(session, tenant, {document_id: ALL_PARTS}, by)
+            await event_versions.supersede_event(session, tenant, {document_id: ALL_PARTS}, cause)
             digests = await forgetting.digests(session, row["document_key"]) if forget else []
-            await session.rows("documents.remove", tenant, document_id, sequence_of(by))
+            await session.rows("documents.remove", tenant, document_id, sequence_of(cause))
             change = Change(
                 row["document_key"],
                 stored.document.language,
@@ -286,8 +314,8 @@ class DocumentStore:
                 chunks=0,
                 removed=stored.all_ids,
             )
-            done = {document_id: "removed"}
-            committed = await outbox.commit(session, tenant, [change], "remove", done)
+            actions = {document_id: "removed"}
+            committed = await outbox.commit(session, tenant, [change], "remove", actions)
             if not forget:
                 return committed
             forgotten = await forgetting.forget(
@@ -295,36 +323,38 @@ class DocumentStore:
             )
             return replace(committed, forgotten=forgotten)
 
-    async def remove_absent(self, tenant: str, document_id: str, by: By | None = None) -> bool:
-        """Remove what is queued for a document that does not exist; False if it exists by now."""
-        async with self._writing(tenant, {document_id: None}) as (session, before):
-            if document_id in before.rows:
+    async def remove_absent(
+        self, tenant: str, document_id: str, cause: WriteCause | None = None
+    ) -> bool:
+        """Remove the queued writes of a missing document; False if it exists by now."""
+        async with self._writing(tenant, {document_id: None}) as (session, locked):
+            if document_id in locked.rows:
                 return False
-            await event_versions.supersede_event(session, tenant, {document_id: ALL_PARTS}, by)
-            await session.rows("documents.remove", tenant, document_id, sequence_of(by))
+            await event_versions.supersede_event(session, tenant, {document_id: ALL_PARTS}, cause)
+            await session.rows("documents.remove", tenant, document_id, sequence_of(cause))
             await forgetting.forget_failed(session, tenant, document_id)
             return True
 
     @asynccontextmanager
     async def _writing(
         self, tenant: str, sources: Mapping[str, str | None]
-    ) -> AsyncIterator[tuple[Session, document_writes.Before]]:
-        """A transaction in which nobody else can change these documents.
+    ) -> AsyncIterator[tuple[Session, document_writes.LockedRows]]:
+        """A transaction that has locked these documents.
 
-        sources: by document, its source if a caller brings it there; else None.
-        While the tenant's chunks are being moved it is waited for on no connection, for searches
-        need them.
+        sources: by document, the source to which a caller writes it; otherwise None.
+        While the tenant's chunks are being moved, it waits without a connection, which searches
+        need.
         """
-        for _ in range(_MOVING_PAUSES_MAX):
+        for _ in range(_MOVE_PAUSES_MAX):
             async with self._database.transaction() as session:
                 if await session.value("documents.enter", tenant):
                     yield session, await document_writes.lock(session, tenant, sources)
                     return
-            await asyncio.sleep(_MOVING_PAUSE_S)
+            await asyncio.sleep(_MOVE_PAUSE_S)
         raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")
 
 
-def _stored(row: Row) -> StoredDocument:
+def _to_stored_document(row: Row) -> StoredDocument:
     return StoredDocument(
         document=row_to_document(row),
         version=row["version"],

@@ -1,4 +1,4 @@
-"""Writes of documents: what is committed of each, in a transaction that has locked them."""
+"""Writes of documents, committed in a transaction that has locked them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from index.documents import chunk_store, outbox
 from index.documents.chunk_store import AddedChunk, KeptChunk
-from index.documents.event_versions import By, Reading, sequence_of
-from index.documents.outbox import Change, Committed
+from index.documents.event_versions import Reading, WriteCause, sequence_of
+from index.documents.outbox import Change, CommitResult
 from index.documents.rows import document_to_row
 from index.errors import SourceReserved, TenantMissing
 from index.model.document import Document
@@ -20,15 +20,15 @@ from index.text.vocabulary import Extent
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One document's next version. `version` is the stored one it was planned from, 0 if none.
+    """One document's next version. version: the stored one it was planned from, 0 if none.
 
     space: of the added chunks' vectors; None if there are none.
-    words: what the tenant's vocabulary learns of it; see `spelling.words_of`.
-    strays: further chunks to remove, should the tables hold less or more of them than they ought.
-    stored: what it was planned from; None if there is none, or nobody knows: then caches take every
-            kept chunk for another one.
-    parts: those that the write sets; the others are in `document` as they are stored.
-    absent: what was known of the document, if there was none and the write is an earlier one.
+    words: those that the tenant's vocabulary learns; see `index.text.vocabulary`.
+    strays: further chunks to remove, which the tables hold in error.
+    stored: the document it was planned from; None if it is new or unknown: then caches treat every
+            kept chunk as changed.
+    parts: those that the write sets; `document` holds the others as stored.
+    absent: the record of a missing document, if the write is an earlier one.
     """
 
     document: Document
@@ -46,24 +46,24 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A write that finds its document as it says already. version: of the stored document."""
+    """A write that equals the stored document. version: of the stored document."""
 
     document_id: str
     version: int
     parts: Parts
 
 
-# Of one write: None if its document, or the tenant's space, has changed since it was planned.
-CommitOutcome: TypeAlias = Committed | SourceReserved | None
+# For one write: None if its document, or the tenant's space, has changed since it was planned.
+CommitOutcome: TypeAlias = CommitResult | SourceReserved | None
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """What nobody else can change until the transaction ends: the tenant's space, and documents.
+class LockedRows:
+    """The tenant's space and documents, locked until the transaction ends.
 
-    vocabulary: the tenant's, which may learn more words but forget none.
-    rows: by identifier, of those that exist.
-    reserved: documents whose source is not for callers.
+    vocabulary: the tenant's, which may grow meanwhile but not shrink.
+    rows: by document id, of those that exist.
+    reserved: documents to whose source callers may not write.
     """
 
     space: str | None
@@ -76,8 +76,8 @@ class Before:
         row = self.rows.get(document_id)
         return 0 if row is None else row["version"]
 
-    def is_of(self, write: Write, absent: Mapping[str, Absent]) -> bool:
-        """Whether this is what the write was planned from; absent: what is known by now."""
+    def is_plan_of(self, write: Write, absent: Mapping[str, Absent]) -> bool:
+        """Whether the write was planned from these rows. absent: current, by document id."""
         document_id = write.document.document_id
         spaces = {self.space, write.space} - {None}
         return (
@@ -87,9 +87,9 @@ class Before:
         )
 
 
-def sources_of_callers(writes: Sequence[Write], by: By | None) -> dict[str, str | None]:
-    """By document, the source that a caller brings it to."""
-    by_caller = not isinstance(by, Reading)
+def sources_of_callers(writes: Sequence[Write], cause: WriteCause | None) -> dict[str, str | None]:
+    """By document, the source to which a caller writes it; None if no caller does."""
+    by_caller = not isinstance(cause, Reading)
     return {
         write.document.document_id: write.document.source
         if by_caller and "content" in write.parts
@@ -98,7 +98,7 @@ def sources_of_callers(writes: Sequence[Write], by: By | None) -> dict[str, str 
     }
 
 
-async def lock(session: Session, tenant: str, sources: Mapping[str, str | None]) -> Before:
+async def lock(session: Session, tenant: str, sources: Mapping[str, str | None]) -> LockedRows:
     document_ids = list(sources)
     await session.rows("documents.lock", tenant, document_ids)
     rows = await session.rows("documents.versions", tenant, document_ids, list(sources.values()))
@@ -106,18 +106,22 @@ async def lock(session: Session, tenant: str, sources: Mapping[str, str | None])
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
     extent = Extent(rows[0]["history"], rows[0]["words"])
-    return Before(rows[0]["space"], extent, documents, set(rows[0]["reserved"]))
+    return LockedRows(rows[0]["space"], extent, documents, set(rows[0]["reserved"]))
 
 
 async def absent_now(
-    session: Session, tenant: str, before: Before, writes: Sequence[Write], by: By | None
+    session: Session,
+    tenant: str,
+    locked: LockedRows,
+    writes: Sequence[Write],
+    cause: WriteCause | None,
 ) -> dict[str, Absent]:
-    """What is known of the documents that do not exist, where writes are earlier ones."""
-    new = [write.document.document_id for write in writes if not write.version]
-    new = [document_id for document_id in new if document_id not in before.rows]
-    if sequence_of(by) is None or not new:
+    """The records of the missing documents, if the writes are earlier ones."""
+    document_ids = [write.document.document_id for write in writes if not write.version]
+    document_ids = [document_id for document_id in document_ids if document_id not in locked.rows]
+    if sequence_of(cause) is None or not document_ids:
         return {}
-    return absent_of(await session.rows("documents.absent", tenant, new))
+    return absent_of(await session.rows("documents.absent", tenant, document_ids))
 
 
 def absent_of(rows: Sequence[Row]) -> dict[str, Absent]:
@@ -130,10 +134,14 @@ def absent_of(rows: Sequence[Row]) -> dict[str, Absent]:
 
 
 async def put(
-    session: Session, tenant: str, before: Before, writes: Sequence[Write], by: By | None
+    session: Session,
+    tenant: str,
+    locked: LockedRows,
+    writes: Sequence[Write],
+    cause: WriteCause | None,
 ) -> list[Change]:
     """Write the documents and their chunks."""
-    is_reading, sequence = isinstance(by, Reading), sequence_of(by)
+    is_reading, sequence = isinstance(cause, Reading), sequence_of(cause)
     rows = await session.rows_each(
         "documents.put",
         [
@@ -150,41 +158,45 @@ async def put(
         await session.rows("documents.remove_chunks", tenant, removed)
     if strays := [chunk_id for write in writes for chunk_id in write.strays]:
         await session.rows("documents.remove_strays", tenant, strays)
-    new = [(key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added]
-    added = await chunk_store.add_chunks(session, tenant, new)
+    keyed_chunks = [
+        (key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added
+    ]
+    added = await chunk_store.add_chunks(session, tenant, keyed_chunks)
     kept = [chunk for write in writes for chunk in write.kept]
-    moved = await chunk_store.keep_chunks(session, tenant, kept)
+    repositioned = await chunk_store.keep_chunks(session, tenant, kept)
     return [
         _change(
             key,
-            before.rows.get(write.document.document_id),
+            locked.rows.get(write.document.document_id),
             write,
             added=list(islice(added, len(write.added))),
-            moved=moved,
+            repositioned=repositioned,
         )
         for key, write in zip(keys, writes, strict=True)
     ]
 
 
 def _change(
-    key: int, before: Row | None, write: Write, *, added: Sequence[int], moved: Collection[int]
+    key: int, row: Row | None, write: Write, *, added: Sequence[int], repositioned: Collection[int]
 ) -> Change:
-    """moved: chunks that stand elsewhere in their text; of other documents too."""
-    was, document = write.stored, write.document
-    is_alike = was is not None and outbox.has_same_fields(was, document)
-    is_elsewhere = was is not None and was.uri != document.uri
-    untouched = [kept.chunk_id for kept in write.kept if is_alike and kept.lexical is None]
+    """repositioned: chunks whose position in their text has changed, also of other documents."""
+    stored, document = write.stored, write.document
+    has_same_fields = stored is not None and outbox.has_same_fields(stored, document)
+    is_renamed = stored is not None and stored.uri != document.uri
+    untouched = [kept.chunk_id for kept in write.kept if has_same_fields and kept.lexical is None]
     return Change(
         key,
         document.language,
-        was_public=before is not None and PUBLIC in before["readers"],
+        was_public=row is not None and PUBLIC in row["readers"],
         is_public=PUBLIC in document.readers,
-        chunks_before=before["chunks"] if before is not None else 0,
+        chunks_before=row["chunks"] if row is not None else 0,
         chunks=_chunks(write),
         added=added,
         removed=sorted({*write.removed, *write.strays}),
-        touched=[kept.chunk_id for kept in write.kept if not is_alike or kept.lexical is not None],
-        moved=[chunk_id for chunk_id in untouched if is_elsewhere or chunk_id in moved],
+        touched=[
+            kept.chunk_id for kept in write.kept if not has_same_fields or kept.lexical is not None
+        ],
+        moved=[chunk_id for chunk_id in untouched if is_renamed or chunk_id in repositioned],
     )
 
 

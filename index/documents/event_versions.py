@@ -1,6 +1,6 @@
-"""What events have said of each document: kept with what each of them changed, in one transaction.
+"""The versions of the last events of each document, stored in the transactions of their changes.
 
-So an event that comes late, or again, is known to be out of date, whoever else is at the document.
+So an event that arrives late or twice is recognized as outdated, also under concurrent writes.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,10 @@ from index.postgres.database import Database, Session
 
 @dataclass(frozen=True, slots=True)
 class EventVersion:
-    """content and access: versions of the last events that said what is in the document, and who
-    may read it; 0 if none has. owner and readers: as the latter said.
+    """The versions of the last events of a document.
+
+    content, access: of the last event that set the text, and of the last that set owner and
+                     readers; 0 if there was none. owner, readers: as set by the latter.
     """
 
     content: int = 0
@@ -28,7 +30,7 @@ class EventVersion:
 
 @dataclass(frozen=True, slots=True)
 class EventUpdate:
-    """One event's: what had been heard of the document before, and what has been heard with it."""
+    """One event of a document: the stored versions before it and after it."""
 
     document_id: str
     before: EventVersion
@@ -37,13 +39,14 @@ class EventUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A reading of a source. sequence: when it was asked for; run: of its job, if it has one."""
+    """A reading of a source. sequence: when it was requested; run: of its job, if it has one."""
 
     sequence: int
     run: JobLease | None = None
 
 
-By: TypeAlias = JobLease | Reading | EventUpdate  # who writes documents, if not a caller of now
+# Why documents are written, if not for a current request.
+WriteCause: TypeAlias = JobLease | Reading | EventUpdate
 
 
 class EventVersionStore:
@@ -51,7 +54,7 @@ class EventVersionStore:
         self._database = database
 
     async def get(self, tenant: str, document_id: str) -> EventVersion:
-        """What has been heard of the document. Raises `TenantMissing`."""
+        """The versions of the document's last events. Raises `TenantMissing`."""
         row = await self._database.row("heard.read", tenant, document_id)
         if row is None:
             raise TenantMissing(tenant)
@@ -59,25 +62,25 @@ class EventVersionStore:
             return EventVersion()
         return EventVersion(row["content"], row["access"], row["owner"], tuple(row["readers"]))
 
-    async def keep(self, tenant: str, hearing: EventUpdate) -> None:
-        """Keep what was heard of a document that does not exist.
+    async def keep(self, tenant: str, update: EventUpdate) -> None:
+        """Store an event of a document that does not exist.
 
-        Raises `HeardMeanwhile`, also if the document exists by now.
+        Raises `EventSuperseded`, also if the document exists by now.
         """
         async with self._database.transaction() as session:
-            await session.rows("documents.lock", tenant, [hearing.document_id])
-            if await session.row("documents.exists", tenant, hearing.document_id) is not None:
-                raise EventSuperseded(hearing.document_id)
-            await keep(session, tenant, hearing)
+            await session.rows("documents.lock", tenant, [update.document_id])
+            if await session.row("documents.exists", tenant, update.document_id) is not None:
+                raise EventSuperseded(update.document_id)
+            await merge_event(session, tenant, update)
 
 
-async def keep(session: Session, tenant: str, hearing: EventUpdate) -> None:
-    """Raises `HeardMeanwhile` unless all that had been heard is what it was planned from."""
-    before, after = hearing.before, hearing.after
+async def merge_event(session: Session, tenant: str, update: EventUpdate) -> None:
+    """Raises `EventSuperseded` unless the stored versions are those the update was planned from."""
+    before, after = update.before, update.after
     if not await session.value(
         "heard.keep",
         tenant,
-        hearing.document_id,
+        update.document_id,
         before.content,
         before.access,
         after.content,
@@ -85,28 +88,28 @@ async def keep(session: Session, tenant: str, hearing: EventUpdate) -> None:
         after.owner,
         list(after.readers),
     ):
-        raise EventSuperseded(hearing.document_id)
+        raise EventSuperseded(update.document_id)
 
 
-def sequence_of(by: By | None) -> int | None:
+def sequence_of(cause: WriteCause | None) -> int | None:
     """When the write was acknowledged; None if that is now."""
-    return by.sequence if isinstance(by, JobLease | Reading) else None
+    return cause.sequence if isinstance(cause, JobLease | Reading) else None
 
 
 async def supersede_event(
-    session: Session, tenant: str, parts: Mapping[str, Parts], by: By | None
+    session: Session, tenant: str, parts: Mapping[str, Parts], cause: WriteCause | None
 ) -> None:
-    """Before documents are written: their writer must not have lost its job, or be out of date.
+    """Check, before a write, that its cause still holds, and supersede queued earlier writes.
 
-    parts: those that it sets, by document, which have to be locked; what else is queued for them is
-    superseded where nothing is left of it. Raises `JobLost` and `HeardMeanwhile`.
+    parts: by document, those that the write sets; the documents are locked. A queued job of which
+           nothing remains is superseded. Raises `JobLost` and `EventSuperseded`.
     """
-    match by:
+    match cause:
         case JobLease():
-            await job_queue.hold(session, by)
+            await job_queue.hold(session, cause)
             return
         case Reading(run=JobLease() as run):
             await job_queue.hold(session, run)
         case EventUpdate():
-            await keep(session, tenant, by)
-    await job_queue.supersede(session, tenant, parts, sequence_of(by))
+            await merge_event(session, tenant, cause)
+    await job_queue.supersede(session, tenant, parts, sequence_of(cause))

@@ -1,4 +1,4 @@
-"""A tenant's groups, sources and documents as of one instant, however long that takes."""
+"""A tenant's groups, sources and documents in one snapshot, however long the export takes."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -10,7 +10,7 @@ from index.errors import TenantMissing
 from index.model.document import Document
 from index.postgres.database import Database, Session
 
-_PAGE_DOCUMENTS = 20  # of the longest texts 40 million characters
+_PAGE_DOCUMENTS = 20  # at most 40 million characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class ReadSource:
-    """A source that Nearhit reads by itself."""
+    """A source that Nearhit reads itself."""
 
     source: str
     kind: str
@@ -30,7 +30,7 @@ class ReadSource:
 
 
 class Snapshot:
-    """A tenant at its revision; `documents` is how many there are."""
+    """A tenant at one revision. documents: the number of its documents."""
 
     def __init__(
         self, session: Session, tenant: str, name: str, revision: int, documents: int

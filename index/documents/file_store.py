@@ -1,4 +1,4 @@
-"""Files at rest, as they were uploaded."""
+"""Stored files, as they were uploaded."""
 
 import secrets
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class FileListing:
-    """Which part of a list is asked for. after: the last thing of the part before."""
+    """The requested page of a list. after: the last id of the page before."""
 
     after: str | None
     newest_first: bool
@@ -29,7 +29,7 @@ class FileListing:
 
 
 class FileStore:
-    """subject: None for an admin, who sees everybody's."""
+    """subject: the owner of the files; None for an admin, who sees all files."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -44,11 +44,11 @@ class FileStore:
         content: bytes,
         files_max: int,
     ) -> File:
-        """Raises `TenantFull` if the tenant has as many already."""
+        """Raises `TenantFull` if the tenant already has `files_max` files."""
         file_id = f"file-{secrets.token_hex(12)}"
-        told = (subject, filename, purpose, content, files_max)
+        fields = (subject, filename, purpose, content, files_max)
         async with self._database.transaction() as session:
-            row = await session.row("files.add", tenant, file_id, *told)
+            row = await session.row("files.add", tenant, file_id, *fields)
             if row is None:
                 raise TenantFull(tenant, files_max, "files")
             await audit_log.append(session, tenant, "file.add", file_id, bytes=len(content))

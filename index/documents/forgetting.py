@@ -1,8 +1,8 @@
-"""What goes with a document that is forgotten, beside the rows that hang on it.
+"""Deletes what remains of a forgotten document beside its own rows.
 
-A vector belongs to words, not to a document: it goes if no document of the tenant has those words
-any more. Whoever forgets asks so, and whoever writes keeps its vectors once more, with the tenant's
-row locked; so neither misses the other's commit.
+A vector belongs to a text, not to a document: it is deleted once no document of the tenant has that
+text. A deletion checks this, and a write stores its vectors again, both with the tenant's row
+locked; so neither misses the other's commit.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from index.text import vocabulary_pruning
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How many vectors went with a document, and jobs that still held a version of it.
+    """The number of vectors deleted with a document, and of jobs that still held a version of it.
 
-    words_job: the job that its words wait for.
+    words_job: the job that will prune its words from the vocabulary.
     """
 
     embeddings: int
@@ -27,16 +27,17 @@ class Forgotten:
 
 
 async def digests(session: Session, document_key: int) -> list[bytes]:
-    """Of all that the document holds, and held in earlier versions; for `forget`."""
+    """The digests of all chunks of the document and of its earlier versions; for `forget`."""
     return [row["digest"] for row in await session.rows("forgetting.digests", document_key)]
 
 
 async def forget(
     session: Session, tenant: str, document_id: str, digests: Sequence[bytes], *, unlearn_s: float
 ) -> Forgotten:
-    """After the revision was raised, which locks the tenant's row. Raises `QueueFull`.
+    """Delete what remains of the document. Raises `QueueFull`.
 
-    unlearn_s: in how many seconds its words are forgotten.
+    The caller has raised the revision, which locks the tenant's row.
+    unlearn_s: the delay until its words are pruned from the vocabulary.
     """
     return Forgotten(
         embeddings=await session.value("forgetting.embeddings", tenant, digests),
@@ -46,7 +47,7 @@ async def forget(
 
 
 async def forget_failed(session: Session, tenant: str, document_id: str) -> int:
-    """Forget the failed jobs that still hold a version of the document; how many there were."""
+    """Delete the failed jobs that still hold a version of the document; return their number."""
     count: int = await session.value("forgetting.jobs", tenant, document_target(document_id))
     return count
 
@@ -54,8 +55,8 @@ async def forget_failed(session: Session, tenant: str, document_id: str) -> int:
 async def unmark_forgotten(
     session: Session, tenant: str, space: str, chunk_ids: Sequence[int]
 ) -> None:
-    """Keep the vectors of new chunks, which somebody may have forgotten since they were looked up.
+    """Store the vectors of new chunks again, in case a deletion has removed them since look-up.
 
-    After the revision was raised, which locks the tenant's row.
+    The caller has raised the revision, which locks the tenant's row.
     """
     await session.rows("forgetting.keep_again", tenant, space, chunk_ids)

@@ -1,4 +1,4 @@
-"""The outbox: what each revision changed, in one row that the same transaction writes."""
+"""The outbox: one row for each revision's changes, written by the same transaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from index.text import lexical
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """The revision that a commit made in each partition that it changed.
+class CommitResult:
+    """The new revision of each partition that a commit changed.
 
-    history: of the database, which the revisions are of.
-    forgotten: what else went with a document that was forgotten.
+    history: of the database, to which the revisions belong.
+    forgotten: what else was deleted with a forgotten document.
     """
 
     history: str
@@ -45,20 +45,20 @@ class Change:
 
     @property
     def public_more(self) -> int:
-        """How many chunks more every tenant may read."""
+        """By how many the chunks that every tenant may read increase."""
         return self.chunks * self.is_public - self.chunks_before * self.was_public
 
 
 def has_same_fields(one: Document, other: Document) -> bool:
-    """Whether a chunk that both hold is the same in both, but for where it stands."""
-    return _beside_the_text(one) == _beside_the_text(other)
+    """Whether a chunk that both hold is the same in both, except for its position."""
+    return _chunk_fields(one) == _chunk_fields(other)
 
 
-def audit_action(version: int, was: Document | None, document: Document) -> str:
-    """What the audit log says of a document that is written; version: 0 for a new one."""
+def audit_action(version: int, before: Document | None, document: Document) -> str:
+    """The audit log's word for a write of a document. version: 0 for a new document."""
     if not version:
         return "added"
-    if was is None or (was.owner, was.readers) == (document.owner, document.readers):
+    if before is None or (before.owner, before.readers) == (document.owner, document.readers):
         return "changed"
     return "changed and shared"
 
@@ -68,44 +68,46 @@ async def commit(
     tenant: str,
     changes: Sequence[Change],
     action: str,
-    done: Mapping[str, str],
-    **told: Any,
-) -> Committed:
-    """Raise the revision and record the change, in the public partition too where it is seen.
+    actions: Mapping[str, str],
+    **audit_fields: Any,
+) -> CommitResult:
+    """Raise the revision and record the changes, also in the public partition if it sees them.
 
-    The tenant's row is locked before the public one, and the head of its audit log after both,
-    always, so that writers can't deadlock.
-    action, told: for the audit log; done: what has been done to each document.
+    To avoid deadlocks every writer locks the tenant's row, then the public row, then the head of
+    the tenant's audit log.
+    action, audit_fields: for the audit log. actions: by document, the audit log's word.
     """
-    public_more = sum(change.public_more for change in changes)
-    more = sum(change.chunks - change.chunks_before for change in changes)
-    advanced = {tenant: await _advance(session, tenant, changes, more, public_more)}
+    public_chunk_delta = sum(change.public_more for change in changes)
+    chunk_delta = sum(change.chunks - change.chunks_before for change in changes)
+    rows = {tenant: await _advance(session, tenant, changes, chunk_delta, public_chunk_delta)}
     if public := [change for change in changes if change.was_public or change.is_public]:
-        advanced[PUBLIC] = await _advance(session, PUBLIC, public, public_more)
-    for part in audit_log.parts(sorted(done)):
-        documents = {document_id: done[document_id] for document_id in part}
-        await audit_log.append(session, tenant, f"documents.{action}", documents=documents, **told)
-    return _committed(advanced)
+        rows[PUBLIC] = await _advance(session, PUBLIC, public, public_chunk_delta)
+    for part in audit_log.parts(sorted(actions)):
+        documents = {document_id: actions[document_id] for document_id in part}
+        await audit_log.append(
+            session, tenant, f"documents.{action}", documents=documents, **audit_fields
+        )
+    return _to_commit_result(rows)
 
 
-async def touch(session: Session, touched: Mapping[str, Sequence[int]]) -> Committed:
-    """Raise the revision of each partition for these chunks, of whose documents nothing changed."""
-    return _committed(
+async def touch(session: Session, chunks_by_partition: Mapping[str, Sequence[int]]) -> CommitResult:
+    """Raise each partition's revision for these chunks, whose documents have not changed."""
+    return _to_commit_result(
         {
             partition: await _row(session, partition, [], 0, 0, [], [], list(chunk_ids), [], [])
-            for partition, chunk_ids in touched.items()
+            for partition, chunk_ids in chunks_by_partition.items()
         }
     )
 
 
-def _committed(advanced: Mapping[str, Row]) -> Committed:
-    """What one transaction has made; if an operator drew a history meanwhile, it is in that one."""
-    histories = [row["history"] for row in advanced.values()]
-    return Committed(histories[-1], {name: row["revision"] for name, row in advanced.items()})
+def _to_commit_result(rows: Mapping[str, Row]) -> CommitResult:
+    """The result of one transaction, in the newest history that its statements have read."""
+    histories = [row["history"] for row in rows.values()]
+    return CommitResult(histories[-1], {name: row["revision"] for name, row in rows.items()})
 
 
 async def withdraw(session: Session, document_keys: Sequence[int], chunk_ids: Sequence[int]) -> int:
-    """Raise the public revision for chunks that still exist and that no other tenant sees now."""
+    """Raise the public revision for existing chunks that other tenants no longer see."""
     revision: int = await session.value(
         "documents.advance", PUBLIC, [], 0, 0, [], list(chunk_ids), [], [], list(document_keys)
     )
@@ -116,15 +118,15 @@ async def _advance(
     session: Session,
     partition: str,
     changes: Sequence[Change],
-    more: int,
-    public_more: int = 0,
+    chunk_delta: int,
+    public_chunk_delta: int = 0,
 ) -> Row:
     return await _row(
         session,
         partition,
         sorted({lexical.base_language(change.language) for change in changes}),
-        more,
-        public_more,
+        chunk_delta,
+        public_chunk_delta,
         list(chain.from_iterable(change.added for change in changes)),
         list(chain.from_iterable(change.removed for change in changes)),
         list(chain.from_iterable(change.touched for change in changes)),
@@ -139,8 +141,8 @@ async def _row(session: Session, *arguments: Any) -> Row:
     return row
 
 
-def _beside_the_text(document: Document) -> tuple[Any, ...]:
-    """What a search compares, filters by or shows of each chunk of the document."""
+def _chunk_fields(document: Document) -> tuple[Any, ...]:
+    """The document's fields that a search compares, filters by or shows with each chunk."""
     return (
         document.title,
         document.source,

@@ -1,8 +1,8 @@
-"""Where chunks stand: tenants that outgrow the shared shelf get one of their own, with indexes.
+"""Chunk partitions (shelves): a tenant that outgrows the shared shelf gets its own, with indexes.
 
-Searches never wait and never see a chunk twice or not at all: a tenant changes its shelf in one
-transaction, and a shelf is looked through exactly until its indexes are whole. Its writers wait
-while its chunks are copied. Whatever ends early is taken up by the next call.
+Searches never wait, and see each chunk exactly once: a tenant changes its shelf in one transaction,
+and a shelf is searched exactly until its indexes are complete. The tenant's writers wait while its
+chunks are copied. The next call completes what an interrupted call has left.
 """
 
 from collections.abc import AsyncGenerator
@@ -28,14 +28,14 @@ class IndexedPartition:
 
 
 class Partitions:
-    """Its database must grant statements the time to build an index: `connect`'s time-out."""
+    """Moves and indexes partitions; the database's statement timeout must allow index builds."""
 
     def __init__(self, database: Database, *, limits: StrategyLimits = strategy.MEASURED) -> None:
         self._database = database
         self._chunks_max = limits.crossover_chunks
 
     async def maintain(self) -> AsyncGenerator[MovedTenant | IndexedPartition, None]:
-        """Do what has to be done, and tell each thing done; nothing if another process is at it.
+        """Move and index what is due, and yield each step; nothing while another process does so.
 
         Raises `DatabaseUnavailable`.
         """
@@ -64,12 +64,12 @@ async def _move(session: Session, tenant: str, chunks: int) -> MovedTenant:
         await session.rows("shelves.copy", tenant, shelf=shelf)
         await session.rows("shelves.clear", tenant)
         await session.rows("shelves.enter", shelf, tenant)
-        await _advance(session, tenant)  # passes that saw a chunk in two places must not agree
+        await _advance(session, tenant)  # so that passes over both shelves disagree
     return MovedTenant(tenant, shelf, chunks)
 
 
 async def _index(session: Session, shelf: int) -> bool:
-    """False if there is nothing to index. What an earlier attempt left half done is dropped."""
+    """Build the indexes of a shelf; False if it is empty. Drops unfinished indexes first."""
     width = await session.value("shelves.any_width", shelf)
     if width is None:
         return False
@@ -78,11 +78,11 @@ async def _index(session: Session, shelf: int) -> bool:
     await session.rows("shelves.index_terms", shelf=shelf)
     await session.rows("shelves.index_graph", shelf=shelf, width=width)
     async with session.connection.transaction():
-        opened = await session.row("shelves.open_index", shelf, width)
-        if opened is not None:
-            for partition in await _partitions(session, opened["whose"]):
+        row = await session.row("shelves.open_index", shelf, width)
+        if row is not None:
+            for partition in await _partitions(session, row["whose"]):
                 await session.rows("shelves.unsettle", partition)
-    return opened is not None
+    return row is not None
 
 
 async def _advance(session: Session, tenant: str) -> None:
@@ -91,5 +91,5 @@ async def _advance(session: Session, tenant: str) -> None:
 
 
 async def _partitions(session: Session, tenant: str) -> list[str]:
-    """Whose answers may hang on the tenant's chunks."""
+    """The partitions whose answers may depend on the tenant's chunks."""
     return [row["partition"] for row in await session.rows("shelves.partitions", tenant)]

@@ -1,4 +1,4 @@
-"""A document as the statements take it, and as they give it."""
+"""Documents as arguments and as rows of statements."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from index.postgres.database import Row
 
 
 def document_to_row(document: Document) -> tuple[Any, ...]:
-    """In the order of the statement `documents.put`, from the second on."""
+    """The arguments of the statement `documents.put`, from the second on."""
     return (
         document.document_id,
         document.source,

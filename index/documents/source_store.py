@@ -1,4 +1,4 @@
-"""Sources at rest: how they are read, when, and how that went."""
+"""Stored sources: how and when each is read, and the result of the last reading."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from index.model.document import API_SOURCE, CURATION_SOURCE, EVENTS_SOURCE
 from index.postgres.database import Database, Session
 
 READ, REMOVE = "source.read", "source.remove"  # kinds of jobs
-ATTEMPTS_MAX = 3  # at a reading, which the schedule or somebody asks for again
+ATTEMPTS_MAX = 3  # at a reading; the schedule or a caller requests it again
 
 SourceState: TypeAlias = Literal["idle", "running", "failed", "paused"]
 
@@ -52,36 +52,36 @@ class SourceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, tenant: str, source: str, plan: SourceConfig) -> None:
-        """Read the source from now on. Raises `SourceReserved` if others bring documents to it."""
+    async def put(self, tenant: str, source: str, config: SourceConfig) -> None:
+        """Read the source from now on. Raises `SourceReserved` if callers write documents to it."""
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)  # no writer can come in between
+            await session.rows("shelves.close", tenant)  # no writer can intervene
             await _require_unused(session, tenant, source)
             row = await session.row(
                 "sources.put",
                 tenant,
                 source,
-                plan.kind,
-                dict(plan.settings),
-                plan.schedule,
-                plan.paused,
-                plan.next_run_at,
+                config.kind,
+                dict(config.settings),
+                config.schedule,
+                config.paused,
+                config.next_run_at,
             )
             if row is None:
                 raise TenantMissing(tenant)
-            # Not its settings: they may say where a server keeps what.
+            # Without the settings: they may reveal paths on a server.
             await audit_log.append(
                 session,
                 tenant,
                 "source.put",
                 source,
-                kind=plan.kind,
-                schedule=plan.schedule,
-                paused=plan.paused,
+                kind=config.kind,
+                schedule=config.schedule,
+                paused=config.paused,
             )
 
     async def require_open(self, tenant: str, source: str, document_id: str) -> None:
-        """Raises `SourceReserved` unless a caller may bring the document to the source."""
+        """Raises `SourceReserved` unless a caller may write the document to the source."""
         row = await self._database.row("documents.versions", tenant, [document_id], [source])
         if row is not None and row["reserved"]:
             raise SourceReserved(source)
@@ -97,7 +97,7 @@ class SourceStore:
     async def enqueue_sync(
         self, tenant: str, source: str, subject: str | None = None
     ) -> str | None:
-        """The job that will read the source; None if nothing is known of how to read it."""
+        """The job that will read the source; None if the source has no configuration."""
         async with self._database.transaction() as session:
             if await session.value("sources.lock", tenant, source) is None:
                 return None
@@ -106,7 +106,7 @@ class SourceStore:
     async def enqueue_due(self, next_run_at: Callable[[str], datetime]) -> tuple[str, str] | None:
         """Queue the reading of a source that is due, and set its next date, in one transaction.
 
-        Which source of which tenant it was; None if none is due.
+        Returns its tenant and name; None if no source is due.
         """
         async with self._database.transaction() as session:
             row = await session.row("sources.due")
@@ -120,7 +120,7 @@ class SourceStore:
     async def enqueue_removal(self, tenant: str, source: str, subject: str | None) -> str | None:
         """The job that will remove the source with all its documents; None if there is none.
 
-        It is read no more from now on; a reading that is going on gives up before the job begins.
+        No reading starts any more, and a running one gives up before the job begins.
         """
         async with self._database.transaction() as session:
             if await session.row("sources.lock", tenant, source) is None:
@@ -138,14 +138,14 @@ class SourceStore:
     async def record_run(
         self, tenant: str, source: str, error: str | None, counts: Mapping[str, int] | None = None
     ) -> None:
-        """A reading ended so."""
-        kept = None if counts is None else dict(counts)
-        await self._database.rows("sources.read", tenant, source, error, kept)
+        """Record the result of a reading."""
+        stored_counts = None if counts is None else dict(counts)
+        await self._database.rows("sources.read", tenant, source, error, stored_counts)
 
     async def remove(self, tenant: str, source: str) -> bool:
         """Forget the source; False while it has documents."""
         async with self._database.transaction() as session:
-            # Locked first: a document that comes meanwhile would else go with it, unnoticed.
+            # Locked first: otherwise a concurrently written document would be deleted with it.
             await session.rows("sources.lock", tenant, source)
             removed = await session.value("sources.remove", tenant, source) is not None
             if removed:
@@ -154,7 +154,7 @@ class SourceStore:
 
 
 async def _require_unused(session: Session, tenant: str, source: str) -> None:
-    """Raises `SourceReserved` if a reading of the source would remove what others bring to it."""
+    """Raises `SourceReserved` if a reading of the source would remove documents of callers."""
     if source in (API_SOURCE, EVENTS_SOURCE, CURATION_SOURCE):
         detail = f"{source} is the source of documents that name none. Choose another name."
         raise SourceReserved(source, detail)
@@ -185,6 +185,6 @@ def _job(kind: str, tenant: str, source: str, subject: str | None) -> NewJob:
 
 
 async def _enqueue(session: Session, job: NewJob) -> str:
-    """Once is enough; readings that have failed are of no interest once there is another one."""
+    """Queue the job unless it already waits, and delete earlier failed ones."""
     await session.rows("sources.forgive", job.tenant, job.target)
     return await job_queue.enqueue_once(session, job)

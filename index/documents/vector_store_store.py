@@ -1,4 +1,4 @@
-"""Sources that were made as vector stores, and files that are attached to sources."""
+"""Sources that were created as vector stores, and files attached to sources."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ FileStatus: TypeAlias = Literal["in_progress", "completed", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class VectorStore:
-    """A source, and what was said of it; created_at: None if it was made in another way."""
+    """A source with its description; created_at: None if it was not created as a vector store."""
 
     source: str
     name: str
@@ -32,7 +32,7 @@ class VectorStore:
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:
-    """A file of a source. metadata, cut: of its document, if there is one."""
+    """A file of a source. metadata, cut: of its document, if it exists."""
 
     file_id: str
     document_id: str
@@ -47,7 +47,7 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileFilter:
-    """Which of a source's files are asked for; None: any."""
+    """The requested files of a source; a field of None matches any file."""
 
     file_id: str | None = None
     batch_id: str | None = None
@@ -72,20 +72,20 @@ class VectorStoreStore:
         readers: Sequence[str],
         stores_max: int,
     ) -> VectorStore:
-        """Raises `TenantFull` if the tenant has as many already."""
+        """Raises `TenantFull` if the tenant already has `stores_max` vector stores."""
         source = f"vs_{secrets.token_hex(12)}"
-        told = (name, description, dict(metadata), owner, list(readers))
+        fields = (name, description, dict(metadata), owner, list(readers))
         async with self._database.transaction() as session:
             if await session.row("vector_stores.add_source", tenant, source, stores_max) is None:
                 raise TenantFull(tenant, stores_max, "vector stores")
-            created_at = await session.value("vector_stores.add", tenant, source, *told)
+            created_at = await session.value("vector_stores.add", tenant, source, *fields)
             await audit_log.append(
                 session, tenant, "vector_store.add", source, readers=list(readers)
             )
         return VectorStore(source, name, description, metadata, owner, readers, created_at)
 
     async def get(self, scope: Scope, source: str, *, by_admin: bool) -> VectorStore | None:
-        """The one of this name, if whoever asks sees it and it was made as one."""
+        """The vector store of this name, if it exists and the caller may see it."""
         arguments = (scope.tenant, scope.grants, scope.shared, source, by_admin)
         row = await self._database.row("vector_stores.one", *arguments)
         return None if row is None else VectorStore(**row)
@@ -93,7 +93,7 @@ class VectorStoreStore:
     async def page(
         self, scope: Scope, page: FileListing, *, by_admin: bool, sources: Sequence[str] | None
     ) -> list[VectorStore]:
-        """sources: the only ones that count; None for all."""
+        """sources: restricts the page to these; None for all."""
         rows = await self._database.rows(
             "vector_stores.page",
             *(scope.tenant, scope.grants, scope.shared),
@@ -135,7 +135,7 @@ class VectorStoreStore:
         job_id: str | None = None,
         error: tuple[str, str] | None = None,
     ) -> None:
-        """How attaching it went. error: its code and what it says."""
+        """Record the result of attaching a file. error: its code and message."""
         code, message = error or (None, None)
         arguments = (file_id, job_id, code, message)
         await self._database.rows("vector_stores.attached", tenant, source, *arguments)
@@ -144,33 +144,33 @@ class VectorStoreStore:
         await self._database.rows("vector_stores.detach", tenant, source, file_id)
 
     async def of_file(self, tenant: str, file_id: str) -> dict[str, str]:
-        """By source that the file is attached to, its document."""
+        """By source to which the file is attached, its document."""
         rows = await self._database.rows("vector_stores.stores_of_file", tenant, file_id)
         return {row["source"]: row["document_id"] for row in rows}
 
     async def documents_of_files(self, tenant: str, source: str) -> list[str]:
-        """Of all that are attached to the source, also those that are not written yet."""
+        """The documents of all files attached to the source, including those not yet written."""
         rows = await self._database.rows("vector_stores.documents_of_files", tenant, source)
         return [row["document_id"] for row in rows]
 
     async def files(
         self,
         scope: Scope,
-        wanted: Filter,
+        document_filter: Filter,
         source: str,
         page: FileListing,
-        which: FileFilter = ANY,
+        file_filter: FileFilter = ANY,
         *,
         subject: str | None,
     ) -> list[AttachedFile]:
-        """Those whose document the scope admits and the filter wants.
+        """The files whose document the scope and the filter admit.
 
-        subject: who is told of its own before there is a document, too.
+        subject: sees its own files also before their documents exist.
         """
         rows = await self._database.searching.rows(
             "search.files",
-            *visibility_args.filter_args(scope, wanted),
-            *(source, subject, which.file_id, which.batch_id, which.status),
+            *visibility_args.filter_args(scope, document_filter),
+            *(source, subject, file_filter.file_id, file_filter.batch_id, file_filter.status),
             *(page.after, page.newest_first, page.limit),
         )
         return [AttachedFile(**row) for row in rows]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from index.documents import outbox
-from index.documents.outbox import Committed
+from index.documents.outbox import CommitResult
 from index.model.scope import PUBLIC
 from index.postgres.database import Database, Session
 
@@ -60,7 +60,7 @@ class EmbeddingMigration:
             for statement in ("shelves.drop_graph", "shelves.drop_terms"):
                 await self._database.rows(statement, shelf=row["shelf"])
 
-    async def switch(self, tenant: str, space: str) -> Committed | None:
+    async def switch(self, tenant: str, space: str) -> CommitResult | None:
         """Give all of the tenant's chunks their vectors in the space, or none of them and None.
 
         None if a chunk has none there yet. The tenant's writers wait, its searches don't: those
@@ -81,7 +81,7 @@ class EmbeddingMigration:
         await self._database.rows("spaces.settle", space, dimensions)
 
 
-async def _touch(session: Session, tenant: str) -> Committed:
+async def _touch(session: Session, tenant: str) -> CommitResult:
     """Raise the revisions of whoever may have seen one of the vectors."""
     touched = {}
     for partition, public_only in ((tenant, False), (PUBLIC, True)):

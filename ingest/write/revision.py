@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from index.documents.document_store import StoredDocument
-from index.documents.event_versions import By, Reading
+from index.documents.event_versions import Reading, WriteCause
 from index.documents.forgetting import Forgotten
 from index.model.document import Document
 from index.model.write_order import ALL_PARTS, CONTENT, NEVER_SEEN, Absent, Parts, merge, remaining
@@ -62,7 +62,7 @@ class Revision:
     def is_unchanged(self) -> bool:
         return self.stored is not None and self.stored.document == self.document
 
-    def is_certain(self, by: By | None) -> bool:
+    def is_certain(self, by: WriteCause | None) -> bool:
         """Whether an unchanged document needs no confirmation of the write.
 
         A source reading writes every document each time, and only a queued write can interfere.

@@ -17,8 +17,8 @@ from pgvector import HalfVector
 from cache.protocol import Revisions
 from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.document_writes import Confirmation
-from index.documents.event_versions import By, EventUpdate, sequence_of
-from index.documents.outbox import Committed
+from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
+from index.documents.outbox import CommitResult
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable, SourceReserved
 from index.model.document import Document
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, Absent, Parts
@@ -103,7 +103,7 @@ class Writer:
         tenant: str,
         document_id: str,
         revise: Revise,
-        by: By | None = None,
+        by: WriteCause | None = None,
         parts: Parts = ALL_PARTS,
     ) -> Written:
         """`put_all` of one document; raises the exception that `put_all` returns.
@@ -119,7 +119,7 @@ class Writer:
         self,
         tenant: str,
         puts: Sequence[Put],
-        by: By | None = None,
+        by: WriteCause | None = None,
         turns: PipelineLocks | None = None,
     ) -> list[Outcome]:
         """Store the documents in as few commits as possible; returns the outcomes in order.
@@ -167,7 +167,7 @@ class Writer:
                 words = await self._threads.run(tenant, spelling.vocabulary_words, texts)
             owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
-                tenant, stored, owner=owner, readers=readers, words=words, by=by, parts=parts
+                tenant, stored, owner=owner, readers=readers, words=words, cause=by, parts=parts
             )
             if committed is None:
                 return None
@@ -181,7 +181,7 @@ class Writer:
         tenant: str,
         document_id: str,
         permit: Callable[[Document | None], object],
-        by: By | None = None,
+        by: WriteCause | None = None,
         *,
         forget: bool = False,
     ) -> Written:
@@ -210,7 +210,11 @@ class Writer:
         return await self._retry_one(tenant, document_id, attempt)
 
     async def rewrite_chunks(
-        self, tenant: str, document_id: str, strays: Sequence[int] = (), by: By | None = None
+        self,
+        tenant: str,
+        document_id: str,
+        strays: Sequence[int] = (),
+        by: WriteCause | None = None,
     ) -> None:
         """Rewrite all chunks of the document; does nothing if it is gone.
 
@@ -296,7 +300,7 @@ class Writer:
         self,
         tenant: str,
         puts: Mapping[str, Put],
-        by: By | None,
+        by: WriteCause | None,
         turns: PipelineLocks,
         stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, Outcome]:
@@ -325,7 +329,7 @@ class Writer:
         self,
         tenant: str,
         puts: Mapping[str, Put],
-        by: By | None,
+        by: WriteCause | None,
         stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, Revision | Outcome]:
         """By document, the revision that its put makes, or its outcome."""
@@ -346,7 +350,7 @@ class Writer:
         return revised
 
     async def _confirmed(
-        self, tenant: str, unchanged: Mapping[str, Revision], by: By | None
+        self, tenant: str, unchanged: Mapping[str, Revision], by: WriteCause | None
     ) -> dict[str, Outcome]:
         """Confirm the writes that change nothing; they still count as the latest writes."""
         if not unchanged:
@@ -378,7 +382,9 @@ class Writer:
             writes.append(replace(write, parts=revised.parts, absent=revised.absent))
         return PlannedBatch(plans, writes, embedded)
 
-    async def _commit(self, tenant: str, batch: PlannedBatch, by: By | None) -> dict[str, Outcome]:
+    async def _commit(
+        self, tenant: str, batch: PlannedBatch, by: WriteCause | None
+    ) -> dict[str, Outcome]:
         """Commit the plans in one transaction; the outcomes of those that were written."""
         if not batch.drafts:
             return {}
@@ -388,14 +394,14 @@ class Writer:
             for plan, commit in zip(batch.drafts, commits, strict=True)
             if isinstance(commit, SourceReserved)
         }
-        committed = next((commit for commit in commits if isinstance(commit, Committed)), None)
+        committed = next((commit for commit in commits if isinstance(commit, CommitResult)), None)
         if committed is None:
             return outcomes
         revision = await self._invalidate(tenant, committed)
         for plan, commit, texts_embedded in zip(
             batch.drafts, commits, batch.each_embedded(), strict=True
         ):
-            if not isinstance(commit, Committed):
+            if not isinstance(commit, CommitResult):
                 continue
             added, kept = len(plan.added), len(plan.kept)
             self._count(tenant, plan.document, texts_embedded, added + kept - texts_embedded)
@@ -431,7 +437,7 @@ class Writer:
         embedder = self._embedders[space]
         return await embed_missing(self._documents, embedder, tenant, texts)
 
-    async def _invalidate(self, tenant: str, committed: Committed) -> int:
+    async def _invalidate(self, tenant: str, committed: CommitResult) -> int:
         """Drain the cache and return the tenant's revision; a failed drain is left to readers."""
         await self._invalidation.drain(tenant, Revisions(committed.history, committed.revisions))
         return committed.revisions[tenant]

@@ -11,14 +11,14 @@ from pgvector import HalfVector, SparseVector
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.document_writes import CommitOutcome, Write
-from index.documents.outbox import Committed
+from index.documents.outbox import CommitResult
 from index.errors import SourceReserved
 from index.model.document import Document
 from index.tenants.tenant_store import TenantStore
 from index.text.lexical import DIMENSION
 
 
-async def apply(documents: DocumentStore, tenant: str, write: Write) -> Committed | None:
+async def apply(documents: DocumentStore, tenant: str, write: Write) -> CommitResult | None:
     (committed,) = await documents.apply_all(tenant, [write])
     assert not isinstance(committed, SourceReserved)
     return committed
@@ -93,6 +93,6 @@ async def revision(tenants: TenantStore, tenant: str) -> int:
     return (await tenants.revisions([tenant]))[tenant].revision
 
 
-async def write_again(documents: DocumentStore, stored: StoredDocument) -> Committed | None:
+async def write_again(documents: DocumentStore, stored: StoredDocument) -> CommitResult | None:
     late = a_write(stored.document, version=stored.version, added=["late"])
     return await apply(documents, "acme", late)

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from index.documents.document_store import DocumentStore, StoredDocument
-from index.documents.outbox import Committed
+from index.documents.outbox import CommitResult
 from index.model.document import Document
 from index.tenants.tenant_store import TenantStore
 from tests.index.commits import Rows, a_write, apply, revision, revisions_of, write_again, written
@@ -15,20 +15,20 @@ from tests.index.samples import a_document
 
 pytestmark = pytest.mark.anyio
 
-Change = Callable[[DocumentStore, StoredDocument], Awaitable[Committed | None]]
+Change = Callable[[DocumentStore, StoredDocument], Awaitable[CommitResult | None]]
 
 
-async def share(documents: DocumentStore, stored: StoredDocument) -> Committed | None:
+async def share(documents: DocumentStore, stored: StoredDocument) -> CommitResult | None:
     return await documents.put_access("acme", stored, owner="eve", readers=["public"])
 
 
-async def remove(documents: DocumentStore, stored: StoredDocument) -> Committed | None:
+async def remove(documents: DocumentStore, stored: StoredDocument) -> CommitResult | None:
     return await documents.remove("acme", stored)
 
 
 async def remove_and_write_again(
     documents: DocumentStore, stored: StoredDocument
-) -> Committed | None:
+) -> CommitResult | None:
     await documents.remove("acme", stored)
     return await apply(documents, "acme", a_write(stored.document, added=["a"]))
 

@@ -8,7 +8,7 @@ import asyncpg
 
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import CommitOutcome, Write
-from index.documents.event_versions import By
+from index.documents.event_versions import WriteCause
 from index.model.document import Document
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
@@ -50,7 +50,7 @@ class Overtaken(DocumentStore):
         self._overtake: Callable[[], Awaitable[object]] | None = overtake
 
     async def apply_all(
-        self, tenant: str, writes: Sequence[Write], by: By | None = None
+        self, tenant: str, writes: Sequence[Write], by: WriteCause | None = None
     ) -> list[CommitOutcome]:
         overtake, self._overtake = self._overtake, None
         if overtake is not None:
