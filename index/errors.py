@@ -1,14 +1,14 @@
-"""Everything that the index refuses, or fails with.
+"""The exceptions of the index package.
 
-IndexFailure
+IndexStoreError
 ├── DatabaseUnavailable    PostgreSQL can't answer now
 ├── EmbedderRefused        the model that was asked for can't be used; the message says what to do
 ├── EmbeddingUnavailable   the embedder gave no vectors that can be used
 │   └── BudgetSpent        the tenant has nothing left to pay for them this month
-├── GenerationMismatch     the index was made with another embedder or analyser
-├── GroupHeld              the subject would keep the group by a key of its own
-├── HeardMeanwhile         another event of the document has come first
-├── JobLost                another worker has the job by now, or nobody needs it any more
+├── EventSuperseded        another event of the document was stored first
+├── GroupHeld              a key of the subject names the group itself
+├── IndexVersionMismatch   the index was made with another embedder or analyser
+├── JobLost                another worker has claimed the job, or it was superseded
 ├── MigrationRefused       the schema is not one that this version can bring up to date
 ├── PayloadTooLarge        what a job was to be told is longer than it may be
 ├── PgvectorRefused        the server's pgvector is missing or too old; says what to do

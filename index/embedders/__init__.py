@@ -1,1 +1,1 @@
-"""Texts as vectors: the embedders, and a tenant's move from one to another."""
+"""Embedders, and the migration of a tenant from one to another."""

@@ -1,9 +1,8 @@
-"""Stops asking a service that fails again and again, and asks it again a little later.
+"""A circuit breaker for embedding services: it stops calls after failures and probes later.
 
-Not the breaker of `cache`: that one opens at the first failure and shuts by the clock alone, since
-missing a cache costs little and asking it 20 ms. Here a failure costs the caller seconds and an
-open breaker costs answers their meaning, so several failures open it, and then one call at a time
-finds out whether it can shut.
+It differs from the breaker of `cache`, which opens at the first failure and closes by the clock,
+since a cache miss costs little. Here a failure costs the caller seconds and an open breaker costs
+answers their dense leg, so several failures open it, and single probes close it.
 """
 
 from collections.abc import Callable
@@ -16,8 +15,8 @@ LONGEST_PAUSE_S = 30.0
 class EmbedderBreaker:
     """Closed; open for a pause after FAILURES_MAX failures in a row; then half open: one probe.
 
-    Each admitted call says how it went, with the number that it was admitted with. What a call from
-    before the last opening says is ignored: calls under way together fail together.
+    Each admitted call reports its outcome with the number that `admit` returned. Outcomes of calls
+    from before the last opening are ignored: concurrent calls fail together.
     """
 
     def __init__(self, clock_s: Callable[[], float]) -> None:
@@ -49,7 +48,7 @@ class EmbedderBreaker:
                 self._open()
 
     def abandoned(self, admitted: int) -> None:
-        """The call ended before it could tell anything."""
+        """The call ended without an outcome."""
         if admitted == self._openings:
             self._probing = False
 

@@ -1,4 +1,4 @@
-"""A tenant's move from one embedder's space to another's, seen by every search in one instant."""
+"""A tenant's migration from one embedding space to another, atomic for every search."""
 
 from dataclasses import dataclass
 
@@ -24,13 +24,13 @@ class StoredText:
 
 
 class EmbeddingMigration:
-    """Its database must grant a statement the time to rewrite a tenant's vectors."""
+    """The database's statement timeout must allow rewriting all of a tenant's vectors."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def tenants(self) -> dict[str, int]:
-        """How many documents each has."""
+        """The tenants, with their numbers of documents."""
         rows = await self._database.rows("spaces.tenants")
         return {row["tenant"]: row["documents"] for row in rows}
 
@@ -61,10 +61,10 @@ class EmbeddingMigration:
                 await self._database.rows(statement, shelf=row["shelf"])
 
     async def switch(self, tenant: str, space: str) -> CommitResult | None:
-        """Give all of the tenant's chunks their vectors in the space, or none of them and None.
+        """Switch all of the tenant's chunks to their vectors in the space.
 
-        None if a chunk has none there yet. The tenant's writers wait, its searches don't: those
-        begun before see the old space alone, those begun after the new one.
+        None and no change if a chunk has none there yet. Writers of the tenant wait; a search uses
+        the old space or the new one, depending on when it began.
         """
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)
@@ -82,7 +82,7 @@ class EmbeddingMigration:
 
 
 async def _touch(session: Session, tenant: str) -> CommitResult:
-    """Raise the revisions of whoever may have seen one of the vectors."""
+    """Raise the revisions of the partitions that may have seen one of the vectors."""
     touched = {}
     for partition, public_only in ((tenant, False), (PUBLIC, True)):
         chunk_ids = await session.value("spaces.touched", tenant, public_only)

@@ -1,4 +1,4 @@
-"""What the stored vectors were made with: mixing two makes every comparison meaningless."""
+"""The version of the stored vectors; comparisons across versions are meaningless."""
 
 from dataclasses import dataclass
 
@@ -18,24 +18,25 @@ class IndexVersion:
 
 
 async def check_or_create(database: Database, *embedders: Embedder) -> IndexVersion:
-    """The generation of this index, made with the first of the embedders if it is new.
+    """The version of this index; a new index gets the first embedder's.
 
-    Raises `GenerationMismatch` if the index was made with another analyser, or by none of them.
+    Raises `IndexVersionMismatch` if the index has another analyser, or none of the embedders.
     """
     first = embedders[0]
     await database.rows("generation.claim", first.space, first.dimensions, lexical.ANALYSER)
     row = await database.row("generation.current")
     assert row is not None
-    found = (row["space"], row["dimensions"])
-    asked = [(embedder.space, embedder.dimensions) for embedder in embedders]
+    stored = (row["space"], row["dimensions"])
+    configured = [(embedder.space, embedder.dimensions) for embedder in embedders]
     if row["analyser"] != lexical.ANALYSER:
         raise IndexVersionMismatch(
             f"this index was made with the analyser {row['analyser']}, and this version of Nearhit "
             f"has {lexical.ANALYSER}: ingest into a new database"
         )
-    if found not in asked:
+    if stored not in configured:
         raise IndexVersionMismatch(
-            f"this index was made with {found}, and NEARHIT_EMBEDDER asks for {asked[0]}: set it "
-            "back; to move, name the new one in NEARHIT_EMBEDDER_NEXT and see `nearhit reembed`"
+            f"this index was made with {stored}, and NEARHIT_EMBEDDER asks for {configured[0]}: "
+            "set it back; to move, name the new one in NEARHIT_EMBEDDER_NEXT and see "
+            "`nearhit reembed`"
         )
     return IndexVersion(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")

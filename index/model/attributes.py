@@ -1,13 +1,13 @@
-"""Conditions on a document's metadata: comparisons of one attribute, and what joins them.
+"""Conditions on a document's metadata: comparisons of one attribute, and their junctions.
 
-An attribute that is a list is compared item by item, and one that is not there equals nothing and
-comes before or after nothing. Only values of one kind are compared: text by code points, numbers,
-and true with false. `ne` and `nin` are what `eq` and `in` are not.
+A list attribute is compared item by item; a missing attribute fails every comparison. Only values
+of one kind are compared: text by code points, numbers, and booleans. `ne` and `nin` negate `eq` and
+`in`.
 
-PostgreSQL decides it by a path over JSON. Values are variables of the path. Keys stand in its text,
-where each character that is no ASCII letter or digit is escaped: a path that takes keys from
-variables has to list all keys of a document for each comparison, which took 40 times as long for 60
-comparisons of 60 keys. `meets` decides the same here.
+PostgreSQL evaluates a condition as a path over JSON. Values are variables of the path. Keys are in
+its text, where each character that is no ASCII letter or digit is escaped: with keys in variables
+the path would list all keys of a document for each comparison, which took 40 times as long for 60
+comparisons of 60 keys. `meets` evaluates the same condition in Python.
 
 Pure.
 """
@@ -45,14 +45,14 @@ class Condition:
     parts: tuple["Condition", ...] = ()
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "Condition":
-        """As JSON made of one has it. Raises `KeyError` and `TypeError`."""
-        parts = tuple(cls.from_json(part) for part in told["parts"])
-        return cls(told["type"], told["key"], tuple(told["values"]), parts)
+    def from_json(cls, fields: Mapping[str, Any]) -> "Condition":
+        """The condition from its JSON form. Raises `KeyError` and `TypeError`."""
+        parts = tuple(cls.from_json(part) for part in fields["parts"])
+        return cls(fields["type"], fields["key"], tuple(fields["values"]), parts)
 
 
 def both(one: Condition | None, other: Condition | None) -> Condition | None:
-    """What meets both, if there is anything to meet."""
+    """The conjunction of both conditions; None if both are None."""
     if one is None or other is None:
         return other if one is None else one
     return Condition("and", parts=(one, other))
@@ -79,17 +79,17 @@ def path(condition: Condition) -> tuple[str, dict[str, Any]]:
 def _compares(metadata: Mapping[str, Any], condition: Condition, name: str) -> bool:
     if condition.key not in metadata:
         return False
-    held = metadata[condition.key]
+    attribute = metadata[condition.key]
     compare = _OPERATORS[name][1]
     return any(
         _kind(item) == _kind(value) and compare(item, value)
-        for item in (held if isinstance(held, list | tuple) else (held,))
+        for item in (attribute if isinstance(attribute, list | tuple) else (attribute,))
         for value in condition.values
     )
 
 
 def _kind(value: Any) -> str:
-    """true is no number, as in JSON."""
+    """The kind of a JSON value; a boolean is no number."""
     if isinstance(value, bool):
         return "boolean"
     return "number" if isinstance(value, int | float) else type(value).__name__
@@ -101,10 +101,10 @@ def _path(condition: Condition, variables: dict[str, Any]) -> str:
         return f"({joint.join(_parts(condition, variables))})"
     values = f"v{len(variables)}"
     variables[values] = list(condition.values)
-    compared = _OPERATORS[NEGATED.get(condition.type, condition.type)][0]
+    sql_operator = _OPERATORS[NEGATED.get(condition.type, condition.type)][0]
     # Lax: lists are compared item by item, on both sides.
-    found = f'exists($."{_escaped(condition.key)}" ? (@ {compared} ${values}))'
-    return f"!({found})" if condition.type in NEGATED else found
+    comparison = f'exists($."{_escaped(condition.key)}" ? (@ {sql_operator} ${values}))'
+    return f"!({comparison})" if condition.type in NEGATED else comparison
 
 
 def _escaped(key: str) -> str:

@@ -1,6 +1,6 @@
-"""On whose behalf something is changed: the audit log asks here, deep in a transaction.
+"""The actor of changes, which the audit log reads deep in a transaction.
 
-A request's task, a job and a command each say it once; what says nothing is the system's own.
+A request's task, a job and a command each set it once; without it the actor is the system.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class ActingPrincipal(Protocol):
-    """A principal is one. subject: None for the operator and the system, whom key_id names."""
+    """An actor, such as a principal. subject: None for the operator and the system."""
 
     @property
     def subject(self) -> str | None: ...
@@ -27,7 +27,7 @@ class AuditActor:
     key_id: str | None
 
 
-# No key is called so: those begin with key_ or tok_.
+# No key has such an id: those begin with key_ or tok_.
 OPERATOR = AuditActor(None, "operator")
 SYSTEM = AuditActor(None, "system")
 
@@ -35,13 +35,13 @@ _actor: ContextVar[ActingPrincipal] = ContextVar("actor", default=SYSTEM)
 
 
 def act_as(who: ActingPrincipal) -> None:
-    """From here to the end of the task, and in those that it begins."""
+    """Set the actor for the rest of this task and for the tasks that it starts."""
     _actor.set(who)
 
 
 @contextmanager
 def acting_as(who: ActingPrincipal) -> Iterator[None]:
-    """What is changed within is changed by them."""
+    """Set the actor for the changes within the block."""
     token = _actor.set(who)
     try:
         yield

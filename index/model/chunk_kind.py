@@ -6,5 +6,5 @@ Kind: TypeAlias = Literal["text", "summary"]
 
 
 def kind_of(chunk_id: int) -> Kind:
-    """Summaries are numbered downwards from zero, what the scan reads first of a row."""
+    """Summaries have negative ids, because a scan reads the id of a row first."""
     return "summary" if chunk_id < 0 else "text"

@@ -1,4 +1,4 @@
-"""The name of a cut: how a document's text is parted into chunks, as the document keeps it.
+"""The name of a chunking method, which a document stores: how its text is split into chunks.
 
 structure             where its headings, paragraphs and sentences allow
 characters:1000/200   of at most 1,000 characters, of which 200 are the end of the one before
@@ -7,7 +7,7 @@ messages:10           of 10 messages of a conversation
 whole                 one chunk
 model                 as a language model finds best
 
-A size alone has no overlap; a kind alone has the sizes above. `ingest.chunkers` does the cutting.
+A size alone has no overlap; a kind alone has the sizes above. `ingest.chunkers` splits the texts.
 """
 
 import re
@@ -53,7 +53,7 @@ class ChunkingConfig:
 
 
 def parse(name: str) -> ChunkingConfig:
-    """The cut of this name. Raises `ValueError`, which says what names there are."""
+    """The configuration of this name. Raises `ValueError`, whose message lists the names."""
     match = _NAME.fullmatch(name)
     if match is None or match[1] not in SIZES:
         raise ValueError(

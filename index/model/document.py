@@ -1,6 +1,6 @@
 """A document: one thing of a source, with the limits of each field on the field's type.
 
-HTTP bodies and front matter are made of the same types, so both are judged alike.
+HTTP bodies and front matter use the same types, so both are validated alike.
 """
 
 import math
@@ -22,7 +22,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from index.model import chunking_config
 
-# Starting values, not measured, where no source stands beside them.
+# Starting values, not measured, unless a source is given.
 DOCUMENT_ID_CHARACTERS_MAX = 512  # of 4 bytes: within the 2,704 that a Postgres index row holds
 SOURCE_CHARACTERS_MAX = 128
 TITLE_CHARACTERS_MAX = 300
@@ -45,7 +45,7 @@ MARKS_MAX = 30  # on one letter; UAX 15, section 13
 _LONG_RUN = re.compile(rf"[^\w\x00-\x7f]{{{MARKS_MAX + 1},}}")  # marks are no word characters
 LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]*")
 ID = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
-EXPLAIN_PATH = "/access/explain"  # after a document's path, a call of its own
+EXPLAIN_PATH = "/access/explain"  # after a document's path: another route
 READER = re.compile(rf"(user|group):{ID.pattern}|tenant|public")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")  # RFC 5646, without its rarer forms
 
@@ -87,7 +87,7 @@ def _stream_safe(run: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A text that a pattern matches as a whole; the description of the API has the pattern too."""
+    """Validates that a pattern matches a whole text; the API description shows the pattern."""
 
     pattern: re.Pattern[str]
     message: LiteralString
@@ -111,7 +111,7 @@ class _Form:
 
 
 def _addressable(document_id: str) -> str:
-    """Refuse what a path below /v1/documents/ can't name."""
+    """Refuse ids that a path below /v1/documents/ can't address."""
     if document_id.endswith(EXPLAIN_PATH):
         raise PydanticCustomError("path", "must not end in /access/explain, which names a call")
     return document_id
@@ -211,10 +211,10 @@ class Document:
     document_id: unique within the tenant.
     text: Markdown, normalised, without front matter.
     language: a tag of RFC 5646.
-    owner: the subject that always reads it; None if nobody owns it.
-    cut: how its text is cut into chunks; see `index.model.chunking_config`.
-    summaries: who makes those of it and of its long sections: nobody, its own sentences, or a
-               language model.
+    owner: the subject that may always read it; None if it has no owner.
+    cut: how its text is split into chunks; see `index.model.chunking_config`.
+    summaries: how the document and its long sections are summarized: not at all, by extracted
+               sentences, or by a language model.
     """
 
     document_id: NewDocumentId

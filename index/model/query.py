@@ -1,4 +1,4 @@
-"""One question in its canonical form: two requests that must get the same answer are equal here."""
+"""A query in canonical form: two requests that must get the same answer have equal queries."""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping
@@ -16,17 +16,17 @@ _Names: TypeAlias = tuple[str, ...] | None
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 
 
-_NOTHING = object()  # holds both of two values that nothing holds both of
-_DOUBLES = 2  # of the best chunks, that are one text or overlap: more cost a second look
+_NOTHING = object()  # stands for a conjunction that no value meets
+_DOUBLES = 2  # best chunks that duplicate or overlap others; more cost a second search
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a document must be, beside readable, and its chunk; None means that anything will do.
+    """Conditions on a document and its chunk, beside readability; None admits everything.
 
-    The collections are sorted and without doubles. `updated_after` is inclusive, `updated_before`
-    exclusive. A document meets `metadata` if it holds all of it (PostgreSQL's `@>`); `attributes`
-    are conditions on the same.
+    The collections are sorted and without duplicates. `updated_after` is inclusive,
+    `updated_before` exclusive. A document meets `metadata` if it contains all of it (PostgreSQL's
+    `@>`); `attributes` are conditions on the document's metadata.
     """
 
     sources: tuple[str, ...] | None = None
@@ -51,7 +51,7 @@ class Filter:
         updated_at: datetime,
         kind: Kind,
     ) -> bool:
-        """Whether a chunk of this kind, of such a document, is wanted; as `sql/search.sql` says."""
+        """Whether the filter admits such a document's chunk of this kind; as `sql/search.sql`."""
         return (
             kind in self.kinds
             and (self.sources is None or source in self.sources)
@@ -66,7 +66,7 @@ class Filter:
         )
 
     def narrowed(self, limits: "Filter") -> "Filter":
-        """What meets both; limits: without `tags_any`, of which two can't be one."""
+        """The conjunction of both filters; limits: without `tags_any`, which can't be merged."""
         assert limits.tags_any is None, "a token has none"
         if limits == _ANYTHING:
             return self
@@ -91,13 +91,12 @@ _ANYTHING = Filter()
 
 @dataclass(frozen=True, slots=True)
 class Postprocessing:
-    """What is made of the hits once they are found, by whoever writes the answer down.
+    """The processing of hits after the search.
 
-    top_k: how many of them are shown, in the end.
-    ranker: who puts them in another order: `formula`, or a service or a model with its name; None
-        if they stay as they were found.
-    token_budget: of the text that is made of them; None for no text.
-    compressor: who shortens them for it: `extract`, or a model with its name; None if nobody does.
+    top_k: the number of hits in the answer.
+    ranker: what reorders them: `formula`, or a named service or model; None to keep the order.
+    token_budget: of the context text built from them; None for no text.
+    compressor: what shortens them for it: `extract`, or a named model; None for no shortening.
     """
 
     top_k: int
@@ -108,18 +107,17 @@ class Postprocessing:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question and all that decides its answer, beside the scope and the revision.
+    """A query with everything that determines its answer, beside the scope and the revision.
 
     alpha: the dense score's share, 0 to 1 in thousandths, if the fusion isn't `rrf`; None for the
         embedder's own.
-    candidates: how many each leg contributes, if the fusion goes by legs.
-    language: what the words are analysed in; None for every language that the scope holds.
+    candidates: the size of each leg, if the fusion uses legs.
+    language: in which the words are analysed; None for every language of the scope.
     document_hits_max: of one document; None for no limit.
-    expand: whether a hit's text takes in the chunk before and the one after.
-    summaries: whether a hit brings those of its document and of the section that it stands in.
-    metadata: whether a hit brings its document's.
-    postprocessing: None if the hits are the answer; else `top_k` hits are found for it to choose
-        from.
+    expand: whether a hit's text includes the chunks before and after it.
+    summaries: whether a hit includes the summaries of its document and of its section.
+    metadata: whether a hit includes its document's metadata.
+    postprocessing: selects from `top_k` hits; None if the hits are the answer.
     """
 
     text: str
@@ -139,17 +137,17 @@ class Query:
 
     @property
     def by_legs(self) -> bool:
-        """Whether the answer shows anything that only the legs' candidates tell."""
+        """Whether the answer depends on the legs' candidates."""
         return self.fusion != "absolute" or self.explain
 
     @property
     def depth(self) -> int:
-        """How many of the best ranked chunks may be looked at to find hits among them."""
+        """The most ranked chunks that may be examined for hits."""
         return 2 * self.candidates
 
     @property
     def likely_depth(self) -> int:
-        """How many of them are enough for most answers."""
+        """The number of ranked chunks that suffices for most answers."""
         if self.fusion != "absolute":
             return self.depth
         doubles = _DOUBLES if self.document_hits_max is None else 3 * self.top_k
@@ -157,7 +155,7 @@ class Query:
 
     @property
     def digest(self) -> bytes:
-        """16 bytes that equal queries share, and different ones don't."""
+        """16 bytes, equal for equal queries and different for different ones."""
         form = orjson.dumps(self, option=orjson.OPT_SORT_KEYS)
         return hashlib.blake2b(form, digest_size=16).digest()
 
@@ -177,12 +175,12 @@ def _joined(one: _Names, other: _Names) -> _Names:
 def _outermost(
     pick: Callable[..., datetime], one: datetime | None, other: datetime | None
 ) -> datetime | None:
-    given = [each for each in (one, other) if each is not None]
-    return pick(given) if given else None
+    bounds = [bound for bound in (one, other) if bound is not None]
+    return pick(bounds) if bounds else None
 
 
 def _both(one: Any, other: Any) -> Any:
-    """What holds both, by `_holds`, just if it holds this; `_NOTHING` if nothing does."""
+    """A value that is contained, by `_holds`, exactly where both are; `_NOTHING` if impossible."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         parts = {**one, **other}
         parts |= {key: _both(one[key], other[key]) for key in one.keys() & other.keys()}
@@ -192,14 +190,15 @@ def _both(one: Any, other: Any) -> Any:
     return one if _holds(one, other) and _holds(other, one) else _NOTHING
 
 
-def _holds(held: Any, wanted: Any) -> bool:
-    """PostgreSQL's `@>`: objects and lists hold parts of themselves, a list in any order."""
+def _holds(value: Any, wanted: Any) -> bool:
+    """PostgreSQL's `@>`: whether a value contains another; the order of lists is ignored."""
     if isinstance(wanted, Mapping):
-        return isinstance(held, Mapping) and all(
-            key in held and _holds(held[key], value) for key, value in wanted.items()
+        return isinstance(value, Mapping) and all(
+            key in value and _holds(value[key], wanted_value)
+            for key, wanted_value in wanted.items()
         )
     if isinstance(wanted, list | tuple):
-        return isinstance(held, list | tuple) and all(
-            any(_holds(one, value) for one in held) for value in wanted
+        return isinstance(value, list | tuple) and all(
+            any(_holds(one, wanted_value) for one in value) for wanted_value in wanted
         )
-    return isinstance(held, bool) == isinstance(wanted, bool) and bool(held == wanted)
+    return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)

@@ -1,4 +1,4 @@
-"""What one request may see, as a value: decided before anything is searched, part of every key."""
+"""The scope of a request, as a value: resolved before any search, and part of every cache key."""
 
 import hashlib
 from collections.abc import Collection
@@ -13,10 +13,10 @@ PUBLIC = "public"  # the partition, and the reader token, of what every tenant m
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The tenant and the tokens that admit a document; make one with `resolve`.
+    """The tenant and the tokens that admit a document; built by `resolve`.
 
     grants: sorted tokens, any of which admits a document of the tenant.
-    shared: sorted tokens that admit a document only if somebody else owns it.
+    shared: sorted tokens that admit a document only if the subject does not own it.
     owner:  the subject's token as an owner.
     public: whether public documents of other tenants are admitted too.
     """
@@ -33,7 +33,7 @@ class Scope:
         return (self.tenant, PUBLIC) if self.public else (self.tenant,)
 
     def admits(self, owner: str | None, readers: Collection[str]) -> bool:
-        """Whether a document of the tenant is in this scope; `sql/search.sql` asks the same."""
+        """Whether a document of the tenant is in this scope; as `sql/search.sql`."""
         owned = owner is not None and f"owner:{owner}" == self.owner
         return (
             (owned and self.owner in self.grants)
@@ -43,7 +43,7 @@ class Scope:
 
     @property
     def fingerprint(self) -> bytes:
-        """Equal for two scopes just if they admit the same documents by the same tokens."""
+        """Equal for two scopes exactly if they admit the same documents by the same tokens."""
         shared = (*self.shared, self.owner) if self.shared else ()
         parts = ((self.tenant,), self.grants, shared, (str(self.public),))
         text = "\x1e".join("\x1f".join(part) for part in parts)
@@ -55,8 +55,8 @@ def resolve(
 ) -> Scope:
     """The union of the named scopes for one subject.
 
-    Whoever asks for `private` too sees its own documents anyway, so that what is shared needs no
-    exception then: the common request is one test of two arrays.
+    With `private` a subject sees its own documents anyway, so `shared` needs no exception then: the
+    common request is one comparison of two arrays.
     """
     owner = f"owner:{subject}"
     sharing = {f"user:{subject}", *(f"group:{group}" for group in groups)}
@@ -74,5 +74,5 @@ def resolve(
 
 
 def everything(tenant: str, subject: str, groups: Collection[str]) -> Scope:
-    """All that a subject may read."""
+    """The scope of everything that a subject may read."""
     return resolve(tenant, subject, groups, SCOPE_NAMES)

@@ -1,8 +1,8 @@
-"""The order of writes: for each part of a document, the write that was acknowledged last counts.
+"""The order of writes: for each part of a document, the last acknowledged write wins.
 
-A write at once is acknowledged when it commits. A queued write, or a reading of a source, was
-acknowledged earlier, when it was asked for: it has that moment's sequence number, and leaves alone
-what a write with a higher number has set since. See docs/decisions/0032.
+A direct write is acknowledged when it commits. A queued write, or a reading of a source, was
+acknowledged earlier, when it was requested: it has that moment's sequence number, and does not
+overwrite what a write with a higher number has set. See docs/decisions/0032.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,10 +33,10 @@ UNKNOWN = PartSequences()
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """What is known of a document that does not exist.
+    """The record of a document that does not exist.
 
-    removed: sequence number of its last removal, 0 if none is known.
-    access: that of the last event that said who may read it, with the owner and readers it said.
+    removed: sequence number of its last removal; 0 if none is known.
+    access: version of the last event that set its access; owner, readers: as that event set them.
     """
 
     removed: int = 0
@@ -49,7 +49,7 @@ NEVER_SEEN = Absent()
 
 
 def remaining(parts: Parts, last: PartSequences, sequence: int | None) -> Parts:
-    """The parts of a write that no later write has set; sequence: None for a write of now."""
+    """The parts of a write that no later write has set; sequence: None for a current write."""
     if sequence is None:
         return parts
     return frozenset(part for part in parts if getattr(last, part) <= sequence)

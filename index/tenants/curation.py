@@ -1,4 +1,4 @@
-"""Questions that could not be answered well, until somebody has settled them."""
+"""Questions with answers of low confidence, until a curator resolves or dismisses them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from index.audit import audit_log
 from index.postgres.database import Database
 
 State: TypeAlias = Literal["open", "resolved", "dismissed"]
-COUNT_MAX = 2**62  # greater than any
+COUNT_MAX = 2**62  # greater than any real count
 
 
 @dataclass(frozen=True, slots=True)
 class LowConfidenceItem:
-    """A question that was asked so often, and the best hits of the last time."""
+    """A question, how often it was asked, and the best hits of the last time."""
 
     tenant: str
     item_id: str
@@ -32,7 +32,7 @@ class LowConfidenceItem:
 
 @dataclass(frozen=True, slots=True)
 class CurationRecord:
-    """document_id: of the document that has resolved it."""
+    """A stored item. document_id: of the document that resolved it."""
 
     item_id: str
     question: str
@@ -48,25 +48,25 @@ class LowConfidenceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, doubts: Sequence[LowConfidenceItem], *, items_max: int) -> None:
-        """Doubts of different questions; tenants that are gone get none. items_max: of a tenant."""
+    async def add(self, items: Sequence[LowConfidenceItem], *, items_max: int) -> None:
+        """Add items of different questions; skips deleted tenants. items_max: of a tenant."""
         async with self._database.transaction() as session:
             await session.rows(
                 "curation.add",
-                [doubt.tenant for doubt in doubts],
-                [doubt.digest for doubt in doubts],
-                [doubt.item_id for doubt in doubts],
-                [doubt.question for doubt in doubts],
-                [orjson.dumps(doubt.hits).decode() for doubt in doubts],
-                [doubt.count for doubt in doubts],
+                [item.tenant for item in items],
+                [item.digest for item in items],
+                [item.item_id for item in items],
+                [item.question for item in items],
+                [orjson.dumps(item.hits).decode() for item in items],
+                [item.count for item in items],
             )
-            tenants = sorted({doubt.tenant for doubt in doubts})
+            tenants = sorted({item.tenant for item in items})
             await session.rows("curation.prune", tenants, items_max)
 
     async def page(
         self, tenant: str, state: State, *, after: tuple[int, str] | None, limit: int
     ) -> list[CurationRecord]:
-        """Those asked most often first; after: count and identifier of the last one before."""
+        """A page of items, most often asked first; after: count and id of the last one before."""
         count, item_id = after or (COUNT_MAX, "")
         rows = await self._database.rows("curation.page", tenant, state, count, item_id, limit)
         return [CurationRecord(**row) for row in rows]
@@ -78,7 +78,7 @@ class LowConfidenceStore:
     async def resolve(
         self, tenant: str, item_id: str, state: State, document_id: str | None = None
     ) -> CurationRecord | None:
-        """None if it is not open, or not there."""
+        """Set the state of an open item; None if there is no such open item."""
         async with self._database.transaction() as session:
             row = await session.row("curation.settle", tenant, item_id, state, document_id)
             if row is None:

@@ -1,4 +1,4 @@
-"""Principals: who holds a key, a token or another issuer's web token, and what it lets them do."""
+"""Principals: the holders of keys, tokens and other issuers' web tokens, and their rights."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ _FILTER = TypeAdapter(Filter)
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What another issuer's web token says of whoever brings it.
+    """The claims of another issuer's web token about its bearer.
 
     issuer_key: thumbprint of the issuer's key that verified it.
     """
@@ -32,15 +32,15 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who came, in which groups, as of which access revision of the tenant.
+    """An authenticated caller with its groups, as of an access revision of the tenant.
 
-    history: of the database, which the access revision is of.
-    digest: of what came.
-    key_id: of the key or token; None for a web token, whose `claims` are then there.
+    history: of the database, to which the access revision belongs.
+    digest: of the credential.
+    key_id: of the key or token; None for a web token, which has `claims`.
     expires_at: the earliest of the key or token and all that it was made with.
     issuer_key: thumbprint of the key that verified the web token at the start of the chain; None if
-                a key of ours is there.
-    scopes, filter: what its requests may name, and what documents must be, for it to see them.
+                the chain starts with a key of this service.
+    scopes, filter: the scopes that its requests may name, and the documents that it may see.
     """
 
     digest: bytes
@@ -61,9 +61,10 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key or token; what a token is made with, which gives it its groups, must still work.
+    """A key or token to create.
 
-    issuer_key: as a `Principal` has it.
+    made_with: the key or token that a token is made with; it must be live, and gives its groups.
+    issuer_key: as in `Principal`.
     """
 
     key_id: str
@@ -102,7 +103,7 @@ class PrincipalStore:
         self._database = database
 
     async def create(self, tenant: str, key: NewKey) -> bool:
-        """False if there is no such tenant, or what a token is made with works no more."""
+        """False if there is no such tenant, or the token's parent is no longer live."""
         async with self._database.transaction() as session:
             groups, groups_only = key.groups, key.groups_only
             lineage: list[str] = []
@@ -115,7 +116,7 @@ class PrincipalStore:
                     return False
                 groups = parent["groups"]
                 groups_only = parent["groups_only"] if groups_only is None else groups_only
-            made = await session.row(
+            row = await session.row(
                 "principals.create",
                 tenant,
                 key.key_id,
@@ -132,7 +133,7 @@ class PrincipalStore:
                 None if key.filter is None else asdict(key.filter),
                 key.issuer_key,
             )
-            if made is not None:
+            if row is not None:
                 await audit_log.append(
                     session,
                     tenant,
@@ -145,17 +146,17 @@ class PrincipalStore:
                     expires_at=key.expires_at,
                     made_with=key.made_with,
                 )
-            return made is not None
+            return row is not None
 
     async def page(self, tenant: str, *, after: str, limit: int) -> list[ShownKey]:
-        """Keys in the order of their identifiers, revoked ones too; no tokens."""
+        """Keys by id, revoked ones included; no tokens."""
         rows = await self._database.rows("principals.page", tenant, after, limit)
-        return [_shown(row) for row in rows]
+        return [_to_shown_key(row) for row in rows]
 
     async def rotate(
         self, tenant: str | None, key_id: str, new_id: str, digest: bytes, until: datetime
     ) -> bool:
-        """Put a new key in the place of one, which works until then; False if none works."""
+        """Replace a key by a new one; the old one works until `until`. False if it is not live."""
         async with self._database.transaction() as session:
             row = await session.row("principals.rotate", tenant, key_id, new_id, digest, until)
             if row is not None:
@@ -165,7 +166,10 @@ class PrincipalStore:
             return row is not None
 
     async def revoke(self, tenant: str | None, key_id: str) -> bool:
-        """With all tokens made with it. False if no such key is live; any tenant's if None."""
+        """Revoke a key and all tokens made with it. False if it is not live.
+
+        tenant: None for any tenant.
+        """
         async with self._database.transaction() as session:
             row = await session.row("principals.lock_live", tenant, key_id)
             if row is not None:
@@ -174,7 +178,10 @@ class PrincipalStore:
             return row is not None
 
     async def revoke_token(self, principal: Principal, token_id: str) -> bool:
-        """One of its subject; for a token, itself or one made with it. False if there is none."""
+        """Revoke a token of the principal's subject; False if there is none.
+
+        A token may revoke only itself and tokens made with it.
+        """
         async with self._database.transaction() as session:
             row = await session.row(
                 "principals.lock_token",
@@ -188,45 +195,46 @@ class PrincipalStore:
                 await audit_log.append(session, principal.tenant, "token.revoke", token_id)
             return row is not None
 
-    async def touch(self, used: Mapping[bytes, datetime]) -> None:
-        """Remember when each digest was last used; those of nobody's key are left alone."""
-        await self._database.rows("principals.touch", list(used), list(used.values()))
+    async def touch(self, used_at_by_digest: Mapping[bytes, datetime]) -> None:
+        """Record when each digest was last used; unknown digests are ignored."""
+        await self._database.rows(
+            "principals.touch", list(used_at_by_digest), list(used_at_by_digest.values())
+        )
 
     async def forget_tokens(self, before: datetime) -> None:
-        """Drop the tokens that have not worked since then."""
+        """Delete the tokens that stopped working before then."""
         await self._database.rows("principals.forget_tokens", before)
 
     async def holder_at(self, digest: bytes) -> tuple[Principal, dict[str, int]] | None:
-        """Whoever holds the live key or token with this SHA-256, expired or not.
+        """The holder of the live key or token with this SHA-256, expired or not.
 
-        A token is live only while all that it was made with is.
-
-        With the revisions of its tenant and of what is public at that instant.
+        A token is live only while everything that it was made with is live.
+        Also returns the revisions of its tenant and of the public partition at that instant.
         """
         row = await self._database.row("principals.holder", digest)
-        return None if row is None else (_principal(row), _revisions(row, row["tenant"]))
+        return None if row is None else (_to_principal(row), _revisions(row, row["tenant"]))
 
     async def holder_now(self, tenant: str, key_id: str) -> Principal | None:
-        """Whoever holds the live key or token of this identifier, expired or not."""
+        """The holder of the live key or token with this id, expired or not."""
         row = await self._database.row("principals.holder_now", tenant, key_id)
-        return None if row is None else _principal(row)
+        return None if row is None else _to_principal(row)
 
     async def of_subject(
         self, tenant: str, subject: str, *, limit: int
     ) -> list[tuple[Principal, str]]:
-        """The subject's keys and tokens that work, each with its name, the newest first."""
+        """The subject's working keys and tokens, each with its name, newest first."""
         rows = await self._database.rows("principals.of_subject", tenant, subject, limit)
-        return [(_principal(row), row["name"]) for row in rows]
+        return [(_to_principal(row), row["name"]) for row in rows]
 
     async def groups(self, tenant: str, subject: str) -> tuple[str, ...]:
-        """Those that the subject is a member of."""
+        """The groups of which the subject is a member."""
         rows = await self._database.rows("principals.groups", tenant, subject)
         return tuple(row["group_id"] for row in rows)
 
     async def bearer_at(
         self, digest: bytes, claims: Claims
     ) -> tuple[Principal, dict[str, int]] | None:
-        """Whoever the claims are of, with its memberships; None if there is no such tenant."""
+        """The bearer of the claims, with its memberships; None if there is no such tenant."""
         row = await self._database.row(
             "principals.bearer", claims.tenant, claims.subject, list(claims.groups)
         )
@@ -248,8 +256,8 @@ class PrincipalStore:
         return principal, _revisions(row, claims.tenant)
 
 
-def _principal(row: Row) -> Principal:
-    limits = row["filter"]
+def _to_principal(row: Row) -> Principal:
+    document_filter = row["filter"]
     return Principal(
         digest=row["digest"],
         key_id=row["key_id"],
@@ -261,7 +269,7 @@ def _principal(row: Row) -> Principal:
         history=row["history"],
         access_revision=row["access_revision"],
         scopes=tuple(row["scopes"]),
-        filter=NO_FILTER if limits is None else _FILTER.validate_python(limits),
+        filter=NO_FILTER if document_filter is None else _FILTER.validate_python(document_filter),
         is_token=row["is_token"],
         issuer_key=row["issuer_key"],
     )
@@ -271,7 +279,7 @@ def _revisions(row: Row, tenant: str) -> dict[str, int]:
     return {tenant: row["revision"], PUBLIC: row["public_revision"]}
 
 
-def _shown(row: Row) -> ShownKey:
+def _to_shown_key(row: Row) -> ShownKey:
     return ShownKey(
         key_id=row["key_id"],
         name=row["name"],

@@ -1,4 +1,4 @@
-"""What tenants say of gates: which messages are questions for their documents."""
+"""Tenants' query gates: which messages are questions for their documents."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,12 +15,12 @@ class QueryGateStore:
         self._database = database
 
     async def read(self, tenant: str, name: str) -> Mapping[str, Any] | None:
-        """None if the tenant has none of that name."""
+        """The tenant's gate; None if it has none of that name."""
         row = await self._database.row("gates.read", tenant, name)
         return None if row is None else row["words"]
 
     async def put(self, tenant: str, name: str, words: Mapping[str, Any] | None) -> bool:
-        """None takes the tenant's own away. False if it has GATES_MAX others."""
+        """Store the tenant's gate; None removes it. False if it has GATES_MAX others."""
         async with self._database.transaction() as session:
             others = await session.value("gates.count", tenant, name)
             if others is None:

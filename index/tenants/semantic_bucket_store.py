@@ -1,4 +1,4 @@
-"""What is known of the answers to similar questions, by tenant, generation and band."""
+"""Statistics of answers to similar questions, by tenant, generation and similarity band."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from index.postgres.database import Database
 
 @dataclass(frozen=True, slots=True)
 class BandCounts:
-    """Of one band, or to be added to it; see `cache.semantic.similarity_buckets.Counts`."""
+    """Counts of one band, or increments; see `cache.semantic.similarity_buckets.Counts`."""
 
     seen: int = 0
     served: int = 0
@@ -19,14 +19,14 @@ class BandCounts:
 
 @dataclass(frozen=True, slots=True)
 class BucketSettings:
-    """error_max: what the tenant has set, if it has. bands: those of which anything is known."""
+    """error_max: the tenant's own limit, if it has one. bands: those with any counts."""
 
     error_max: float | None
     bands: Mapping[int, BandCounts]
 
 
 class SemanticBucketStore:
-    """generation: names all that the counts hold for; other generations' are never read."""
+    """generation: what the counts are valid for; those of other generations are never read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -39,7 +39,7 @@ class SemanticBucketStore:
         *,
         verified_max: int,
     ) -> None:
-        """In one statement; where so many are verified, those and the wrong ones halve."""
+        """Add counts in one statement; above `verified_max` it halves verified and wrong."""
         columns: Sequence[Sequence[int]] = [
             list(added),
             [counts.seen for counts in added.values()],
@@ -50,7 +50,7 @@ class SemanticBucketStore:
         await self._database.rows("bands.add", tenant, generation, *columns, verified_max)
 
     async def read(self, tenant: str, generation: str) -> BucketSettings | None:
-        """None if there is no such tenant."""
+        """The tenant's settings and counts; None if there is no such tenant."""
         rows = await self._database.rows("bands.read", tenant, generation)
         if not rows:
             return None
@@ -64,7 +64,7 @@ class SemanticBucketStore:
         )
 
     async def set_error_max(self, tenant: str, error_max: float | None) -> bool:
-        """False if there is no such tenant; None takes the tenant's own limit away."""
+        """Set the tenant's limit; None removes it. False if there is no such tenant."""
         async with self._database.transaction() as session:
             put = await session.row("bands.set_error_max", tenant, error_max)
             if put is not None:

@@ -1,9 +1,9 @@
-"""Deleting a tenant: it lets nobody in from the first moment on, and goes piece by piece.
+"""Deletion of a tenant: it is closed to all callers at once, and removed in batches.
 
-Each piece is one transaction together with what is told of it, so that whoever goes on after a
-worker was killed misses nothing and counts nothing twice. Searches of other tenants leave out what
-the tenant has made public from the moment at which it is closed: the statements ask whether it is,
-and a change of the public partition tells the caches.
+Each batch is one transaction with its progress record, so that a worker that continues after a
+crash misses nothing and counts nothing twice. Searches of other tenants leave out its public
+documents as soon as it is closed: the statements check this, and a change of the public partition
+invalidates caches.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ Told = dict[str, int]  # how many of each kind are gone
 
 @dataclass(frozen=True, slots=True)
 class ClosedTenant:
-    """job_id: of the job that deletes it. was_public: whether others could read some of it."""
+    """job_id: of the job that deletes it. was_public: whether other tenants could read parts."""
 
     job_id: str
     was_public: bool
@@ -53,8 +53,8 @@ class TenantDeletion:
     async def close(self, tenant: str) -> ClosedTenant | None:
         """Close the tenant, and queue the job that deletes it; None if there is no such tenant.
 
-        Keys, jobs and schedules go at once, and what it has made public is public no more. Rows
-        are locked in the order in which others do so.
+        Keys, jobs and schedules are removed at once, and public documents stop being public. Rows
+        are locked in the same order as elsewhere.
         """
         async with self._database.transaction() as session:
             dropped = {
@@ -72,23 +72,23 @@ class TenantDeletion:
             return ClosedTenant(job_id, was_public)
 
     async def progress(self, job_id: str) -> Told:
-        """How many of each kind earlier attempts have told of."""
+        """By kind, the number of rows that earlier attempts have removed."""
         row = await self._database.row("jobs.show", PUBLIC, job_id)
         return {} if row is None else dict(row["progress"] or {})
 
     async def exists(self, tenant: str) -> bool:
-        """Whether it is still to be removed; another one of its name is none of ours."""
+        """Whether the closed tenant still exists; a new tenant of the same name does not count."""
         return await self._database.row("leaving.is_there", tenant) is not None
 
     async def wait_for_writers(self, tenant: str) -> None:
-        """Until all who began before the tenant was closed have ended; no other one begins."""
+        """Wait until all writers that began before the closing have ended; no new one begins."""
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)
 
     async def remove_documents(self, tenant: str, run: JobLease, told: Told) -> bool:
-        """Remove a piece of the tenant's documents, with all that hangs on them; False at the end.
+        """Remove a batch of the tenant's documents and their rows; False if none are left.
 
-        told: is counted up, here and below. Raises `JobLost`, here and below.
+        told: progress counts, increased here and below. Raises `JobLost`, here and below.
         """
         async with self._entered(tenant) as session:
             rows = await session.rows("leaving.documents", tenant, _DOCUMENTS_MAX)
@@ -102,14 +102,14 @@ class TenantDeletion:
         return True
 
     async def remove_rows(self, tenant: str, kind: str, run: JobLease, told: Told) -> bool:
-        """Remove a piece of its `embeddings`, `words`, or what was `heard`; False at the end."""
+        """Remove a batch of `embeddings`, `words` or `heard` rows; False if none are left."""
         async with self._database.transaction() as session:
             gone = await session.value(f"leaving.{kind}", tenant, _ROWS_MAX)
             await _tell(session, run, told, {kind: gone})
         return bool(gone)
 
     async def drop_shelf(self, tenant: str) -> None:
-        """Drop the table of its own, if it has one; nothing is in it any more."""
+        """Drop the tenant's own shelf, if it has one; it is empty by now."""
         async with self._database.session() as session:
             row = await session.row("leaving.shelf", tenant)
             if row is None or not row["is_there"]:
@@ -123,7 +123,7 @@ class TenantDeletion:
                 await session.rows("leaving.drop", shelf=shelf)
 
     async def end(self, tenant: str, run: JobLease, told: Told) -> None:
-        """Remove the tenant itself, with what is left of it."""
+        """Remove the tenant itself and its remaining rows."""
         async with self._database.transaction() as session:
             await session.rows("leaving.remember", tenant)
             await session.rows("leaving.end", tenant)
@@ -131,7 +131,7 @@ class TenantDeletion:
 
     @asynccontextmanager
     async def _entered(self, tenant: str) -> AsyncIterator[Session]:
-        """A transaction in which nobody moves the tenant's chunks."""
+        """A transaction during which the tenant's chunks are not moved."""
         for _ in range(_PAUSES_MAX):
             async with self._database.transaction() as session:
                 if await session.value("documents.enter", tenant):
@@ -142,10 +142,10 @@ class TenantDeletion:
 
 
 async def _withdraw_public(session: Session, tenant: str) -> bool:
-    """Tell the caches that other tenants see nothing of it any more; False if they never did.
+    """Invalidate other tenants' caches of its public documents; False if there were none.
 
-    After the tenant was marked, which locks its row: a writer that commits later writes what no
-    search of another tenant shows.
+    The caller has marked the tenant, which locks its row: what a later writer commits is in no
+    search of another tenant.
     """
     rows = await session.rows("leaving.public_chunks", tenant, _WITHDRAWN_MAX + 1)
     if len(rows) > _WITHDRAWN_MAX:
@@ -157,7 +157,7 @@ async def _withdraw_public(session: Session, tenant: str) -> bool:
 
 
 async def _tell(session: Session, run: JobLease, told: Told, more: Mapping[str, int]) -> None:
-    """With what was done, or not at all."""
+    """Add to the progress in the transaction of the removal. Raises `JobLost`."""
     now = {**told, **{kind: told.get(kind, 0) + count for kind, count in more.items()}}
     if not await session.value("jobs.progress", run.place, run.lease, run.attempts, now):
         raise JobLost(run.place)

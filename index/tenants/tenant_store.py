@@ -1,4 +1,4 @@
-"""Tenants, groups and the counters that tell caches what still holds."""
+"""Tenants, groups, and the revisions by which caches detect changes."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from index.audit import audit_log
 from index.errors import GroupHeld
 from index.postgres.database import Database, Row
 
-_HOLDERS_MAX = 20  # keys that are told by name
+_HOLDERS_MAX = 20  # keys named in an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class TenantRevisions:
     access_revision: int
 
     def is_before(self, earlier: "TenantRevisions") -> bool:
-        """Whether the database has gone back since `earlier`, and calls its history the same."""
+        """Whether the database went back since `earlier` within the same history."""
         return self.history == earlier.history and (
             self.revision < earlier.revision or self.access_revision < earlier.access_revision
         )
@@ -33,12 +33,12 @@ class TenantStore:
         self._database = database
 
     async def create(self, tenant: str, name: str) -> bool:
-        """False if the tenant exists already."""
+        """Create the tenant; False if it already exists."""
         async with self._database.transaction() as session:
-            made = await session.row("tenants.create", tenant, name)
-            if made is not None:
+            row = await session.row("tenants.create", tenant, name)
+            if row is not None:
                 await audit_log.append(session, tenant, "tenant.create", tenant)
-            return made is not None
+            return row is not None
 
     async def exists(self, tenant: str) -> bool:
         return await self._database.row("tenants.exists", tenant) is not None
@@ -51,28 +51,28 @@ class TenantStore:
         return _revisions(rows)
 
     async def revisions_aside(self, tenants: Collection[str]) -> dict[str, TenantRevisions]:
-        """As `revisions`, but many at a time, each on a connection of its own."""
+        """As `revisions`, but safe for concurrent calls, each on its own connection."""
         return _revisions(await self._database.rows("tenants.revisions", list(tenants)))
 
     async def begin_history(self, *, instead_of: str | None = None) -> None:
-        """Give the database's history another name, drawn at random.
+        """Give the database's history a new random name.
 
-        instead_of: its name by now, or else nothing is done: of many that ask, one draws.
+        instead_of: only if this is the current name, so that one of several callers renames it.
         """
         await self._database.rows("history.draw", instead_of)
 
     async def languages(self) -> list[str]:
-        """All that any tenant has documents in."""
+        """The languages of all tenants' documents."""
         rows = await self._database.rows("tenants.all_languages")
         return [row["language"] for row in rows]
 
     async def all_revisions(self) -> tuple[str, dict[str, int]]:
-        """The history, and the revision of each tenant and of what is public."""
+        """The history, and the revision of each tenant and of the public partition."""
         rows = await self._database.rows("tenants.all_revisions")
         return rows[0]["history"], {row["tenant"]: row["revision"] for row in rows}
 
     async def put_group(self, tenant: str, group_id: str, members: Collection[str]) -> None:
-        """The group with at least these members."""
+        """Create the group if it is missing, and add these members."""
         async with self._database.transaction() as session:
             await session.rows("tenants.create_group", tenant, group_id)
             for subject in members:
@@ -83,7 +83,7 @@ class TenantStore:
         await self.put_group(tenant, group_id, [subject])
 
     async def remove_member(self, tenant: str, group_id: str, subject: str) -> None:
-        """Raises `GroupHeld`, and removes nothing, if the subject would keep the group by a key."""
+        """Raises `GroupHeld`, and removes nothing, if a key of the subject names the group."""
         async with self._database.transaction() as session:
             arguments = (tenant, subject, group_id, _HOLDERS_MAX)
             if holders := await session.rows("principals.holders_of_group", *arguments):

@@ -1,4 +1,4 @@
-"""What each tenant used of embedders, by day; and how far behind its index is."""
+"""Each tenant's usage of models by day, and the lag of its index."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from index.postgres.database import Database
 
 @dataclass(frozen=True, slots=True, order=True)
 class UsageKey:
-    """What it was for. source: of the documents, '' if it was for none."""
+    """What usage is counted by. source: of the documents; '' if for none."""
 
     tenant: str
     day: date
@@ -20,7 +20,7 @@ class UsageKey:
 
 @dataclass(slots=True)
 class UsageAmounts:
-    """tokens: as the service says; embedded: texts that went to it; reused: chunks that did not."""
+    """tokens: as the service reports; embedded: texts sent to it; reused: chunks not sent."""
 
     tokens: int = 0
     money: float = 0.0
@@ -46,7 +46,7 @@ class DailyUsage:
 
 @dataclass(slots=True)
 class MonthlyUsage:
-    """What was spent so far, and the tenant's own limit; None if it has none of its own."""
+    """Money spent so far, and the tenant's own limit; None if it has none."""
 
     money: float
     budget: float | None
@@ -54,10 +54,10 @@ class MonthlyUsage:
 
 @dataclass(frozen=True, slots=True)
 class IngestStatus:
-    """How far behind a source's part of the index is.
+    """The lag of a source's part of the index.
 
-    oldest_waiting_s: since the job that has waited longest was asked for; None if none waits.
-    lag_s: since the oldest thing that is not yet done was asked for, or due by its schedule.
+    oldest_waiting_s: age of the oldest waiting job; None if none waits.
+    lag_s: time since the oldest unfinished work was requested, or due by its schedule.
     """
 
     source: str
@@ -75,18 +75,18 @@ class UsageStore:
         self._database = database
 
     async def add(self, used: Mapping[UsageKey, UsageAmounts]) -> None:
-        uses = sorted(used)
-        amounts = [used[use] for use in uses]
+        keys = sorted(used)
+        amounts = [used[key] for key in keys]
         await self._database.rows(
             "usage.add",
-            [use.tenant for use in uses],
-            [use.day for use in uses],
-            [use.operation for use in uses],
-            [use.source for use in uses],
-            [each.tokens for each in amounts],
-            [each.money for each in amounts],
-            [each.embedded for each in amounts],
-            [each.reused for each in amounts],
+            [key.tenant for key in keys],
+            [key.day for key in keys],
+            [key.operation for key in keys],
+            [key.source for key in keys],
+            [amount.tokens for amount in amounts],
+            [amount.money for amount in amounts],
+            [amount.embedded for amount in amounts],
+            [amount.reused for amount in amounts],
         )
 
     async def days(self, tenant: str, first: date, last: date) -> list[DailyUsage]:
@@ -94,7 +94,7 @@ class UsageStore:
         return [DailyUsage(**row) for row in rows]
 
     async def month(self, tenant: str, first: date) -> MonthlyUsage:
-        """Since the month's first day; nothing and no limit if there is no such tenant."""
+        """Usage since the month's first day; zero and no limit if there is no such tenant."""
         row = await self._database.row("usage.month", tenant, first)
         return (
             MonthlyUsage(0.0, None)
@@ -105,10 +105,10 @@ class UsageStore:
     async def put_budget(self, tenant: str, budget: float | None) -> bool:
         """False if there is no such tenant."""
         async with self._database.transaction() as session:
-            put = await session.row("usage.put_budget", tenant, budget)
-            if put is not None:
+            row = await session.row("usage.put_budget", tenant, budget)
+            if row is not None:
                 await audit_log.append(session, tenant, "budget.put", tenant, budget_month=budget)
-            return put is not None
+            return row is not None
 
     async def status(self, tenant: str) -> list[IngestStatus]:
         rows = await self._database.rows("usage.status", tenant)

@@ -1,4 +1,4 @@
-"""What was made of a piece of text, remembered for the next time that it comes."""
+"""A cache of values computed from pieces of text."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,18 +10,18 @@ T = TypeVar("T")
 
 
 class Memo(dict[str, T]):
-    """Maps a piece to what `make` makes of it, which is always the same.
+    """Maps a piece to the value of `make`, which must be deterministic.
 
-    A dict, so that looking up what is known takes no step of Python; once full, it begins anew.
+    A dict, so that a hit runs no Python code; once full, it is cleared.
     """
 
     def __init__(self, make: Callable[[str], T]) -> None:
         self._make = make
 
     def __missing__(self, piece: str) -> T:
-        made = self._make(piece)
+        value = self._make(piece)
         if len(piece) <= CHARACTERS_MAX:
             if len(self) >= PIECES_MAX:
                 self.clear()
-            self[piece] = made
-        return made
+            self[piece] = value
+        return value

@@ -1,4 +1,4 @@
-"""What a tenant's documents have words for, and what a query's unknown words are taken for."""
+"""A tenant's vocabulary, and the corrections of a query's unknown words."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -32,9 +32,9 @@ Era: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a tenant's vocabulary is at: equal extents of a tenant mean equal vocabularies.
+    """The state of a tenant's vocabulary: equal extents of a tenant mean equal vocabularies.
 
-    history: of the database. words: how many it holds, and how often some were forgotten.
+    history: of the database. words: the number of words, and how often some were pruned.
     """
 
     history: str
@@ -42,7 +42,7 @@ class Extent:
 
     @property
     def era(self) -> Era:
-        """The history, and how often words were forgotten: in an era the vocabulary only grows."""
+        """The history and the number of prunings: within an era the vocabulary only grows."""
         return self.history, self.words >> _ERA_BITS
 
 
@@ -64,7 +64,7 @@ class Spelling:
         return None if self.extent is None else self.extent.words
 
     def holds(self, extent: Extent) -> bool:
-        """Whether a vocabulary of that extent, of the same tenant, would say the same."""
+        """Whether the tenant's vocabulary of that extent gives the same corrections."""
         return self.extent in (None, extent) and self.epoch in (None, extent.era)
 
 
@@ -88,11 +88,11 @@ class SeenWords:
         self._size = 0
 
     def others(self, tenant: str, era: Era, words: Iterable[str]) -> list[str]:
-        """Those that may be new, each once."""
+        """The words that may be new, without duplicates."""
         return list(frozenset(words) - self._known[tenant, era])
 
     def remember(self, tenant: str, era: Era, others: Collection[str]) -> None:
-        """After the commit, and not before; the era as it was in it."""
+        """Record committed words; call it after the commit, with the era of the transaction."""
         self._size += len(others)
         if self._size > KNOWN_MAX:  # begin anew: whatever is forgotten is learned once more
             self._known.clear()
@@ -101,9 +101,9 @@ class SeenWords:
 
 
 class Vocabulary:
-    """Remembers, in this process, known words for their era and corrections while they hold.
+    """Caches, in this process, known words by era, and corrections by extent.
 
-    For whoever sees the same: nobody else can tell that a word was asked for before.
+    Cached per scope: no caller of another scope can tell that a word was looked up before.
     """
 
     def __init__(self, database: Database) -> None:

@@ -1,7 +1,7 @@
-"""What a tenant's vocabulary forgets: the words that no document holds that all of it may read.
+"""Prunes a tenant's vocabulary: removes words of no document that the whole tenant may read.
 
-Nobody counts words as documents come and go: they are read anew, while writers go on. What was
-written meanwhile is read last, while writers wait.
+Words are not counted as documents change: a pruning reads all documents again, while writers
+continue. It reads what they wrote meanwhile last, while writers wait.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ _PAGE_DOCUMENTS = 50
 
 
 def job(tenant: str, due_s: float) -> NewJob:
-    """due_s: so that many deletions are one reading."""
+    """The job that prunes; due_s: a delay, so that many deletions share one pruning."""
     return NewJob(tenant=tenant, kind=UNLEARN, target="vocabulary", payload=b"", due_s=due_s)
 
 
@@ -25,7 +25,7 @@ class VocabularyPruning:
         self._database = database
 
     async def run(self, tenant: str) -> int:
-        """How many words are forgotten; nothing but the vocabulary and caches of it change."""
+        """Prune the vocabulary; return the number of removed words."""
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)
             known = {row["word"] for row in await session.rows("unlearning.words", tenant)}
@@ -46,7 +46,7 @@ class VocabularyPruning:
 
 
 async def _forget(session: Session, tenant: str, words: Sequence[str]) -> int:
-    """Answers that hang on the vocabulary can't be told from others, so all of the tenant's go."""
+    """Remove words, and invalidate all of the tenant's answers, as any may depend on them."""
     gone: int = await session.value("unlearning.forget", tenant, words)
     if gone:
         await session.rows("unlearning.tell", tenant)
