@@ -49,13 +49,18 @@ class RevisionReader(Generic[T]):
             return None
         return history[-1][1]
 
-    def oldest(self, tenants: Collection[str], age_max_s: float) -> Mapping[str, T] | None:
-        """The oldest value of each tenant read within `age_max_s`; None if any tenant has none."""
+    def oldest(
+        self,
+        tenants: Collection[str],
+        age_max_s: float,
+        is_usable: Callable[[T], bool] = lambda _: True,
+    ) -> Mapping[str, T] | None:
+        """The oldest usable value of each tenant read within `age_max_s`; None if one has none."""
         begun_after_s = self._clock_s() - age_max_s
         values = {}
         for tenant in tenants:
             for read_at_s, value in self._values.get(tenant, ()):
-                if read_at_s >= begun_after_s:
+                if read_at_s >= begun_after_s and is_usable(value):
                     values[tenant] = value
                     break
             else:

@@ -192,22 +192,25 @@ class Authenticator:
         if max_staleness_s == 0:
             return current
         age_max_s = min(max_staleness_s, self._staleness_s_max)
-        oldest = self._revisions.oldest(current, age_max_s) or current
-        history = current[PUBLIC].history
-        return oldest if all(each.history == history for each in oldest.values()) else current
+        is_usable = _is_of_history(current[PUBLIC].history)
+        return self._revisions.oldest(current, age_max_s, is_usable) or current
 
     def _admit_from_memory(
         self, principal: Principal, max_staleness_s: float
     ) -> AuthenticatedRequest | None:
         """While the database is away; None unless what is remembered is young enough for both."""
-        known = self._revisions.latest(principal.tenant, self._credential_staleness_s_max)
-        oldest = self._revisions.oldest((principal.tenant, PUBLIC), max_staleness_s)
-        if known is None or oldest is None:
+        tenant = self._revisions.latest(principal.tenant, self._credential_staleness_s_max)
+        if tenant is None:
             return None
-        if not all(_is_as_of(principal, known, counters) for counters in oldest.values()):
-            return None
-        revisions = _document_revisions(oldest)
-        return AuthenticatedRequest(principal, revisions, revisions)
+        tenants = (principal.tenant, PUBLIC)
+        is_usable = _is_of_history(tenant.history)
+        oldest = self._revisions.oldest(tenants, max_staleness_s, is_usable)
+        for known in (principal, self._remembered.get(principal.digest)):
+            if oldest and known and _is_as_of(known, tenant, oldest[PUBLIC]):
+                self._refuse_expired(known)
+                revisions = _document_revisions(oldest)
+                return AuthenticatedRequest(known, revisions, revisions)
+        return None
 
     async def _touch_forever(self) -> None:
         while True:
@@ -228,6 +231,10 @@ def _document_revisions(read: Mapping[str, Counters]) -> Revisions:
     """The counters of documents; all of them are of one history."""
     numbers = {tenant: counters.revision for tenant, counters in read.items()}
     return Revisions(read[PUBLIC].history, numbers)
+
+
+def _is_of_history(history: str) -> Callable[[Counters], bool]:
+    return lambda counters: counters.history == history
 
 
 def _is_as_of(principal: Principal, tenant: Counters, everyone: Counters) -> bool:

@@ -51,7 +51,8 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """Only what administration needs: no embedder is loaded."""
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
-    await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
+    migrations = await asyncio.to_thread(migrate.shipped)
+    await migrate.migrate(url, migrations, allow_old_pgvector=settings.allow_old_pgvector)
     connecting = database.connect(
         url,
         connections_max=1,

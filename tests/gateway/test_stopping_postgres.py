@@ -181,4 +181,5 @@ async def test_whoever_asks_while_postgres_hangs_is_told_so(
         await crowd.settled("put")
         crowd.stop()
 
-    assert crowd.statuses() <= {200, 503, 504}, crowd.bodies[:3]  # 504 is a deadline's
+    # 429: the tenant's own requests hold its share of the connections; 504: the deadline.
+    assert crowd.statuses() <= {200, 429, 503, 504}, crowd.bodies[:3]
