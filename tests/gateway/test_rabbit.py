@@ -73,7 +73,7 @@ class Noticing(EventHandler):
 
     failed: asyncio.Event
 
-    async def hear(self, tenant: str, event: Event) -> Written | None:
+    async def handle(self, tenant: str, event: Event) -> Written | None:
         try:
             return await EventHandler.handle(self, tenant, event)
         except DatabaseUnavailable:
