@@ -113,7 +113,14 @@ async def running(
     listener = socket.create_server(("127.0.0.1", 0))
     app = create_app(settings, counted or Metrics(), embedder)
     server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, ws="none", http=Connection, proxy_headers=False)
+        uvicorn.Config(
+            app,
+            log_config=None,
+            ws="none",
+            http=Connection,
+            proxy_headers=False,
+            timeout_keep_alive=75,  # no connection closes just as a test uses it again
+        )
     )
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
