@@ -33,8 +33,9 @@ class Mutant:
 
 
 def _replaced(owner: Any, name: str, rule: Any) -> Callable[[], None]:
+    assert hasattr(owner, name), f"{owner} has no {name}"
+
     def replace() -> None:
-        assert hasattr(owner, name), f"{owner} has no {name}"
         setattr(owner, name, rule)
 
     return replace
@@ -106,7 +107,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "drain-drops-nothing": Mutant(
         "a drain sets applied without dropping what the changes doom",
-        _replaced(registry_replica.RegistryReplica, "doomed", _drops_nothing),
+        _replaced(registry_replica.RegistryReplica, "invalidated", _drops_nothing),
     ),
     "fill-ignores-fence": Mutant(
         "a fill is stored though the invalidation of a change that it misses has begun",
@@ -125,7 +126,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "memory-ignores-revisions": Mutant(
         "a worker's own memory serves an answer at any revision",
-        _replaced(local_cache.LocalEntry, "holds_at", _holds_at_any_revision),
+        _replaced(local_cache.LocalEntry, "is_valid_at", _holds_at_any_revision),
     ),
     "gate-remembers": Mutant(
         "who was let in once keeps its groups, and its key works for good",
@@ -133,7 +134,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "state-of-any-server": Mutant(
         "a state that another Redis process made is believed",
-        _replaced(store, "believed", _believes_any_server),
+        _replaced(store, "valid_state", _believes_any_server),
         faults=("redis started with an older memory",),
     ),
 }
