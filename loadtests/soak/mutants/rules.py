@@ -63,7 +63,7 @@ def _key_without_scope(*, tenant: str, scope: bytes, query: bytes, edition: str)
 def _get_at_any_revision(
     self: local_cache.LocalCache, key: str, _revisions: Revisions
 ) -> local_cache.LocalEntry | None:
-    return self._answers.get(key)  # noqa: SLF001  it stands in for a method of the class
+    return self._answers.get(key)
 
 
 def _believes_any_server(state: State | None, _run: str, history: str) -> State | None:
