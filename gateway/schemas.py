@@ -81,6 +81,11 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
+class QueuedAnswer(Body):
+    job_id: str
+    status_url: str = Field(description="the address of the job's status")
+
+
 def parse(model: type[Model], body: bytes) -> Model:
     """The body as a model, or a `Problem` that names each field that is wrong."""
     content.check_json(body)

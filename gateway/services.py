@@ -1,86 +1,65 @@
-"""The composition root: the only place that builds things out of settings."""
+"""The composition root: opens PostgreSQL and Redis, and joins what each room builds for itself."""
 
 import asyncio
-import math
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib import metadata
 
 import structlog
-from cachetools import LRUCache
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
-from cache.answers import Answers
-from cache.embedding_cache import EmbeddingCache
 from cache.errors import CacheUnavailable
-from cache.invalidation import Invalidation
-from cache.local_cache import LocalCache
-from cache.rate_limit import RateLimit, RateLimiter
 from cache.redis.breaker import RedisBreaker
 from cache.redis.store import RedisStore
-from cache.registry_replica import RegistryReplicas
 from cache.revision_reader import RevisionReader
-from cache.semantic.bucket_stats import BucketStats
-from cache.semantic.semantic_tier import SemanticTier
 from gateway import llm
-from gateway.admin.read_log import ReadLog
-from gateway.admin.usage_meter import OPERATIONS, UsageMeter
-from gateway.auth import web_tokens
-from gateway.auth.authenticator import Authenticator, digest_of, utc_now
-from gateway.auth.web_tokens import WebTokenReader
+from gateway.admin import admin_services
+from gateway.admin.admin_services import AdminServices
+from gateway.answer import answer_services
+from gateway.answer.answer_services import AnswerServices
+from gateway.auth import authenticator, web_tokens
+from gateway.caching import cache_services
+from gateway.caching.cache_services import CacheServices
+from gateway.caching.change_feed import ObservedRevisions
+from gateway.curation import curation_services
+from gateway.curation.curation_services import CurationServices
+from gateway.documents import document_services
+from gateway.documents.document_services import DocumentServices
 from gateway.errors import CommandError
-from gateway.http.address import ClientAddresses
-from gateway.http.admission import AdmissionControl
-from gateway.http.body import BodyLimits
-from gateway.http.deadlines import Deadlines
-from gateway.http.failures import FailureLimiter
+from gateway.http import http_services
+from gateway.http.http_services import HttpServices
+from gateway.mcp import mcp_services
+from gateway.mcp.mcp_services import McpServices
 from gateway.metrics import Metrics
-from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
-from gateway.rag.postprocessor_names import PostprocessorNames
-from gateway.search.cache_audit import CacheAuditor
-from gateway.search.change_feed import ChangeLogFeed, Watched
-from gateway.search.embedders import names
+from gateway.recording import usage_meter
+from gateway.recording.read_log import ReadLog
+from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
-from gateway.search.question_similarity import BucketLedger, QuestionSimilarity
-from gateway.search.search_request import SearchRequest
+from gateway.search.search_services import SearchServices
 from gateway.settings import Settings
-from index.audit.audit_log import AuditLog
-from index.audit.audit_schedule import AuditSchedule
-from index.documents.document_store import DocumentStore
-from index.documents.event_versions import EventVersionStore
-from index.documents.source_store import SourceStore
+from gateway.sources import source_services
+from gateway.sources.source_services import SourceServices
+from gateway.stores import Stores
+from gateway.vector_stores import vector_store_services
+from gateway.vector_stores.vector_store_services import VectorStoreServices
+from gateway.worker import worker_services
+from gateway.worker.worker_services import WorkerServices
 from index.embedders import index_version
-from index.embedders.index_version import IndexVersion
-from index.invalidation.changes import ChangeLog, ChangeSet
-from index.invalidation.reverse_search import ReverseIndex
-from index.jobs.job_queue import JobQueue
 from index.postgres import database, migrate
 from index.postgres.database import Database
 from index.postgres.pooler import Pooler
-from index.search.confidence import ConfidenceStore
-from index.search.searcher import Embedder, Searcher
-from index.tenants.curation import LowConfidenceStore
-from index.tenants.principals import PrincipalStore
-from index.tenants.query_gate_store import QueryGateStore
-from index.tenants.semantic_bucket_store import SemanticBucketStore
-from index.tenants.tenant_store import TenantRevisions, TenantStore
-from index.tenants.usage import UsageStore
+from index.search.query_embedder import Embedder
+from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from ingest.parse.extractors import Extractors
-from ingest.write.llm_preprocessing import LlmPreprocessor
-from ingest.write.writer import Writer
 
 _REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
-_UNDERSTOOD_MAX = 1_000  # search bodies; with the longest bodies 64 MB, usually 2
-_QUICK = {"static", "hashing"}  # embedders that are quicker than a look at Redis
-_UNLEARN_PAUSES = 12  # of a job: about a minute, whose deletions are then one reading
-# Of writes, which have no deadline of ours; it ends what a lost connection left running.
+# Bounds a write, which has no deadline, so that the statement of a lost connection ends.
 _STATEMENT_TIMEOUT_S = 30.0
 
 log = structlog.get_logger()
@@ -88,71 +67,38 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All that a request may use; one for each worker.
-
-    edition: of answers: another version of Nearhit, or another generation, gives other ones.
-    tool_results: by the key of an answer, its body and what the tool `search` makes of it.
-    """
+    """The services of each room, in one worker process."""
 
     settings: Settings
-    admin_digest: bytes | None
-    metrics: Metrics
-    deadlines: Deadlines
-    database: Database
-    tenants: TenantStore
-    principals: PrincipalStore
-    documents: DocumentStore
-    jobs: JobQueue
-    event_versions: EventVersionStore
-    sources: SourceStore
-    usage: UsageStore
-    audits: AuditSchedule
-    audit_log: AuditLog
-    read_log: ReadLog
-    usage_meter: UsageMeter
-    confidences: ConfidenceStore
-    curation: LowConfidenceStore
-    query_gates: QueryGateStore
-    rag_tools: LazyRagTools
-    postprocessors: PostprocessorNames
-    embedders: Sequence[Embedder]
-    index_version: IndexVersion
-    edition: str
-    store: RedisStore
-    authenticator: Authenticator
-    admission: AdmissionControl
-    addresses: ClientAddresses
-    failures: FailureLimiter
-    body_limits: BodyLimits
-    parsed_searches: LRUCache[tuple[bytes, bytes], SearchRequest]
-    tool_results: LRUCache[str, tuple[bytes, bytes]]
-    answers: Answers
-    invalidation: Invalidation[ChangeSet]
-    similarity: QuestionSimilarity
-    bucket_store: BucketLedger
-    auditor: CacheAuditor
-    searcher: Searcher
-    extractors: Extractors
-    writer: Writer
+    stores: Stores
+    http: HttpServices
+    caches: CacheServices
+    search: SearchServices
+    answer: AnswerServices
+    mcp: McpServices
+    documents: DocumentServices
+    sources: SourceServices
+    vector_stores: VectorStoreServices
+    curation: CurationServices
+    admin: AdminServices
+    worker: WorkerServices
 
 
 @asynccontextmanager
 async def open_services(
     settings: Settings, metrics: Metrics, *embedders: Embedder
 ) -> AsyncIterator[Services]:
-    """Everything, connected and migrated; both URLs have to be set. The first embedder is for new
-    tenants.
+    """All services, connected, on a migrated database; both URLs must be set.
 
-    Raises `DatabaseUnavailable`, `MigrationRefused`, `PgvectorRefused`, `RoleRefused`,
-    `PoolerRefused`, `GenerationMismatch` and `NotPossible`.
+    embedders: the first is for new tenants. Raises `DatabaseUnavailable`, `MigrationRefused`,
+    `PgvectorRefused`, `RoleRefused`, `PoolerRefused`, `GenerationMismatch` and `CommandError`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
     await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
-    redis = _redis(settings.redis_url.get_secret_value())
     async with (
-        redis,
+        _redis(settings.redis_url.get_secret_value()) as redis,
         database.connect(
             url,
             connections_max=settings.database_connections,
@@ -163,173 +109,83 @@ async def open_services(
             pooler=pooler(settings),
             parallel_builds=not settings.allow_old_pgvector,
         ) as connected,
-        web_tokens.open_client(settings, time.monotonic) as foreign,
     ):
-        spending = _spending(settings, connected)
-        metrics.on_tokens = spending.tokens
-        timed = [MeteredEmbedder(embedder, metrics, spending.check) for embedder in embedders]
-        made_with = await index_version.check_or_create(connected, *timed)
-        await asyncio.to_thread(lexical.load, await TenantStore(connected).languages())
-        assistant = await asyncio.to_thread(
-            llm.make_preprocessor, settings, metrics, spending.check
+        store = RedisStore(
+            redis,
+            RedisBreaker(time.monotonic),
+            prefix=settings.cache_prefix,
+            budget_s=settings.cache_budget_s,
+            lifetime_s=settings.cache_lifetime_s,
+            entries_max=settings.cache_entries,
         )
-        services = _build_services(
-            settings, metrics, connected, redis, timed, made_with, spending, assistant, foreign
-        )
-        await _say_what_eviction_does(services.store)
-        async with (
-            spending.background_flush(),
-            services.authenticator.background_flush(),
-            services.read_log.background_flush(),
-            services.rag_tools.lifespan(),
-            services.extractors,
-        ):
+        await _log_eviction_policy(store)
+        async with _join_rooms(settings, metrics, connected, store, *embedders) as services:
             yield services
-        await services.answers.drain_background()
-        await services.auditor.drain_background()
 
 
-def _build_services(
+@asynccontextmanager
+async def _join_rooms(
     settings: Settings,
     metrics: Metrics,
     connected: Database,
-    redis: Redis,
-    embedders: Sequence[Embedder],
-    made_with: IndexVersion,
-    spending: UsageMeter,
-    assistant: LlmPreprocessor,
-    foreign: WebTokenReader | None,
-) -> Services:
-    tenants = TenantStore(connected)
-    documents = DocumentStore(connected, unlearn_s=_UNLEARN_PAUSES * settings.job_pause_s)
-    principals = PrincipalStore(connected)
-    revisions: RevisionReader[TenantRevisions] = RevisionReader(
-        Watched(tenants, metrics.cache_event), time.monotonic
-    )
-    store = RedisStore(
-        redis,
-        RedisBreaker(time.monotonic),
-        prefix=settings.cache_prefix,
-        budget_s=settings.cache_budget_s,
-        lifetime_s=settings.cache_lifetime_s,
-        entries_max=settings.cache_entries,
-    )
-    mirrors = RegistryReplicas(store, ReverseIndex)
-    truth = ChangeLogFeed(ChangeLog(connected), tenants)
-    invalidation = Invalidation(store, mirrors, truth, metrics.cache_event, metrics.drain)
-    judge = QuestionSimilarity(settings.language)
-    ledger = BucketLedger(
-        SemanticBucketStore(connected), made_with.name, settings.semantic_error_max
-    )
-    semantic = SemanticTier(store, mirrors, judge, BucketStats(ledger, time.monotonic))
-    memory = LocalCache(settings.cache_memory_bytes)
-    answers = Answers(memory, store, invalidation, semantic, metrics.cache_event)
-    vectors = EmbeddingCache(
-        store, metrics.cache_event, size_bytes_max=settings.cache_memory_bytes // 8
-    )
-    searcher = Searcher(
-        connected,
-        *embedders,
-        query_vector_caches={
-            embedder.space: vectors
-            for name, embedder in zip(names(settings), embedders, strict=False)
-            if name not in _QUICK
-        },
-        score_min=settings.confidence_min,
-    )
-    share = settings.audit_per_mille / 1000
-    audit_log = AuditLog(connected)
-    curation = LowConfidenceStore(connected)
-    return Services(
-        settings=settings,
-        admin_digest=digest_of(settings.admin_key.get_secret_value().encode())
-        if settings.admin_key
-        else None,
-        metrics=metrics,
-        deadlines=Deadlines(),
-        database=connected,
-        tenants=tenants,
-        principals=principals,
-        documents=documents,
-        jobs=JobQueue(connected),
-        event_versions=EventVersionStore(connected),
-        sources=SourceStore(connected),
-        usage=UsageStore(connected),
-        audits=AuditSchedule(connected),
-        audit_log=audit_log,
-        read_log=ReadLog(audit_log, time.time, is_on=settings.audit_log == "all"),
-        usage_meter=spending,
-        confidences=ConfidenceStore(connected),
-        curation=curation,
-        query_gates=QueryGateStore(connected),
-        rag_tools=LazyRagTools(settings, metrics, store, spending.check, curation),
-        postprocessors=lazy_rag_tools.postprocessor_names(settings),
-        embedders=embedders,
-        index_version=made_with,
-        edition=f"{metadata.version('nearhit')} {made_with.name} {settings.confidence_min}",
-        store=store,
-        authenticator=Authenticator(
-            principals,
-            foreign,
-            revisions,
-            utc_now,
-            settings.staleness_s_max,
-            settings.credential_staleness_s_max,
-        ),
-        admission=AdmissionControl(
-            {
-                name: RateLimiter(store, RateLimit(per_s, math.ceil(2 * per_s)), time.monotonic)
-                for name, per_s in (("key", settings.rate_key), ("tenant", settings.rate_tenant))
-                if per_s
-            },
-            requests_max=settings.requests_max,
-            tenant_requests_max=settings.tenant_requests_max,
-            body_bytes_max=settings.body_memory_bytes,
-            tenant_body_bytes_max=settings.tenant_body_memory_bytes,
-        ),
-        addresses=ClientAddresses(settings.trusted_proxies, settings.trusted_proxy_header),
-        failures=FailureLimiter(settings.rate_address, time.monotonic),
-        body_limits=BodyLimits(
-            settings.body_deadline_s, settings.body_grace_s, settings.body_rate_min
-        ),
-        parsed_searches=LRUCache(_UNDERSTOOD_MAX),
-        tool_results=LRUCache(
-            settings.cache_memory_bytes // 4, lambda made: len(made[0]) + len(made[1])
-        ),
-        answers=answers,
-        auditor=CacheAuditor(searcher, answers, metrics.cache_event, share=share),
-        invalidation=invalidation,
-        similarity=judge,
-        bucket_store=ledger,
-        searcher=searcher,
-        extractors=Extractors(settings.extract_processes),
-        writer=Writer(
-            documents,
-            embedders[0],
-            invalidation,
-            *embedders[1:],
-            assistant=assistant,
-            tally=spending,
-        ),
-    )
-
-
-def _spending(settings: Settings, connected: Database) -> UsageMeter:
-    return UsageMeter(
-        UsageStore(connected),
-        utc_now,
-        prices={
-            "query": settings.price_embedding,
-            "batch": settings.price_embedding,
-            **{f"{name}_read": settings.price_chat_read for name in OPERATIONS},
-            **{f"{name}_written": settings.price_chat_written for name in OPERATIONS},
-        },
-        budget=settings.budget_month,
-    )
+    store: RedisStore,
+    *embedders: Embedder,
+) -> AsyncIterator[Services]:
+    stores = Stores.of(connected, settings)
+    usage = usage_meter.build(settings, stores.usage)
+    metrics.on_tokens = usage.tokens
+    metered = [MeteredEmbedder(embedder, metrics, usage.check) for embedder in embedders]
+    index_name = (await index_version.check_or_create(connected, *metered)).name
+    await asyncio.to_thread(lexical.load, await TenantStore(connected).languages())
+    preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
+    read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
+    rag_tools = LazyRagTools(settings, metrics, store, usage.check)
+    extractors = Extractors(settings.extract_processes)
+    async with (
+        web_tokens.open_client(settings, time.monotonic) as verifier,
+        usage.background_flush(),
+        read_log.background_flush(),
+        rag_tools.lifespan(),
+        extractors,
+    ):
+        auth = authenticator.build(
+            settings,
+            stores.principals,
+            verifier,
+            RevisionReader(ObservedRevisions(stores.tenants, metrics.cache_event), time.monotonic),
+        )
+        caches = cache_services.build(settings, metrics, stores, store, index_name)
+        search = search_services.build(
+            settings, metrics, stores, caches, metered, index_name, rag_tools, read_log
+        )
+        documents = document_services.build(
+            settings, stores, store, caches.invalidation, metered, preprocessor, read_log, usage
+        )
+        sources = source_services.build(settings, stores, documents.writer)
+        services = Services(
+            settings=settings,
+            stores=stores,
+            http=http_services.build(settings, metrics, auth, store),
+            caches=caches,
+            search=search,
+            answer=answer_services.build(stores, search),
+            mcp=mcp_services.build(stores, search),
+            documents=documents,
+            sources=sources,
+            vector_stores=vector_store_services.build(search, documents, extractors),
+            curation=curation_services.build(settings, stores, documents.writer),
+            admin=admin_services.build(settings, metrics, stores, usage),
+            worker=worker_services.build(settings, stores, metered, documents, sources),
+        )
+        async with auth.background_flush():
+            yield services
+            await search.low_confidence.drain_background()
+            await caches.answers.drain_background()
+            await search.auditor.drain_background()
 
 
 def pooler(settings: Settings) -> Pooler | None:
-    """What connections go by, if not straight to the server."""
+    """The pooler that connections go through; None if they go to the server directly."""
     if settings.pooler_url is None or settings.pooler_search_url is None:
         return None
     return Pooler(
@@ -337,17 +193,18 @@ def pooler(settings: Settings) -> Pooler | None:
     )
 
 
-async def _say_what_eviction_does(store: RedisStore) -> None:
-    """No policy makes an answer stale; some forget more than they need to."""
+async def _log_eviction_policy(store: RedisStore) -> None:
+    """Warn of a policy that caches less than it could; none makes an answer stale."""
     try:
         policy = await store.eviction_policy()
-    except CacheUnavailable as away:
-        log.warning("redis", state="away", detail=str(away))
+    except CacheUnavailable as failure:
+        log.warning("redis", state="away", detail=str(failure))
         return
     if policy == "noeviction":
-        log.warning("redis", policy=policy, detail="once it is full, no answer is stored")
+        log.warning("redis", policy=policy, detail="once Redis is full, no answer is stored")
     elif policy.startswith("allkeys"):
-        log.warning("redis", policy=policy, detail="a tenant's state may go before its answers do")
+        detail = "Redis may evict a tenant's state before its answers"
+        log.warning("redis", policy=policy, detail=detail)
 
 
 def _redis(url: str) -> Redis:
@@ -355,7 +212,7 @@ def _redis(url: str) -> Redis:
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=_REDIS_CONNECTIONS_MAX,
-            retry=Retry(NoBackoff(), 1),  # once more, for a connection that the server has closed
+            retry=Retry(NoBackoff(), 1),  # once, for a connection that the server has closed
             # Else each new connection reads the package's version from disk, on the event loop.
             driver_info=DriverInfo(name=None, lib_version=None),
         )

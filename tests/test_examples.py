@@ -50,8 +50,8 @@ async def test_questions_find_their_documents(settings: Settings) -> None:
                 r"^owner: (\w+)$", (HANDBOOK / question["document"]).read_text(), re.MULTILINE
             )
             seen = everything("acme", owner[1] if owner else "ines", GROUPS)
-            query = Query(question["question"], alpha=services.embedders[0].alpha, top_k=3)
-            found = await services.searcher.search(seen, query)
+            query = Query(question["question"], alpha=services.worker.embedders[0].alpha, top_k=3)
+            found = await services.search.searcher.search(seen, query)
             documents = [hit.document_id for hit in found.hits]
             first += documents[:1] == [document]
             third += document in documents

@@ -9,7 +9,7 @@ from docs.generate import schema
 from docs.generate.markdown import NOTE, code, join, table
 from gateway.api import openapi
 from gateway.api.routes import CALLS
-from gateway.http.request_context import ApiRoute
+from gateway.http.route import ApiRoute
 
 _ROLES = """Each call needs a role of the caller's key.
 A key with the role `admin` can do what a `writer` can, and a `writer` what a `reader` can.
@@ -39,12 +39,14 @@ def page() -> str:
     )
 
 
-def _overview(calls: Sequence[ApiRoute]) -> str:
+def _overview(calls: Sequence[ApiRoute[Any]]) -> str:
     rows = ((code(_title(call)), call.needs, call.summary) for call in calls)
     return table(("call", "needs", "what"), rows)
 
 
-def _section(name: str, calls: Iterator[ApiRoute], description: Mapping[str, Any]) -> Iterator[str]:
+def _section(
+    name: str, calls: Iterator[ApiRoute[Any]], description: Mapping[str, Any]
+) -> Iterator[str]:
     yield f"## {name}"
     for call in calls:
         operation = description["paths"][_path(call)][call.method.lower()]
@@ -79,15 +81,15 @@ def _responses(status: str, response: Mapping[str, Any]) -> Iterator[tuple[str, 
         yield status, code(media_type), schema.type_name(body["schema"])
 
 
-def _title(call: ApiRoute) -> str:
+def _title(call: ApiRoute[Any]) -> str:
     return f"{call.method} {_path(call)}"
 
 
-def _path(call: ApiRoute) -> str:
+def _path(call: ApiRoute[Any]) -> str:
     return re.sub(r":\w+", "", call.path)
 
 
-def _group(call: ApiRoute) -> str:
+def _group(call: ApiRoute[Any]) -> str:
     """The first word of the path, for people: `Vector stores`."""
     words = _path(call).strip("/").split("/")
     if words[0] != "v1":

@@ -7,8 +7,10 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.admin.admin_services import AdminServices
 from gateway.admin.audit_log_schemas import AuditLogAnswer, LoggedBody
-from gateway.http.request_context import RequestContext, json_response
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 from gateway.schemas import Instant
 from index.audit.audit_log import AuditLogFilter
 
@@ -18,7 +20,7 @@ _SECONDS = r"[-+0-9.eE_\s]*"
 _INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
 
 
-async def get_audit_log(exchange: RequestContext) -> Response:
+async def get_audit_log(exchange: RequestContext[AdminServices]) -> Response:
     """`cursor` is what the page before says."""
     admitted = await exchange.authenticate()
     query = exchange.request.query_params

@@ -9,10 +9,12 @@ from typing import cast, get_args
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.admin.admin_services import AdminServices
 from gateway.admin.job_schemas import JobAnswer, JobsAnswer
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents import deletion
-from gateway.http.request_context import RequestContext, json_response
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 from gateway.problems import Problem
 from index.jobs.job_queue import Job, State
 from index.model.scope import PUBLIC
@@ -21,7 +23,7 @@ _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
 
 
-async def list_jobs(exchange: RequestContext) -> Response:
+async def list_jobs(exchange: RequestContext[AdminServices]) -> Response:
     """`cursor` is what the page before says."""
     admitted = await exchange.authenticate()
     query = exchange.request.query_params
@@ -51,7 +53,7 @@ async def list_jobs(exchange: RequestContext) -> Response:
     )
 
 
-async def get_job(exchange: RequestContext) -> Response:
+async def get_job(exchange: RequestContext[AdminServices]) -> Response:
     """The operator sees what is no tenant's: the deletion of one."""
     if exchange.is_operator:
         job = await exchange.services.jobs.get(PUBLIC, _job_id(exchange))
@@ -61,7 +63,7 @@ async def get_job(exchange: RequestContext) -> Response:
     return json_response(JobAnswer.of(await _job(exchange, await exchange.authenticate())))
 
 
-async def replay_job(exchange: RequestContext) -> Response:
+async def replay_job(exchange: RequestContext[AdminServices]) -> Response:
     """It waits again, with all its attempts, and runs with the rights of whoever asked for it."""
     admitted = await exchange.authenticate()
     job = await _job(exchange, admitted)
@@ -70,7 +72,7 @@ async def replay_job(exchange: RequestContext) -> Response:
     return json_response(JobAnswer.of(await _job(exchange, admitted)))
 
 
-async def drop_job(exchange: RequestContext) -> Response:
+async def drop_job(exchange: RequestContext[AdminServices]) -> Response:
     admitted = await exchange.authenticate()
     job = await _job(exchange, admitted)
     if not await exchange.services.jobs.delete(admitted.principal.tenant, job.job_id):
@@ -78,7 +80,7 @@ async def drop_job(exchange: RequestContext) -> Response:
     return Response(status_code=204)
 
 
-async def _job(exchange: RequestContext, admitted: AuthenticatedRequest) -> Job:
+async def _job(exchange: RequestContext[AdminServices], admitted: AuthenticatedRequest) -> Job:
     job = await exchange.services.jobs.get(admitted.principal.tenant, _job_id(exchange))
     if job is None or not (
         _is_admin(admitted)
@@ -89,7 +91,7 @@ async def _job(exchange: RequestContext, admitted: AuthenticatedRequest) -> Job:
     return job
 
 
-def _job_id(exchange: RequestContext) -> str:
+def _job_id(exchange: RequestContext[AdminServices]) -> str:
     return schemas.parse_value("job_id", schemas.NAME, exchange.request.path_params["job_id"])
 
 

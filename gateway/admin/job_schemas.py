@@ -9,11 +9,6 @@ from gateway.schemas import Body
 from index.jobs.job_queue import Job, State
 
 
-class QueuedAnswer(Body):
-    job_id: str
-    status_url: str = Field(description="where to see how far it is")
-
-
 class JobAnswer(Body):
     """What is known of a job; never what it was told to do."""
 

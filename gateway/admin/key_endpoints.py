@@ -7,6 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.admin.admin_services import AdminServices
 from gateway.admin.key_schemas import (
     KeyAnswer,
     KeyBody,
@@ -18,13 +19,14 @@ from gateway.admin.key_schemas import (
 )
 from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
-from gateway.http.request_context import RequestContext, json_response
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 from index.tenants.principals import ShownKey
 
 _PAGE_MAX = 100
 
 
-async def create_key(exchange: RequestContext) -> Response:
+async def create_key(exchange: RequestContext[AdminServices]) -> Response:
     """An admin makes keys of its own tenant; of others it is told that they don't exist."""
     own = await _own_tenant(exchange)
     body = exchange.parse_body(KeyBody)
@@ -52,7 +54,7 @@ def _tenant(own: str | None, named: str | None) -> str:
     return tenant
 
 
-async def list_keys(exchange: RequestContext) -> Response:
+async def list_keys(exchange: RequestContext[AdminServices]) -> Response:
     """In the order of their identifiers; `cursor` is the last one of the page before."""
     own = await _own_tenant(exchange)
     query = exchange.request.query_params
@@ -70,7 +72,7 @@ async def list_keys(exchange: RequestContext) -> Response:
     return json_response(KeysAnswer(keys=tuple(map(_summary, shown)), cursor=cursor))
 
 
-async def rotate_key(exchange: RequestContext) -> Response:
+async def rotate_key(exchange: RequestContext[AdminServices]) -> Response:
     """A new key for the same holder; the old one works a while longer."""
     own = await _own_tenant(exchange)
     key_id = _key_id(exchange)
@@ -82,7 +84,7 @@ async def rotate_key(exchange: RequestContext) -> Response:
     return json_response(KeyAnswer(id=new, key=key), 201)
 
 
-async def revoke_key(exchange: RequestContext) -> Response:
+async def revoke_key(exchange: RequestContext[AdminServices]) -> Response:
     """It stops working at the next request, on every worker, and all tokens made with it."""
     principal = await exchange.operator_or_principal()
     tenant = None if principal is None else principal.tenant
@@ -91,17 +93,27 @@ async def revoke_key(exchange: RequestContext) -> Response:
     return Response(status_code=204)
 
 
-async def create_token(exchange: RequestContext) -> Response:
+async def create_token(exchange: RequestContext[AdminServices]) -> Response:
     principal = (await exchange.authenticate()).principal
     body = exchange.parse_body(TokenBody)
-    token, kept = narrow_token(principal, body, utc_now())
+    token, kept = narrow_token(
+        principal,
+        utc_now(),
+        lifetime=timedelta(seconds=body.expires_in_s),
+        name=body.name,
+        roles=body.roles,
+        read_only=body.read_only,
+        scopes=body.scopes,
+        groups=body.groups,
+        limits=None if body.filter is None else body.filter.canonical(),
+    )
     if not await exchange.services.principals.create(principal.tenant, kept):
         raise problems.unauthorized()  # revoked a moment ago
     assert kept.expires_at is not None, "each token ends"
     return json_response(TokenAnswer(id=kept.key_id, token=token, expires_at=kept.expires_at), 201)
 
 
-async def revoke_token(exchange: RequestContext) -> Response:
+async def revoke_token(exchange: RequestContext[AdminServices]) -> Response:
     """A token ends itself and those made with it; a key, or a person, any of its subject's."""
     principal = (await exchange.authenticate()).principal
     if not await exchange.services.principals.revoke_token(principal, _key_id(exchange)):
@@ -109,7 +121,7 @@ async def revoke_token(exchange: RequestContext) -> Response:
     return Response(status_code=204)
 
 
-async def _own_tenant(exchange: RequestContext) -> str | None:
+async def _own_tenant(exchange: RequestContext[AdminServices]) -> str | None:
     """None for the operator. A token would outlive itself by what it makes, so it makes nothing."""
     principal = await exchange.operator_or_principal()
     if principal is None:
@@ -119,7 +131,7 @@ async def _own_tenant(exchange: RequestContext) -> str | None:
     return principal.tenant
 
 
-def _key_id(exchange: RequestContext) -> str:
+def _key_id(exchange: RequestContext[AdminServices]) -> str:
     return schemas.parse_value("key_id", schemas.NAME, exchange.request.path_params["key_id"])
 
 

@@ -5,6 +5,7 @@ from datetime import date
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.admin.admin_services import AdminServices
 from gateway.admin.usage_schemas import (
     BudgetBody,
     DayAnswer,
@@ -13,13 +14,14 @@ from gateway.admin.usage_schemas import (
     UsageAnswer,
 )
 from gateway.auth.authenticator import utc_now
-from gateway.http.request_context import RequestContext, json_response
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 from index.tenants.usage import IngestStatus
 
 _DAYS_MAX = 366
 
 
-async def get_usage(exchange: RequestContext) -> Response:
+async def get_usage(exchange: RequestContext[AdminServices]) -> Response:
     """By day and operation; `from` and `to` are days, this month if absent."""
     admitted = await exchange.authenticate()
     tenant, services = admitted.principal.tenant, exchange.services
@@ -50,7 +52,7 @@ async def get_usage(exchange: RequestContext) -> Response:
     )
 
 
-async def put_budget(exchange: RequestContext) -> Response:
+async def put_budget(exchange: RequestContext[AdminServices]) -> Response:
     """What waited for money is tried again."""
     tenant = schemas.parse_value("tenant", schemas.TENANT, exchange.request.path_params["tenant"])
     body = exchange.parse_body(BudgetBody)
@@ -61,7 +63,7 @@ async def put_budget(exchange: RequestContext) -> Response:
     return Response(status_code=204)
 
 
-async def get_status(exchange: RequestContext) -> Response:
+async def get_status(exchange: RequestContext[AdminServices]) -> Response:
     admitted = await exchange.authenticate()
     await exchange.services.usage_meter.flush()
     sources = await exchange.services.usage.status(admitted.principal.tenant)
@@ -100,7 +102,7 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 
-def _day(exchange: RequestContext, name: str, default: date) -> date:
+def _day(exchange: RequestContext[AdminServices], name: str, default: date) -> date:
     told = exchange.request.query_params.get(name)
     if told is None:
         return default

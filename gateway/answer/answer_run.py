@@ -10,13 +10,15 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.answer.answer_schemas import AnswerBody
+from gateway.answer.answer_services import AnswerServices
 from gateway.answer.event_stream import EventStream, Tell, while_read
 from gateway.http.request_context import RequestContext
-from gateway.rag import conversation
 from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.citations import Citations
 from gateway.rag.passage import Passage, passages_of_answer
-from gateway.search.search_endpoint import response_headers
+from gateway.search import conversation
+from gateway.search.response_headers import response_headers
+from gateway.search.search_endpoint import search_as_caller
 from index.errors import BudgetSpent
 from index.tenants.principals import Principal
 from ingest.errors import ChatTooLate, ChatUnavailable
@@ -43,10 +45,10 @@ class _RetrievedHits:
 
 
 async def write_response(
-    exchange: RequestContext, principal: Principal, asked: AnswerBody
+    exchange: RequestContext[AnswerServices], principal: Principal, asked: AnswerBody
 ) -> Response:
     """The search has the server's deadline, the model its own."""
-    with exchange.services.deadlines.timeout(exchange.services.settings.deadline_s):
+    with exchange.http.deadlines.timeout(exchange.services.settings.deadline_s):
         found = await _found(exchange, principal, asked)
         answerer = (await exchange.services.rag_tools.tools()).answerer
     assert answerer is not None, "a model is set"
@@ -57,13 +59,13 @@ async def write_response(
 
 
 async def _found(
-    exchange: RequestContext, principal: Principal, asked: AnswerBody
+    exchange: RequestContext[AnswerServices], principal: Principal, asked: AnswerBody
 ) -> _RetrievedHits:
-    understood = await conversation.interpret(exchange, principal, asked)
+    understood = await conversation.interpret(exchange, exchange.services.search, asked)
     if understood.body is None:
         headers = _headers(understood.headers)
         return _RetrievedHits(principal.tenant, asked.query, (), headers, gate="closed")
-    wanted, served = await conversation.search_interpreted(exchange, understood.body)
+    wanted, served = await search_as_caller(exchange, exchange.services.search, understood.body)
     body = orjson.loads(served.body)
     fallback = None
     if not body["hits"] or body.get("low_confidence"):
@@ -77,7 +79,7 @@ async def _found(
     )
 
 
-async def _fallback(exchange: RequestContext, tenant: str) -> str:
+async def _fallback(exchange: RequestContext[AnswerServices], tenant: str) -> str:
     own = (await exchange.services.confidences.read(tenant)).fallback
     return own or exchange.services.settings.answer_fallback
 
@@ -91,7 +93,7 @@ class _AnswerRun:
 
     def __init__(
         self,
-        exchange: RequestContext,
+        exchange: RequestContext[AnswerServices],
         answerer: AnswerGenerator,
         asked: AnswerBody,
         found: _RetrievedHits,

@@ -4,7 +4,7 @@ import gc
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import structlog
 from starlette.applications import Starlette
@@ -16,18 +16,19 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import logs, problems
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.http.connections import ConnectionLimits, Connections
-from gateway.http.endpoint import Endpoint, refused
+from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.head import HeadLimits
-from gateway.http.request_context import ApiRoute
+from gateway.http.http_services import HttpServices
+from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker import parent_watch
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 
 # Between two collections of what is new: with Python's 700 there is one in each request or two.
 # After so many of them one looks at all that came meanwhile, which is what caches hold, in vain:
@@ -51,6 +52,7 @@ register_url_convertor("path", _AnyPath())
 class State(TypedDict):
     """What every request is given, each in a copy of its own; connections add themselves to it."""
 
+    http: HttpServices
     services: Services
     connections: Connections
 
@@ -90,19 +92,23 @@ def create_app(settings: Settings, counted: Metrics, *made: Embedder) -> ASGIApp
                         run_in_background,  # most gateways leave it to `worker`
                     )
 
-                    await meanwhile.enter_async_context(run_in_background(services))
-                yield {"services": services, "connections": _connections(settings, services)}
+                    await meanwhile.enter_async_context(run_in_background(services.worker))
+                yield {
+                    "http": services.http,
+                    "services": services,
+                    "connections": _connections(settings, services.http),
+                }
         if log is not None:
             log.flush()
 
-    endpoints = [(call, Endpoint(call, settings)) for call in CALLS]
+    endpoints = [(route, Endpoint(route, settings, room)) for route, room in ROUTES]
     table = [Route(call.path, endpoint, methods=[call.method]) for call, endpoint in endpoints]
 
     async def no_such_call(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "it is asked about no others"
         if error.status_code == 405:
             error.headers = {"Allow": ", ".join(_methods(table, request.scope))}
-        return await refused(request, error, problems.render)
+        return await refuse(request, error, problems.render)
 
     routes = Starlette(
         routes=table, exception_handlers={HTTPException: no_such_call}, lifespan=lifespan
@@ -117,7 +123,7 @@ def _methods(table: Sequence[Route], scope: Scope) -> list[str]:
     return sorted({method for route in matching for method in route.methods or ()})
 
 
-def _connections(settings: Settings, services: Services) -> Connections:
+def _connections(settings: Settings, http: HttpServices) -> Connections:
     limits = ConnectionLimits(
         HeadLimits(settings.head_bytes_max, settings.url_bytes_max, settings.headers_max),
         head_deadline_s=settings.head_deadline_s,
@@ -127,8 +133,8 @@ def _connections(settings: Settings, services: Services) -> Connections:
     )
     return Connections(
         limits,
-        services.addresses,
-        lambda status: services.metrics.request("", status, "", 0.0),
+        http.addresses,
+        lambda status: http.metrics.request("", status, "", 0.0),
     )
 
 
@@ -138,7 +144,7 @@ class _ExactPathRouter:
     For a cached answer the way through Starlette's layers takes as long as all the rest of ours.
     """
 
-    def __init__(self, routes: ASGIApp, endpoints: Iterable[tuple[ApiRoute, ASGIApp]]) -> None:
+    def __init__(self, routes: ASGIApp, endpoints: Iterable[tuple[ApiRoute[Any], ASGIApp]]) -> None:
         self._routes = routes
         self._calls = {
             (call.method, call.path): endpoint

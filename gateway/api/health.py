@@ -2,22 +2,23 @@
 
 from starlette.responses import Response
 
+from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
 
 
-async def healthz(_: RequestContext) -> Response:
+async def healthz(_: RequestContext[object]) -> Response:
     """The process answers."""
     return Response(b'{"status":"ok"}', media_type="application/json")
 
 
-async def readyz(exchange: RequestContext) -> Response:
+async def readyz(context: RequestContext[AdminServices]) -> Response:
     """The database answers too; Redis need not, since answers are right without it."""
-    await exchange.services.tenants.exists("public")
+    await context.services.tenants.exists("public")
     return Response(b'{"status":"ready"}', media_type="application/json")
 
 
-async def get_metrics(exchange: RequestContext) -> Response:
+async def get_metrics(context: RequestContext[AdminServices]) -> Response:
     return Response(
-        exchange.services.metrics.exposition(),
+        context.services.metrics.exposition(),
         media_type="text/plain; version=0.0.4; charset=utf-8",
     )

@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from gateway import problems
 from gateway.api import parameters
-from gateway.http.request_context import ApiRoute
+from gateway.http.route import ApiRoute
 
 _REF = "#/components/schemas/{model}"
 _REFUSALS: Mapping[int, str] = {
@@ -67,7 +67,7 @@ _PROBLEM = {
 }
 
 
-def document(calls: Sequence[ApiRoute]) -> dict[str, Any]:
+def document(calls: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
     """An OpenAPI 3.1 document."""
     paths: dict[str, dict[str, Any]] = {}
     for call in calls:
@@ -83,7 +83,7 @@ def document(calls: Sequence[ApiRoute]) -> dict[str, Any]:
     }
 
 
-def _operation(call: ApiRoute) -> dict[str, Any]:
+def _operation(call: ApiRoute[Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": call.handle.__name__,
         "summary": call.summary,
@@ -103,8 +103,10 @@ def _operation(call: ApiRoute) -> dict[str, Any]:
         ],
         "responses": {
             str(call.status): _right(call),
-            **({"202": _content(call.later, call.media_type)} if call.later else {}),
-            **({str(call.silent): _content(None, "")} if call.silent else {}),
+            **(
+                {"202": _content(call.queued_answer, call.media_type)} if call.queued_answer else {}
+            ),
+            **({str(call.empty_status): _content(None, "")} if call.empty_status else {}),
             **{str(status): _wrong(call, status) for status in _refusals(call)},
         },
     }
@@ -114,14 +116,14 @@ def _operation(call: ApiRoute) -> dict[str, Any]:
     return operation
 
 
-def _right(call: ApiRoute) -> dict[str, Any]:
+def _right(call: ApiRoute[Any]) -> dict[str, Any]:
     answer = _content(call.answer, call.media_type)
     if call.stream_type:
         answer["content"][call.stream_type] = {"schema": _EVENT}
     return answer
 
 
-def _refusals(call: ApiRoute) -> list[int]:
+def _refusals(call: ApiRoute[Any]) -> list[int]:
     """The statuses with which the call may be refused."""
     statuses = {405, 422, 431, 500, 503}
     if call.needs != "anyone":
@@ -132,14 +134,14 @@ def _refusals(call: ApiRoute) -> list[int]:
         statuses |= {404}
     if call.method != "GET":
         statuses |= {409}
-    if call.is_written:
+    if call.is_generated:
         statuses |= {402, 501, 502}
     if call.render is not problems.render:
         statuses = statuses - {422} | {400}  # as OpenAI's API has it
     return sorted(statuses)
 
 
-def _wrong(call: ApiRoute, status: int) -> dict[str, Any]:
+def _wrong(call: ApiRoute[Any], status: int) -> dict[str, Any]:
     """What says what is wrong: a problem, or what the call has instead; some calls have both."""
     media_types = _content(None, "application/problem+json", ref="Problem")["content"]
     if call.error is not None:
@@ -162,20 +164,22 @@ def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> d
     return {"description": name, "content": {media_type: {"schema": schema}}}
 
 
-def _path(call: ApiRoute) -> str:
+def _path(call: ApiRoute[Any]) -> str:
     return re.sub(r"\{(\w+):\w+\}", r"{\1}", call.path)
 
 
-def _names(call: ApiRoute) -> list[str]:
+def _names(call: ApiRoute[Any]) -> list[str]:
     return re.findall(r"\{(\w+)", call.path)
 
 
-def _schemas(calls: Sequence[ApiRoute]) -> dict[str, Any]:
+def _schemas(calls: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
     wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = []
     for call in calls:
         wanted += [(call.body, "validation")] if call.body else []
         wanted += [
-            (answer, "serialization") for answer in (call.answer, call.later, call.error) if answer
+            (answer, "serialization")
+            for answer in (call.answer, call.queued_answer, call.error)
+            if answer
         ]
     _, schema = models_json_schema(wanted, ref_template=_REF)
     schemas: dict[str, Any] = schema["$defs"]

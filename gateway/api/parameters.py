@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
 from gateway import schemas
-from gateway.http.request_context import Parameter
+from gateway.http.route import Parameter
 from index.documents.vector_store_store import FileStatus
 from index.jobs.job_queue import State as JobState
 from index.tenants.curation import State as CurationState

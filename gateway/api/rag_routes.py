@@ -1,6 +1,7 @@
 """The calls around searches; see `gateway.api.routes`."""
 
 from gateway.answer import answer_endpoint, answer_schemas
+from gateway.answer.answer_services import AnswerServices
 from gateway.api import parameters
 from gateway.curation import (
     confidence_endpoints,
@@ -8,9 +9,10 @@ from gateway.curation import (
     curation_schemas,
     query_gate_endpoints,
 )
-from gateway.http.request_context import ApiRoute, body_of
+from gateway.curation.curation_services import CurationServices
+from gateway.http.route import ApiRoute, body_limit
 
-CALLS = (
+ANSWER: tuple[ApiRoute[AnswerServices], ...] = (
     ApiRoute(
         "POST",
         "/v1/answer",
@@ -20,8 +22,11 @@ CALLS = (
         body=answer_schemas.AnswerBody,
         answer=answer_schemas.GeneratedAnswer,
         stream_type="text/event-stream",
-        is_written=True,
+        is_generated=True,
     ),
+)
+
+CURATION: tuple[ApiRoute[CurationServices], ...] = (
     ApiRoute(
         "GET",
         "/v1/confidence",
@@ -37,7 +42,7 @@ CALLS = (
         needs="admin",
         summary="Set that, for all sources and for each; cached answers end",
         body=curation_schemas.ConfidenceBody,
-        body_bytes_max=body_of(262_144),
+        body_bytes_max=body_limit(262_144),
         answer=curation_schemas.ConfidenceAnswer,
     ),
     ApiRoute(
@@ -59,7 +64,7 @@ CALLS = (
         needs="admin",
         summary="Answer such a question with a new document, or dismiss it",
         body=curation_schemas.ResolveBody,
-        body_bytes_max=body_of(262_144),
+        body_bytes_max=body_limit(262_144),
         answer=curation_schemas.CurationItem,
     ),
     ApiRoute(
@@ -77,7 +82,7 @@ CALLS = (
         needs="admin",
         summary="Set them for the tenant; an empty body takes its own away",
         body=curation_schemas.GateBody,
-        body_bytes_max=body_of(262_144),
+        body_bytes_max=body_limit(262_144),
         answer=curation_schemas.GateAnswer,
     ),
 )

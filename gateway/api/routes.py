@@ -1,6 +1,8 @@
 """The API: each call with what it needs, who answers it, and what travels."""
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 from starlette.responses import Response
@@ -17,8 +19,10 @@ from gateway.admin import (
     usage_endpoints,
     usage_schemas,
 )
-from gateway.api import health, openapi, parameters, rag_routes
-from gateway.api import vector_store_routes as vector_stores
+from gateway.admin.admin_services import AdminServices
+from gateway.api import health, openapi, parameters, rag_routes, vector_store_routes
+from gateway.caching import semantic_endpoints, semantic_schemas
+from gateway.caching.cache_services import CacheServices
 from gateway.documents import (
     access_endpoints,
     access_schemas,
@@ -27,13 +31,23 @@ from gateway.documents import (
     document_endpoints,
     document_schemas,
 )
-from gateway.http.request_context import ApiRoute, RequestContext, body_of
+from gateway.documents.document_services import DocumentServices
+from gateway.http.request_context import RequestContext
+from gateway.http.route import ApiRoute, body_limit
 from gateway.mcp import mcp_schemas as mcp_wire
 from gateway.mcp.endpoint import mcp
-from gateway.search import search_schemas, semantic_endpoints, semantic_schemas
+from gateway.mcp.mcp_services import McpServices
+from gateway.schemas import QueuedAnswer
+from gateway.search import search_schemas
 from gateway.search.batch_endpoint import search_batch
 from gateway.search.search_endpoint import search
+from gateway.search.search_services import SearchServices
+from gateway.services import Services
 from gateway.sources import source_endpoints, source_schemas
+from gateway.sources.source_services import SourceServices
+
+RoomServices = TypeVar("RoomServices")
+RoomRoute: TypeAlias = tuple[ApiRoute[Any], Callable[[Services], Any]]
 
 
 @cache
@@ -41,11 +55,11 @@ def _openapi() -> bytes:
     return orjson.dumps(openapi.document(CALLS))
 
 
-async def get_openapi(_: RequestContext) -> Response:
+async def get_openapi(_: RequestContext[object]) -> Response:
     return Response(_openapi(), media_type="application/json")
 
 
-CALLS = (
+_SEARCH: tuple[ApiRoute[SearchServices], ...] = (
     ApiRoute(
         "POST",
         "/v1/search",
@@ -65,6 +79,8 @@ CALLS = (
         body_bytes_max=lambda settings: settings.searches_max * settings.search_bytes_max,
         answer=search_schemas.SearchBatchAnswer,
     ),
+)
+_DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
     ApiRoute(
         "POST",
         "/v1/documents/batch",
@@ -103,7 +119,7 @@ CALLS = (
         body=document_schemas.DocumentBody,
         body_bytes_max=lambda settings: settings.document_bytes_max,
         answer=document_schemas.WrittenAnswer,
-        later=job_schemas.QueuedAnswer,
+        queued_answer=QueuedAnswer,
     ),
     ApiRoute(
         "GET",
@@ -120,7 +136,7 @@ CALLS = (
         needs="writer",
         summary="Forget a document: its rows, vectors, summaries and cached answers",
         answer=deletion_schemas.DeletionAnswer,
-        later=deletion_schemas.DeletionAnswer,
+        queued_answer=deletion_schemas.DeletionAnswer,
     ),
     ApiRoute(
         "GET",
@@ -136,24 +152,64 @@ CALLS = (
         },
     ),
     ApiRoute(
+        "DELETE",
+        "/v1/tenants/{tenant}",
+        deletion.delete_tenant,
+        needs="operator",
+        summary="Forget a tenant with all that it has; its keys stop at once",
+        answer=QueuedAnswer,
+        status=202,
+    ),
+)
+_SOURCES: tuple[ApiRoute[SourceServices], ...] = (
+    ApiRoute(
+        "GET",
+        "/v1/sources",
+        source_endpoints.list_sources,
+        needs="admin",
+        summary="The tenant's sources, what they are doing and what the last reading came to",
+        answer=source_schemas.SourcesAnswer,
+    ),
+    ApiRoute(
+        "PUT",
+        "/v1/sources/{source:path}",
+        source_endpoints.put_source,
+        needs="admin",
+        summary="Say how and when a source is read, or pause it",
+        body=source_schemas.SourceBody,
+        body_bytes_max=body_limit(65_536),
+        answer=source_schemas.SourceAnswer,
+    ),
+    ApiRoute(
+        "POST",
+        "/v1/sources/{source:path}/reindex",
+        source_endpoints.reindex_source,
+        needs="admin",
+        summary="Read a source now; only changes are paid for, and what is gone is removed",
+        answer=QueuedAnswer,
+        status=202,
+    ),
+    ApiRoute(
+        "DELETE",
+        "/v1/sources/{source:path}",
+        source_endpoints.delete_source,
+        needs="admin",
+        summary="Remove a source with all its documents",
+        answer=QueuedAnswer,
+        status=202,
+    ),
+)
+_ADMIN: tuple[ApiRoute[AdminServices], ...] = (
+    ApiRoute(
         "POST",
         "/v1/tenants",
         tenant_endpoints.create_tenant,
         needs="operator",
         summary="Create a tenant",
         body=tenant_schemas.TenantBody,
-        body_bytes_max=body_of(65_536),
+        body_bytes_max=body_limit(65_536),
         answer=tenant_schemas.TenantAnswer,
         status=201,
-    ),
-    ApiRoute(
-        "DELETE",
-        "/v1/tenants/{tenant}",
-        deletion.delete_tenant,
-        needs="operator",
-        summary="Forget a tenant with all that it has; its keys stop at once",
-        answer=job_schemas.QueuedAnswer,
-        status=202,
     ),
     ApiRoute(
         "POST",
@@ -162,7 +218,7 @@ CALLS = (
         needs="admin",
         summary="Create a key; the operator for any tenant, an admin for its own",
         body=key_schemas.KeyBody,
-        body_bytes_max=body_of(65_536),
+        body_bytes_max=body_limit(65_536),
         answer=key_schemas.KeyAnswer,
         status=201,
     ),
@@ -182,7 +238,7 @@ CALLS = (
         needs="admin",
         summary="Replace a key by a new one for the same holder; both work for a while",
         body=key_schemas.RotateBody,
-        body_bytes_max=body_of(65_536),
+        body_bytes_max=body_limit(65_536),
         answer=key_schemas.KeyAnswer,
         status=201,
     ),
@@ -201,7 +257,7 @@ CALLS = (
         needs="reader",
         summary="Make a token that may do less than what it is made with, for an agent to carry",
         body=key_schemas.TokenBody,
-        body_bytes_max=body_of(65_536),
+        body_bytes_max=body_limit(65_536),
         answer=key_schemas.TokenAnswer,
         status=201,
     ),
@@ -228,24 +284,6 @@ CALLS = (
         needs="admin",
         summary="Remove a member from a group of the tenant",
         status=204,
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/cache/semantic",
-        semantic_endpoints.get_semantic,
-        needs="admin",
-        summary="How right the answers of similar questions were, by how similar they are",
-        answer=semantic_schemas.SemanticAnswer,
-    ),
-    ApiRoute(
-        "PUT",
-        "/v1/cache/semantic",
-        semantic_endpoints.put_semantic,
-        needs="admin",
-        summary="Set the share of wrong answers up to which similar questions' answers are served",
-        body=semantic_schemas.SemanticBody,
-        body_bytes_max=body_of(1_024),
-        answer=semantic_schemas.SemanticAnswer,
     ),
     ApiRoute(
         "GET",
@@ -287,42 +325,6 @@ CALLS = (
     ),
     ApiRoute(
         "GET",
-        "/v1/sources",
-        source_endpoints.list_sources,
-        needs="admin",
-        summary="The tenant's sources, what they are doing and what the last reading came to",
-        answer=source_schemas.SourcesAnswer,
-    ),
-    ApiRoute(
-        "PUT",
-        "/v1/sources/{source:path}",
-        source_endpoints.put_source,
-        needs="admin",
-        summary="Say how and when a source is read, or pause it",
-        body=source_schemas.SourceBody,
-        body_bytes_max=body_of(65_536),
-        answer=source_schemas.SourceAnswer,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/sources/{source:path}/reindex",
-        source_endpoints.reindex_source,
-        needs="admin",
-        summary="Read a source now; only changes are paid for, and what is gone is removed",
-        answer=job_schemas.QueuedAnswer,
-        status=202,
-    ),
-    ApiRoute(
-        "DELETE",
-        "/v1/sources/{source:path}",
-        source_endpoints.delete_source,
-        needs="admin",
-        summary="Remove a source with all its documents",
-        answer=job_schemas.QueuedAnswer,
-        status=202,
-    ),
-    ApiRoute(
-        "GET",
         "/v1/ingest/status",
         usage_endpoints.get_status,
         needs="admin",
@@ -345,7 +347,7 @@ CALLS = (
         needs="operator",
         summary="Set the most that a tenant may use in a month",
         body=usage_schemas.BudgetBody,
-        body_bytes_max=body_of(1_024),
+        body_bytes_max=body_limit(1_024),
         status=204,
     ),
     ApiRoute(
@@ -363,6 +365,32 @@ CALLS = (
             "subject": parameters.LINE,
         },
     ),
+    ApiRoute("GET", "/healthz", health.healthz, needs="anyone", summary="Is the process alive"),
+    ApiRoute("GET", "/readyz", health.readyz, needs="anyone", summary="Can it answer searches"),
+    ApiRoute("GET", "/metrics", health.get_metrics, needs="anyone", summary="Prometheus metrics"),
+    ApiRoute("GET", "/openapi.json", get_openapi, needs="anyone", summary="This description"),
+)
+_CACHE: tuple[ApiRoute[CacheServices], ...] = (
+    ApiRoute(
+        "GET",
+        "/v1/cache/semantic",
+        semantic_endpoints.get_semantic,
+        needs="admin",
+        summary="How right the answers of similar questions were, by how similar they are",
+        answer=semantic_schemas.SemanticAnswer,
+    ),
+    ApiRoute(
+        "PUT",
+        "/v1/cache/semantic",
+        semantic_endpoints.put_semantic,
+        needs="admin",
+        summary="Set the share of wrong answers up to which similar questions' answers are served",
+        body=semantic_schemas.SemanticBody,
+        body_bytes_max=body_limit(1_024),
+        answer=semantic_schemas.SemanticAnswer,
+    ),
+)
+_MCP: tuple[ApiRoute[McpServices], ...] = (
     ApiRoute(
         "POST",
         "/mcp",
@@ -372,13 +400,27 @@ CALLS = (
         body=mcp_wire.McpRequest,
         answer=mcp_wire.McpAnswer,
         error=mcp_wire.McpError,
-        silent=202,
-        origins=True,
+        empty_status=202,
+        checks_origin=True,
     ),
-    *vector_stores.CALLS,
-    *rag_routes.CALLS,
-    ApiRoute("GET", "/healthz", health.healthz, needs="anyone", summary="Is the process alive"),
-    ApiRoute("GET", "/readyz", health.readyz, needs="anyone", summary="Can it answer searches"),
-    ApiRoute("GET", "/metrics", health.get_metrics, needs="anyone", summary="Prometheus metrics"),
-    ApiRoute("GET", "/openapi.json", get_openapi, needs="anyone", summary="This description"),
 )
+
+
+def _in_room(
+    room: Callable[[Services], RoomServices], routes: Iterable[ApiRoute[RoomServices]]
+) -> list[RoomRoute]:
+    return [(route, room) for route in routes]
+
+
+ROUTES: Sequence[RoomRoute] = (
+    *_in_room(lambda services: services.search, _SEARCH),
+    *_in_room(lambda services: services.documents, _DOCUMENTS),
+    *_in_room(lambda services: services.sources, _SOURCES),
+    *_in_room(lambda services: services.admin, _ADMIN),
+    *_in_room(lambda services: services.caches, _CACHE),
+    *_in_room(lambda services: services.mcp, _MCP),
+    *_in_room(lambda services: services.vector_stores, vector_store_routes.ROUTES),
+    *_in_room(lambda services: services.answer, rag_routes.ANSWER),
+    *_in_room(lambda services: services.curation, rag_routes.CURATION),
+)
+CALLS = tuple(route for route, _ in ROUTES)

@@ -1,12 +1,12 @@
 """The rows of the API that are OpenAI's, in the order in which they are looked through."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from gateway.api import parameters
-from gateway.http.request_context import ApiRoute
+from gateway.http.route import ApiRoute, Parameter
 from gateway.vector_stores import attachments, files, search, stores
 from gateway.vector_stores.errors import ErrorAnswer, render
-from gateway.vector_stores.paging import PARAMETERS
 from gateway.vector_stores.vector_store_schemas import (
     AttachBody,
     AttributesBody,
@@ -26,15 +26,26 @@ from gateway.vector_stores.vector_store_schemas import (
     VectorStoreList,
     VectorStoreSearchBody,
 )
+from gateway.vector_stores.vector_store_services import VectorStoreServices
 
 _STORES = "/v1/vector_stores"
 _STORE = f"{_STORES}/{{vector_store_id}}"
 _FILE = f"{_STORE}/files/{{file_id:path}}"
 _BATCH = f"{_STORE}/file_batches/{{batch_id}}"
 
-_row = partial(ApiRoute, render=render, error=ErrorAnswer)
+_PAGE_PARAMETERS: Mapping[str, Parameter] = {
+    "after": Parameter(
+        {"type": "string", "maxLength": 512, "description": "`last_id` of the page before"}
+    ),
+    "limit": parameters.limit(99_999),  # more than 100 give 100
+    "order": parameters.one_of("asc", "desc"),
+}
 
-CALLS = (
+_row: Callable[..., ApiRoute[VectorStoreServices]] = partial(
+    ApiRoute, render=render, error=ErrorAnswer
+)
+
+ROUTES: tuple[ApiRoute[VectorStoreServices], ...] = (
     _row(
         "POST",
         f"{_STORES}/{{vector_store_id:path}}/search",
@@ -60,7 +71,7 @@ CALLS = (
         needs="reader",
         summary="The vector stores that the caller may see",
         answer=VectorStoreList,
-        parameters=PARAMETERS,
+        parameters=_PAGE_PARAMETERS,
     ),
     _row(
         "GET",
@@ -103,7 +114,7 @@ CALLS = (
         needs="reader",
         summary="The files of a vector store that the caller may read",
         answer=StoreFileList,
-        parameters={**PARAMETERS, "filter": parameters.FILE_STATUS},
+        parameters={**_PAGE_PARAMETERS, "filter": parameters.FILE_STATUS},
     ),
     _row(
         "GET",
@@ -162,7 +173,7 @@ CALLS = (
         needs="reader",
         summary="The files that were attached together",
         answer=StoreFileList,
-        parameters={**PARAMETERS, "filter": parameters.FILE_STATUS},
+        parameters={**_PAGE_PARAMETERS, "filter": parameters.FILE_STATUS},
     ),
     _row(
         "POST",
@@ -182,7 +193,7 @@ CALLS = (
         needs="reader",
         summary="The files that the caller has uploaded; an admin's, everybody's",
         answer=FileList,
-        parameters={**PARAMETERS, "purpose": parameters.TEXT},
+        parameters={**_PAGE_PARAMETERS, "purpose": parameters.TEXT},
     ),
     _row(
         "GET",

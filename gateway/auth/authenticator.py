@@ -14,6 +14,7 @@ from cachetools import LRUCache
 from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
 from gateway import problems
+from gateway.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.model.scope import PUBLIC
 from index.tenants.principals import Claims, Principal
@@ -225,6 +226,22 @@ class Authenticator:
             await self._principals.touch(dict.fromkeys(used, self._now()))
         except DatabaseUnavailable as away:
             log.warning("keys", state="unkept", detail=str(away))
+
+
+def build(
+    settings: Settings,
+    principals: CredentialStore,
+    web_tokens: WebTokenVerifier | None,
+    revisions: RevisionReader[Counters],
+) -> Authenticator:
+    return Authenticator(
+        principals,
+        web_tokens,
+        revisions,
+        utc_now,
+        settings.staleness_s_max,
+        settings.credential_staleness_s_max,
+    )
 
 
 def _document_revisions(read: Mapping[str, Counters]) -> Revisions:

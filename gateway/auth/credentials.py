@@ -1,17 +1,17 @@
-"""Keys, and tokens that are narrower than what they were made with: never wider, whoever asks."""
+"""Creates keys, and tokens whose rights are at most those of the key they are made with."""
 
 import secrets
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gateway import problems
-from gateway.admin.key_schemas import TokenBody
 from gateway.auth.authenticator import SUFFICIENT, Role, digest_of
 from gateway.logs import KEY_START
+from index.model.query import Filter
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.tenants.principals import NewKey, Principal
 
-_STAND_IN = timedelta(days=7)  # as long as work may wait for its turn; a starting value
+_JOB_TOKEN_LIFETIME = timedelta(days=7)  # a job may wait so long; a starting value
 
 
 def make_secret() -> str:
@@ -37,7 +37,7 @@ def make_key(
     scopes: tuple[ScopeName, ...] = SCOPE_NAMES,
     expires_at: datetime | None = None,
 ) -> tuple[str, NewKey]:
-    """A key, and what is kept of it."""
+    """A key, and the row that stores it without its secret."""
     key = make_secret()
     return key, NewKey(
         key_id=new_id("key"),
@@ -51,60 +51,70 @@ def make_key(
     )
 
 
-def narrow_token(principal: Principal, body: TokenBody, now: datetime) -> tuple[str, NewKey]:
-    """A token for less than the principal may do, and what is kept of it.
+def narrow_token(
+    principal: Principal,
+    now: datetime,
+    *,
+    lifetime: timedelta,
+    name: str = "",
+    roles: tuple[Role, ...] | None = None,
+    read_only: bool = False,
+    scopes: tuple[ScopeName, ...] | None = None,
+    groups: tuple[str, ...] | None = None,
+    limits: Filter | None = None,
+) -> tuple[str, NewKey]:
+    """A token with at most the principal's rights, and the row that stores it.
 
-    Raises a 422 `Problem` that names what would have been more.
+    None keeps the principal's own. limits: a filter on all searches with the token, which makes it
+    read-only. Raises a 422 `Problem` that names the field that would widen the rights.
     """
     token = make_secret()
-    roles = _roles(principal, body)
-    for field, asked, held in (
-        ("scopes", body.scopes, principal.scopes),
-        ("groups", body.groups, principal.groups),
+    is_read_only = read_only or limits is not None
+    for field, requested, held in (
+        ("scopes", scopes, principal.scopes),
+        ("groups", groups, principal.groups),
     ):
-        if wider := set(asked or ()) - set(held):
-            told = ", ".join(sorted(wider))
-            raise problems.invalid_field(field, f"can only narrow; {told} is not yours")
-    wanted = principal.filter
-    if body.filter is not None:
-        wanted = body.filter.canonical().narrowed(principal.filter)
-    ends_at = now + timedelta(seconds=body.expires_in_s)
+        if wider := set(requested or ()) - set(held):
+            names = ", ".join(sorted(wider))
+            raise problems.invalid_field(field, f"can only narrow; {names} is not yours")
+    ends_at = now + lifetime
     return token, NewKey(
         key_id=new_id("tok"),
         digest=key_digest(token),
         subject=principal.subject,
         groups=principal.claims.groups if principal.claims else (),
-        roles=roles,
+        roles=_narrow_roles(principal, roles, is_read_only=is_read_only),
         expires_at=min(ends_at, principal.expires_at or ends_at),
-        name=body.name,
-        scopes=_in_order(body.scopes or principal.scopes),
+        name=name,
+        scopes=_in_order(scopes or principal.scopes),
         is_token=True,
         made_with=principal.key_id,
-        groups_only=body.groups,
-        filter=wanted,
+        groups_only=groups,
+        filter=principal.filter if limits is None else limits.narrowed(principal.filter),
         issuer_key=principal.issuer_key,
     )
 
 
 def issue_job_token(principal: Principal, now: datetime) -> NewKey:
-    """A token that nobody holds, for work that outlives the web token it was asked for with."""
-    _, token = narrow_token(principal, TokenBody(), now)
-    return replace(token, expires_at=now + _STAND_IN, issuer_key=None)
+    """A token that nobody holds, for a job that may outlive the web token that queued it."""
+    _, token = narrow_token(principal, now, lifetime=_JOB_TOKEN_LIFETIME)
+    return replace(token, expires_at=now + _JOB_TOKEN_LIFETIME, issuer_key=None)
 
 
-def _roles(principal: Principal, body: TokenBody) -> tuple[str, ...]:
-    is_read_only = body.read_only or body.filter is not None
-    asked = ("reader",) if is_read_only and body.roles is None else body.roles
-    if asked is None:
+def _narrow_roles(
+    principal: Principal, roles: tuple[Role, ...] | None, *, is_read_only: bool
+) -> tuple[str, ...]:
+    requested = ("reader",) if is_read_only and roles is None else roles
+    if requested is None:
         return principal.roles
-    if is_read_only and asked != ("reader",):
+    if is_read_only and requested != ("reader",):
         raise problems.invalid_field(
             "roles", "must be reader where there is a filter, or read_only"
         )
-    for role in asked:
+    for role in requested:
         if SUFFICIENT[role].isdisjoint(principal.roles):
             raise problems.invalid_field("roles", f"can only narrow; {role} is not yours")
-    return asked
+    return requested
 
 
 def _in_order(scopes: tuple[ScopeName, ...]) -> tuple[ScopeName, ...]:

@@ -86,7 +86,7 @@ def _settle(item_id: str, tenant: str, told: Mapping[str, object]) -> str | None
         body = ResolveBody.model_validate(told)
         async with operations.services(settings) as opened:
             try:
-                settled = await settle(opened, tenant, item_id, body)
+                settled = await settle(opened.curation, tenant, item_id, body)
             except Problem as problem:
                 raise CommandError(problem.detail) from None
         return settled.document_id

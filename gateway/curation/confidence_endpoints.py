@@ -3,16 +3,18 @@
 from starlette.responses import Response
 
 from gateway.curation.curation_schemas import ConfidenceAnswer, ConfidenceBody
-from gateway.http.request_context import RequestContext, json_response
+from gateway.curation.curation_services import CurationServices
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 from index.search.confidence import Confidence
 
 
-async def get_confidence(exchange: RequestContext) -> Response:
+async def get_confidence(exchange: RequestContext[CurationServices]) -> Response:
     tenant = (await exchange.authenticate()).principal.tenant
     return json_response(_shown(await exchange.services.confidences.read(tenant)))
 
 
-async def put_confidence(exchange: RequestContext) -> Response:
+async def put_confidence(exchange: RequestContext[CurationServices]) -> Response:
     """It holds from the next request on, on every worker."""
     tenant = (await exchange.authenticate()).principal.tenant
     body = exchange.parse_body(ConfidenceBody)

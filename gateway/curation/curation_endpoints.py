@@ -8,8 +8,9 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
-from gateway.http.request_context import RequestContext, json_response
-from gateway.services import Services
+from gateway.curation.curation_services import CurationServices
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 from index.model.document import TITLE_CHARACTERS_MAX, Document
 from index.tenants.curation import CurationRecord, State
 from ingest.sources.faqs import text_of
@@ -19,7 +20,7 @@ _STATES: tuple[State, ...] = get_args(State)
 _CURSOR = re.compile(r"([0-9]{1,18})\.(\w{1,64})", re.ASCII)
 
 
-async def list_curation(exchange: RequestContext) -> Response:
+async def list_curation(exchange: RequestContext[CurationServices]) -> Response:
     """Those asked most often first; `state` is open if absent."""
     admitted = await exchange.authenticate()
     query = exchange.request.query_params
@@ -34,7 +35,7 @@ async def list_curation(exchange: RequestContext) -> Response:
     return json_response(CurationAnswer(items=tuple(map(_item, shown)), cursor=cursor))
 
 
-async def resolve_curation(exchange: RequestContext) -> Response:
+async def resolve_curation(exchange: RequestContext[CurationServices]) -> Response:
     tenant = (await exchange.authenticate()).principal.tenant
     item_id = exchange.request.path_params["item_id"]
     body = exchange.parse_body(ResolveBody)
@@ -42,7 +43,7 @@ async def resolve_curation(exchange: RequestContext) -> Response:
 
 
 async def settle(
-    services: Services, tenant: str, item_id: str, body: ResolveBody
+    services: CurationServices, tenant: str, item_id: str, body: ResolveBody
 ) -> CurationRecord:
     """With a new document of the question and its answer, or by letting it be; a `Problem` if not.
 

@@ -4,18 +4,20 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.curation.curation_schemas import GateAnswer, GateBody
-from gateway.http.request_context import RequestContext, json_response
+from gateway.curation.curation_services import CurationServices
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 from index.tenants.query_gate_store import GATES_MAX
 
 
-async def get_gate(exchange: RequestContext) -> Response:
+async def get_gate(exchange: RequestContext[CurationServices]) -> Response:
     tenant = (await exchange.authenticate()).principal.tenant
     return await _shown(exchange, tenant, _name(exchange))
 
 
-async def put_gate(exchange: RequestContext) -> Response:
+async def put_gate(exchange: RequestContext[CurationServices]) -> Response:
     """It holds from the next message on. An empty body takes the tenant's own words away."""
-    from gateway.rag.conversation import default_gate
+    from gateway.rag.gate_vocabulary import default_gate
 
     tenant = (await exchange.authenticate()).principal.tenant
     name = _name(exchange)
@@ -33,11 +35,11 @@ async def put_gate(exchange: RequestContext) -> Response:
     return await _shown(exchange, tenant, name)
 
 
-async def _shown(exchange: RequestContext, tenant: str, name: str) -> Response:
-    from gateway.rag.conversation import gate_vocabulary  # only who has gates loads them
+async def _shown(exchange: RequestContext[CurationServices], tenant: str, name: str) -> Response:
+    from gateway.rag.gate_vocabulary import gate_vocabulary  # only who has gates loads them
 
     own = await exchange.services.query_gates.read(tenant, name) is not None
-    words = await gate_vocabulary(exchange.services, tenant, name)
+    words = await gate_vocabulary(exchange.services.query_gates, tenant, name)
     if words is None:
         raise problems.not_found("name", "There is no such gate.")
     return json_response(
@@ -45,5 +47,5 @@ async def _shown(exchange: RequestContext, tenant: str, name: str) -> Response:
     )
 
 
-def _name(exchange: RequestContext) -> str:
+def _name(exchange: RequestContext[CurationServices]) -> str:
     return schemas.parse_value("name", schemas.GATE, exchange.request.path_params["name"])

@@ -5,7 +5,9 @@ from starlette.responses import Response
 from gateway import problems, schemas
 from gateway.documents.access_schemas import AccessExplained, KeyExplained, ReaderExplained
 from gateway.documents.document_endpoints import document_id_of
-from gateway.http.request_context import RequestContext, full_scope_of, json_response
+from gateway.documents.document_services import DocumentServices
+from gateway.http.request_context import RequestContext, full_scope_of
+from gateway.http.responses import json_response
 from index.model.document import Document
 from index.model.scope import PUBLIC, SCOPE_NAMES, resolve
 from index.tenants.principals import Principal
@@ -13,7 +15,7 @@ from index.tenants.principals import Principal
 _KEYS_MAX = 100
 
 
-async def explain_access(exchange: RequestContext) -> Response:
+async def explain_access(exchange: RequestContext[DocumentServices]) -> Response:
     services = exchange.services
     tenant = (await exchange.authenticate()).principal.tenant
     document_id = document_id_of(exchange)
@@ -72,7 +74,12 @@ def _reader(reader: str, subject: str, groups: tuple[str, ...]) -> ReaderExplain
 
 
 async def _key(
-    exchange: RequestContext, document: Document, holder: Principal, name: str, *, sees_all: bool
+    exchange: RequestContext[DocumentServices],
+    document: Document,
+    holder: Principal,
+    name: str,
+    *,
+    sees_all: bool,
 ) -> KeyExplained:
     """By the very statement that its own reading of the document would run."""
     scope = full_scope_of(holder)

@@ -14,8 +14,9 @@ from cache.protocol import Revisions
 from gateway import problems, schemas
 from gateway.documents.deletion_schemas import DeletedCounts, DeletionAnswer
 from gateway.documents.document_endpoints import document_id_of, require_editable
-from gateway.http.request_context import RequestContext, json_response, queued_body, queued_response
-from gateway.services import Services
+from gateway.documents.document_services import DocumentServices
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response, queued_body, queued_response
 from index.errors import QueueFull
 from index.jobs.job_queue import ClaimedJob, NewJob
 from index.model.document import Document
@@ -29,7 +30,7 @@ ANSWERS = "answers"  # the kind of jobs that drop cached answers once Redis is b
 EVERYBODYS = {ANSWERS, vocabulary_pruning.UNLEARN}  # kinds of jobs that many documents wait for
 
 
-async def delete_document(exchange: RequestContext) -> Response:
+async def delete_document(exchange: RequestContext[DocumentServices]) -> Response:
     """All of it is gone once this is answered, but for what the answer calls pending."""
     admitted = await exchange.authenticate()
     services, tenant = exchange.services, admitted.principal.tenant
@@ -59,7 +60,7 @@ async def delete_document(exchange: RequestContext) -> Response:
     )
 
 
-async def delete_tenant(exchange: RequestContext) -> Response:
+async def delete_tenant(exchange: RequestContext[DocumentServices]) -> Response:
     """It is closed at once: no key of it, no write to it and no name like it is taken any more.
 
     Other tenants find nothing of it from here on: the revision that says so is committed before the
@@ -74,7 +75,7 @@ async def delete_tenant(exchange: RequestContext) -> Response:
     return queued_response(closed.job_id)
 
 
-async def _dropped(services: Services, tenant: str, *, everywhere: bool) -> bool:
+async def _dropped(services: DocumentServices, tenant: str, *, everywhere: bool) -> bool:
     """Whether Redis holds no answer any more that the tenant's changes so far doom.
 
     everywhere: in other tenants' answers too, for all of them may have read it.
@@ -89,7 +90,7 @@ async def _dropped(services: Services, tenant: str, *, everywhere: bool) -> bool
     return True
 
 
-async def _later(services: Services, tenant: str, *, everywhere: bool) -> str:
+async def _later(services: DocumentServices, tenant: str, *, everywhere: bool) -> str:
     """Where to see how far that is; empty if no more can be queued: the next reader drops them."""
     job = NewJob(
         tenant=tenant,
@@ -109,7 +110,7 @@ class CacheNotCleared(Exception):
 
 
 class DropAnswersJob:
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: DocumentServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
@@ -119,7 +120,7 @@ class DropAnswersJob:
 
 
 class PruneVocabularyJob:
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: DocumentServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
@@ -131,7 +132,7 @@ class PruneVocabularyJob:
 class RemoveTenantJob:
     """Goes on where an earlier attempt ended. The result is the receipt."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: DocumentServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:

@@ -23,13 +23,9 @@ from gateway.documents.document_schemas import (
     RevisionAnswer,
     WrittenAnswer,
 )
-from gateway.http.request_context import (
-    RequestContext,
-    full_scope,
-    json_response,
-    queued_body,
-    queued_response,
-)
+from gateway.documents.document_services import DocumentServices
+from gateway.http.request_context import RequestContext, full_scope
+from gateway.http.responses import json_response, queued_body, queued_response
 from gateway.problems import Problem
 from index.errors import (
     BudgetSpent,
@@ -60,7 +56,7 @@ class QueuedLine:
     is_spent: bool
 
 
-async def put_document(exchange: RequestContext) -> Response:
+async def put_document(exchange: RequestContext[DocumentServices]) -> Response:
     admitted = await exchange.authenticate()
     document_id = document_id_of(exchange, schemas.NEW_DOCUMENT_ID)
     settings = exchange.services.settings
@@ -78,7 +74,7 @@ async def put_document(exchange: RequestContext) -> Response:
 
 
 async def _put_later(
-    exchange: RequestContext,
+    exchange: RequestContext[DocumentServices],
     admitted: AuthenticatedRequest,
     document_id: str,
     body: DocumentBody,
@@ -89,7 +85,9 @@ async def _put_later(
     principal = admitted.principal
     stored = await exchange.services.documents.stored(principal.tenant, document_id)
     revise(stored.document if stored else None)
-    accepted = queued_response(await enqueue_write(exchange, admitted, document_id, body, sent))
+    accepted = queued_response(
+        await enqueue_write(exchange.services, admitted, document_id, body, sent)
+    )
     if exchange.prefers("respond-async"):
         accepted.headers["Preference-Applied"] = "respond-async"
     if await exchange.services.usage_meter.is_budget_spent(principal.tenant):
@@ -98,7 +96,7 @@ async def _put_later(
 
 
 async def enqueue_write(
-    exchange: RequestContext,
+    services: DocumentServices,
     admitted: AuthenticatedRequest,
     document_id: str,
     body: DocumentBody,
@@ -106,32 +104,32 @@ async def enqueue_write(
 ) -> str:
     """The job that will write it. Raises `SourceReserved`, for the worker would be refused too."""
     principal = admitted.principal
-    await exchange.services.sources.require_open(principal.tenant, body.source, document_id)
+    await services.sources.require_open(principal.tenant, body.source, document_id)
     job = NewJob(
         tenant=principal.tenant,
         kind="document",
         target=job_queue.document_target(document_id),
         payload=sent,
         source=body.source,
-        key_id=await _key_id(exchange, principal),
+        key_id=await _key_id(services, principal),
         subject=principal.subject,
-        attempts_max=exchange.services.settings.job_attempts,
+        attempts_max=services.settings.job_attempts,
         parts=parts_of(body),
     )
-    return await exchange.services.jobs.enqueue_document(document_id, job)
+    return await services.jobs.enqueue_document(document_id, job)
 
 
-async def _key_id(exchange: RequestContext, principal: Principal) -> str:
+async def _key_id(services: DocumentServices, principal: Principal) -> str:
     """Of the key or token whose rights count when the job runs."""
     if principal.key_id is not None:
         return principal.key_id
     token = issue_job_token(principal, utc_now())
-    if not await exchange.services.principals.create(principal.tenant, token):
+    if not await services.principals.create(principal.tenant, token):
         raise TenantMissing(principal.tenant)
     return token.key_id
 
 
-async def put_batch(exchange: RequestContext) -> Response:
+async def put_batch(exchange: RequestContext[DocumentServices]) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
     await exchange.authenticate()
     body = exchange.body
@@ -143,7 +141,9 @@ async def put_batch(exchange: RequestContext) -> Response:
     return StreamingResponse(_put_lines(exchange, lines), media_type="application/x-ndjson")
 
 
-async def _put_lines(exchange: RequestContext, lines: list[bytes]) -> AsyncIterator[bytes]:
+async def _put_lines(
+    exchange: RequestContext[DocumentServices], lines: list[bytes]
+) -> AsyncIterator[bytes]:
     """A result line for each; once the sender or the database is gone, the rest fails alike."""
     final: Outcome | QueuedLine | None = None
     number = 0
@@ -156,7 +156,7 @@ async def _put_lines(exchange: RequestContext, lines: list[bytes]) -> AsyncItera
 
 
 async def _put_together(
-    exchange: RequestContext, lines: Sequence[bytes]
+    exchange: RequestContext[DocumentServices], lines: Sequence[bytes]
 ) -> list[Outcome | QueuedLine]:
     """Written as whoever the sender is by now; queued where the embedder gives no vectors."""
     try:
@@ -177,7 +177,7 @@ async def _put_together(
 
 
 async def _queue_lines(
-    exchange: RequestContext,
+    exchange: RequestContext[DocumentServices],
     admitted: AuthenticatedRequest,
     lines: Sequence[bytes],
     results: list[Outcome | QueuedLine],
@@ -197,7 +197,7 @@ async def _queue_lines(
         told = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
         try:
             job_id = await enqueue_write(
-                exchange, admitted, document.document_id, document, orjson.dumps(told)
+                exchange.services, admitted, document.document_id, document, orjson.dumps(told)
             )
             results[place] = QueuedLine(job_id, isinstance(result, BudgetSpent))
         except (PayloadTooLarge, QueueFull, SourceReserved) as refused:
@@ -205,7 +205,7 @@ async def _queue_lines(
 
 
 def _put_line(
-    exchange: RequestContext, admitted: AuthenticatedRequest, line: bytes
+    exchange: RequestContext[DocumentServices], admitted: AuthenticatedRequest, line: bytes
 ) -> Put | Problem:
     try:
         document = _parse_line(exchange, line)
@@ -223,7 +223,9 @@ def _is_final(outcome: Outcome | QueuedLine) -> bool:
     )
 
 
-def _result(exchange: RequestContext, number: int, outcome: Outcome | QueuedLine) -> bytes:
+def _result(
+    exchange: RequestContext[DocumentServices], number: int, outcome: Outcome | QueuedLine
+) -> bytes:
     if isinstance(outcome, Exception):
         problem = problems.from_exception(outcome, exchange.trace.request_id)
         result = {"line": number, **problem.body()}
@@ -235,14 +237,14 @@ def _result(exchange: RequestContext, number: int, outcome: Outcome | QueuedLine
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _parse_line(exchange: RequestContext, line: bytes) -> BatchLine:
+def _parse_line(exchange: RequestContext[DocumentServices], line: bytes) -> BatchLine:
     bytes_max = exchange.services.settings.document_bytes_max
     if len(line) > bytes_max:
         raise problems.too_large(bytes_max)
     return schemas.parse(BatchLine, line)
 
 
-async def get_document(exchange: RequestContext) -> Response:
+async def get_document(exchange: RequestContext[DocumentServices]) -> Response:
     admitted = await exchange.authenticate()
     document = await exchange.services.documents.read(
         full_scope(admitted), admitted.principal.filter, document_id_of(exchange)
@@ -253,7 +255,7 @@ async def get_document(exchange: RequestContext) -> Response:
     return json_response(DocumentAnswer(text=document.text, **_summary(document)))
 
 
-async def list_documents(exchange: RequestContext) -> Response:
+async def list_documents(exchange: RequestContext[DocumentServices]) -> Response:
     """In the order of their identifiers; `cursor` is the last one of the page before."""
     admitted = await exchange.authenticate()
     query = exchange.request.query_params
@@ -278,7 +280,7 @@ async def list_documents(exchange: RequestContext) -> Response:
     )
 
 
-async def patch_access(exchange: RequestContext) -> Response:
+async def patch_access(exchange: RequestContext[DocumentServices]) -> Response:
     admitted = await exchange.authenticate()
     body = exchange.parse_body(AccessBody)
     done = await exchange.services.writer.put_access(
@@ -379,7 +381,9 @@ def no_such_document() -> Problem:
     return problems.not_found("document_id", "There is no such document, or you may not read it.")
 
 
-def document_id_of(exchange: RequestContext, kind: TypeAdapter[str] = schemas.DOCUMENT_ID) -> str:
+def document_id_of(
+    exchange: RequestContext[DocumentServices], kind: TypeAdapter[str] = schemas.DOCUMENT_ID
+) -> str:
     """The path's identifier, judged like the one of a batch line if it is a new one."""
     return schemas.parse_value("document_id", kind, exchange.request.path_params["document_id"])
 

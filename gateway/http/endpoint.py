@@ -1,12 +1,12 @@
-"""One call as it is served: head, caller, body, slot, work.
+"""Serves one route: head, caller, body, slot, handler.
 
-1. head    what is wrong with the request's path, origin or deadline needs nobody's key
-2. caller  a credential that nobody knows is refused before its body is read
-3. body    within its deadline, its least rate and the memory for bodies
-4. slot    only a request that is all here counts among those that a worker does at once
-5. work    the call's own
+1. head     path, origin and deadline are checked before anything else
+2. caller   an unknown credential is refused before its body is read
+3. body     read under a deadline, a least rate and the limit on memory for bodies
+4. slot     only a request that has arrived whole counts against the worker's concurrency
+5. handler  of the route's room
 
-What fails because of what the client sent counts against the client's address, too.
+A failure that the client has caused also counts against the client's address.
 """
 
 import hmac
@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.exceptions import HTTPException
@@ -26,101 +27,119 @@ from gateway.auth.authenticator import SUFFICIENT, bearer, digest_of
 from gateway.http import body
 from gateway.http.admission import Slot
 from gateway.http.connection import Connection
-from gateway.http.request_context import ApiRoute, RequestContext
+from gateway.http.http_services import HttpServices
+from gateway.http.request_context import RequestContext
+from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
-from gateway.services import Services
 from gateway.settings import Settings, listed
 from index.model.audit_actor import OPERATOR, act_as
 from index.model.document import UNSTORABLE
 from index.tenants.principals import Principal
 
 _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
-_FAILED = {400, 401, 408, 413, 422}  # for want of a key, or for what the body says
+_CLIENT_FAILURES = {400, 401, 408, 413, 422}
 
 
 class Endpoint:
-    """A call as an ASGI application of its own: no layer stands between it and the server's."""
+    """A route as an ASGI application; the server calls it without a layer in between.
 
-    def __init__(self, call: ApiRoute, settings: Settings) -> None:
-        self._call = call
-        self._needs_nobody = call.needs == "anyone"
-        self._body_bytes_max = call.body_bytes_max(settings)
-        self._sufficient = SUFFICIENT.get(call.needs, frozenset())
-        self._longest_s = settings.deadline_s if call.reads else math.inf
+    room: picks the services of the handler's room out of the worker's.
+    """
+
+    def __init__(
+        self, route: ApiRoute[Any], settings: Settings, room: Callable[[Any], Any]
+    ) -> None:
+        self._route = route
+        self._room = room
+        self._is_open_to_anyone = route.needs == "anyone"
+        self._body_bytes_max = route.body_bytes_max(settings)
+        self._sufficient_roles = SUFFICIENT.get(route.needs, frozenset())
+        self._timeout_s_max = settings.deadline_s if route.is_read else math.inf
         self._origins = {origin.rstrip("/").lower() for origin in listed(settings.mcp_origins)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         trace: Trace = scope["trace"]
-        trace.route = self._call.path
-        services: Services = scope["state"]["services"]
+        trace.route = self._route.path
+        http: HttpServices = scope["state"]["http"]
         request = Request(scope, receive)
-        slot = Slot(services.admission)
+        slot = Slot(http.admission)
         try:
-            response = await self._response(request, trace, services, slot)
+            response = await self._respond(request, trace, http, slot)
             if trace.counters:
-                standing = services.admission.ratelimit_header(trace.counters)
-                response.raw_headers.append((b"ratelimit", standing))
+                header = http.admission.ratelimit_header(trace.counters)
+                response.raw_headers.append((b"ratelimit", header))
             await response(scope, receive, send)
         finally:
             slot.end()
 
-    async def _response(
-        self, request: Request, trace: Trace, services: Services, slot: Slot
+    async def _respond(
+        self, request: Request, trace: Trace, http: HttpServices, slot: Slot
     ) -> Response:
         try:
-            response = await self._answer(request, trace, services, slot)
+            response = await self._handle(request, trace, http, slot)
             if trace.unspent:
-                await _spend_rest(trace, services)
+                await _spend_rest(trace, http)
         except Exception as error:
-            return await refused(request, await _counted(error, trace, services), self._call.render)
+            error = await _counted(error, trace, http)
+            return await refuse(request, error, self._route.render)
         return response
 
-    async def _answer(
-        self, request: Request, trace: Trace, services: Services, slot: Slot
+    async def _handle(
+        self, request: Request, trace: Trace, http: HttpServices, slot: Slot
     ) -> Response:
         _refuse_unstorable(request.scope)
-        if self._call.origins:
+        if self._route.checks_origin:
             self._refuse_foreign(trace.headers)
         timeout_s = self._timeout_s(trace.headers)
-        with services.deadlines.timeout(timeout_s) as deadline:
-            if self._needs_nobody:
-                return await self._call.handle(
-                    RequestContext(self._call, request, services, b"", None, b"")
-                )
+        with http.deadlines.timeout(timeout_s) as deadline:
+            if self._is_open_to_anyone:
+                return await self._call_handler(request, http, b"", None, b"")
             credential = bearer(trace.headers.get(b"authorization", b""))
             if credential is None:
                 raise problems.unauthorized()
             digest = digest_of(credential)
-            principal = services.authenticator.known(digest)
-            if principal is None:
-                principal = await self._find_caller(credential, digest, services)
-            if principal is not None and self._sufficient.isdisjoint(principal.roles):
-                await self._refuse_insufficient(principal, services)
-            slot.tenant = "" if principal is None else principal.tenant
-            if self._call.body is not None:
-                content.check_type(self._call.body_type or self._call.media_type, trace.headers)
+            caller = http.authenticator.known(digest)
+            if caller is None:
+                caller = await self._find_caller(credential, digest, http)
+            if caller is not None and self._sufficient_roles.isdisjoint(caller.roles):
+                await self._refuse_insufficient(caller, http)
+            slot.tenant = "" if caller is None else caller.tenant
+            if self._route.body is not None:
+                content.check_type(self._route.body_type or self._route.media_type, trace.headers)
             sent = self._body_at_hand(request)
             if sent is None:
                 sent = await body.read(
                     request,
                     trace.headers.get(b"content-length"),
                     size_bytes_max=self._body_bytes_max,
-                    limits=services.body_limits,
+                    limits=http.body_limits,
                     deadline=deadline,
                     slot=slot,
                 )
                 deadline.restart(timeout_s)
             slot.begin()
-            if principal is not None:
-                _count(principal, trace, services)
-            return await self._call.handle(
-                RequestContext(self._call, request, services, digest, principal, sent)
-            )
+            if caller is not None:
+                _count(caller, trace, http)
+            return await self._call_handler(request, http, digest, caller, sent)
+
+    async def _call_handler(
+        self,
+        request: Request,
+        http: HttpServices,
+        digest: bytes,
+        caller: Principal | None,
+        sent: bytes,
+    ) -> Response:
+        services = self._room(request.scope["state"]["services"])
+        context = RequestContext(self._route.needs, request, http, services, digest, caller, sent)
+        return await self._route.handle(context)
 
     def _body_at_hand(self, request: Request) -> bytes | None:
-        """The body, if all of it came before anybody had to wait for it; else None."""
+        """The body if all of it has arrived with the head; else None."""
         connection: Connection = request.scope["state"]["connection"]
-        if not connection.is_proven:  # one on which a caller with a key came gives way no more
+        if (
+            not connection.is_proven
+        ):  # a connection with a valid key is not closed in favour of others
             connection.prove()
         sent = connection.whole_body()
         if sent is not None and len(sent) > self._body_bytes_max:
@@ -128,43 +147,43 @@ class Endpoint:
         return sent
 
     async def _find_caller(
-        self, credential: bytes, digest: bytes, services: Services
+        self, credential: bytes, digest: bytes, http: HttpServices
     ) -> Principal | None:
-        """Who came, whom this worker does not know yet; None for the operator.
+        """The caller, whom this worker does not know yet; None for the operator.
 
-        A 401 `Problem` for a credential that nobody holds.
+        A 401 `Problem` for an unknown credential.
         """
-        operator = services.admin_digest
+        operator = http.operator_digest
         if operator is not None and hmac.compare_digest(digest, operator):
             act_as(OPERATOR)
             return None
-        return await services.authenticator.identify(credential, digest)
+        return await http.authenticator.identify(credential, digest)
 
-    async def _refuse_insufficient(self, principal: Principal, services: Services) -> None:
-        """A 403 `Problem`, a 401 if the key is gone; unless the principal has what it lacked."""
-        now = (await services.authenticator.admit(principal)).principal
-        if self._call.needs == "operator":
+    async def _refuse_insufficient(self, principal: Principal, http: HttpServices) -> None:
+        """A 403 `Problem`, or a 401 for a revoked key; unless the caller has the role by now."""
+        now = (await http.authenticator.admit(principal)).principal
+        if self._route.needs == "operator":
             raise problems.forbidden("This call needs the operator's key.")
-        if self._sufficient.isdisjoint(now.roles):
-            raise problems.forbidden(f"This call needs the role {self._call.needs}.")
+        if self._sufficient_roles.isdisjoint(now.roles):
+            raise problems.forbidden(f"This call needs the role {self._route.needs}.")
 
     def _timeout_s(self, headers: Mapping[bytes, bytes]) -> float:
-        """What the caller grants the call, and the server what only reads.
+        """The shorter of the caller's `Request-Timeout` and the route's own limit.
 
-        A 422 `Problem` if the caller's header is no number of seconds.
+        A 422 `Problem` if the header is not a number of seconds.
         """
-        given = headers.get(b"request-timeout")
-        if given is None:
-            return self._longest_s
-        if not _SECONDS.fullmatch(given) or float(given) == 0:
+        header = headers.get(b"request-timeout")
+        if header is None:
+            return self._timeout_s_max
+        if not _SECONDS.fullmatch(header) or float(header) == 0:
             raise problems.invalid_field("Request-Timeout", "must be seconds, such as 2 or 0.5")
-        return min(float(given), self._longest_s)
+        return min(float(header), self._timeout_s_max)
 
     def _refuse_foreign(self, headers: Mapping[bytes, bytes]) -> None:
-        """A 403 `Problem` for a web page that is neither listed nor from here.
+        """A 403 `Problem` for a web page whose origin is neither listed nor this gateway's own.
 
-        A page from here has an origin that is also the host which the request names. A name that
-        leads here may be anybody's (DNS rebinding); an address and `localhost` are not.
+        A page of this gateway has an origin that equals the request's host. Only an address or
+        `localhost` counts as such: a name may be an attacker's (DNS rebinding).
         """
         origin = headers.get(b"origin", b"").decode("latin-1").lower()
         if not origin or origin in self._origins:
@@ -174,55 +193,55 @@ class Endpoint:
             host = parts.hostname or ""
         except ValueError:
             raise problems.foreign_origin() from None
-        is_named = parts.netloc == headers.get(b"host", b"").decode("latin-1").lower()
-        if not (is_named and (host == "localhost" or _is_address(host))):
+        is_same_host = parts.netloc == headers.get(b"host", b"").decode("latin-1").lower()
+        if not (is_same_host and (host == "localhost" or _is_address(host))):
             raise problems.foreign_origin()
 
 
-async def refused(
+async def refuse(
     request: Request,
     error: Exception,
     render: Callable[[Request, Exception], Awaitable[Response]],
 ) -> Response:
-    """What went wrong; a 429 if the client is to blame, and its address has failed too often."""
+    """The response to a failure; a 429 if the client has caused it, and its address too many."""
     response = await render(request, error)
-    if response.status_code in _FAILED or isinstance(error, HTTPException):
-        services: Services = request.scope["state"]["services"]
-        wait_s = services.failures.spend(services.addresses.of(request.scope))
+    if response.status_code in _CLIENT_FAILURES or isinstance(error, HTTPException):
+        http: HttpServices = request.scope["state"]["http"]
+        wait_s = http.failures.spend(http.addresses.of(request.scope))
         if wait_s:
             too_many = problems.rate_limited("failed requests of this address", math.ceil(wait_s))
             return await render(request, too_many)
     return response
 
 
-def _count(principal: Principal, trace: Trace, services: Services) -> None:
-    """A request of this principal, with the tokens that this worker has at hand."""
+def _count(principal: Principal, trace: Trace, http: HttpServices) -> None:
+    """Count the request against the principal's rate limits, with tokens that the worker holds."""
     trace.tenant = principal.tenant
-    trace.counters = services.admission.counters(principal)
-    trace.unspent = services.admission.spend_at_hand(trace.counters)
+    trace.counters = http.admission.counters(principal)
+    trace.unspent = http.admission.spend_at_hand(trace.counters)
 
 
-async def _spend_rest(trace: Trace, services: Services) -> None:
-    """Each request of a principal counts once, whatever comes of it."""
+async def _spend_rest(trace: Trace, http: HttpServices) -> None:
+    """Count the request where that is still to be done: each counts once, even if it fails."""
     if trace.unspent:
         unspent, trace.unspent = trace.unspent, ()
-        await services.admission.spend(unspent)
+        await http.admission.spend(unspent)
 
 
-async def _counted(error: Exception, trace: Trace, services: Services) -> Exception:
-    """What went wrong, which is a 429 `Problem` if the principal has asked too often."""
+async def _counted(error: Exception, trace: Trace, http: HttpServices) -> Exception:
+    """The error, or a 429 `Problem` if counting the request shows that its limit is reached."""
     try:
-        await _spend_rest(trace, services)
+        await _spend_rest(trace, http)
     except problems.Problem as too_many:
         return too_many
     return error
 
 
 def _refuse_unstorable(scope: Scope) -> None:
-    """A 422 `Problem` for a path or a query with text that PostgreSQL can't hold.
+    """A 422 `Problem` for a path or a query with text that PostgreSQL cannot store.
 
-    A path that is no UTF-8, or ends in a line break, would name something else than was sent.
-    Headers come without U+0000: the server's parser refuses it.
+    A path that is not UTF-8, or ends in a line break, would name another thing than the client
+    sent. Headers have no U+0000: the server's parser refuses it.
     """
     if b"%" in scope["raw_path"]:
         path = _unquoted("path", scope["raw_path"])

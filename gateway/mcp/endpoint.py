@@ -13,8 +13,9 @@ from starlette.responses import Response
 
 from gateway import content, problems
 from gateway.http.request_context import RequestContext
+from gateway.http.responses import RawResponse
+from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.tools import TOOLS, Headers, refusal
-from gateway.search.search_endpoint import RawResponse
 
 _PROTOCOL = f"{__package__}.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
@@ -22,7 +23,7 @@ _PARSE_ERROR = -32700
 _MENDED_BY_MODELS = {400, 404, 422}
 
 
-async def mcp(exchange: RequestContext) -> Response:
+async def mcp(exchange: RequestContext[McpServices]) -> Response:
     if getattr(sys.modules.get(_PROTOCOL), "SERVER", None) is None:
         await asyncio.to_thread(importlib.import_module, _PROTOCOL)
     try:
@@ -38,7 +39,7 @@ async def mcp(exchange: RequestContext) -> Response:
     return await _answer(exchange, request)
 
 
-async def _answer(exchange: RequestContext, request: dict[str, Any]) -> Response:
+async def _answer(exchange: RequestContext[McpServices], request: dict[str, Any]) -> Response:
     from gateway.mcp import protocol
 
     try:
@@ -77,7 +78,7 @@ def _tool_of(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
 
 
 async def _told(
-    exchange: RequestContext, tool: str, arguments: dict[str, Any]
+    exchange: RequestContext[McpServices], tool: str, arguments: dict[str, Any]
 ) -> tuple[bytes, Headers]:
     """What the tool says; to a model, too, what is wrong with its arguments."""
     try:

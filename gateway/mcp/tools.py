@@ -9,20 +9,22 @@ from pydantic import Field
 from gateway import problems, schemas
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.mcp import results
+from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
-from gateway.search.search_endpoint import cache_status, revision_of, serve, to_search_request
-from gateway.search.search_request import SearchRequest, require_within_limits
+from gateway.search.response_headers import cache_status, revision_header
+from gateway.search.search_endpoint import serve
+from gateway.search.search_request import require_within_limits
 from gateway.search.search_schemas import SearchBody
+from gateway.search.search_services import SearchServices
 from index.model.document import TEXT_CHARACTERS_MAX, DocumentId
-from index.tenants.principals import Principal
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 Tool: TypeAlias = Callable[
-    [RequestContext, bytes], Awaitable[tuple[bytes, Headers]]
+    [RequestContext[McpServices], bytes], Awaitable[tuple[bytes, Headers]]
 ]  # of arguments
 
 _SOURCES_MAX = 200
-_UNDERSTOOD = b"mcp search "  # what no body of a search begins with
+_PARSED_KEY = b"mcp search "  # a prefix that no body of a search has
 
 
 class SearchArguments(Body):
@@ -95,41 +97,38 @@ class SourcesListed(Body):
     sources: tuple[SourceListed, ...]
 
 
-async def search(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
-    told = _UNDERSTOOD + arguments
-    wanted = exchange.services.parsed_searches.get((exchange.digest, told))
-    if wanted is None:
-        wanted = _understood(exchange, exchange.principal, told)
-    wanted, answer = await serve(exchange, wanted, _understood, told)
+async def search(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
+    services, key = context.services.search, (context.digest, _PARSED_KEY + arguments)
+    request = services.parsed_searches.get(key)
+    if request is None:
+        request = services.request_of(context.principal, _search_body(services, arguments))
+        services.parsed_searches[key] = request
+    request, answer = await serve(context, services, request)
     headers = [
-        *exchange.cache_headers((b"cache-status", cache_status(answer))),
-        (b"nearhit-revision", revision_of(answer.valid_until, wanted.scope.tenant)),
+        *context.cache_headers((b"cache-status", cache_status(answer))),
+        (b"nearhit-revision", revision_header(answer.valid_until, request.scope.tenant)),
     ]
-    return _shown(exchange, wanted, answer.body), headers
+    return _result(context.services, request.key, answer.body), headers
 
 
-def _understood(exchange: RequestContext, principal: Principal, told: bytes) -> SearchRequest:
-    arguments = schemas.parse(SearchArguments, told.removeprefix(_UNDERSTOOD))
-    asked = schemas.parse(SearchBody, arguments.body())
-    require_within_limits(asked, exchange.services.settings)
-    wanted = to_search_request(exchange, principal, asked)
-    exchange.services.parsed_searches[exchange.digest, told] = wanted
-    return wanted
+def _search_body(services: SearchServices, arguments: bytes) -> SearchBody:
+    body = schemas.parse(SearchBody, schemas.parse(SearchArguments, arguments).body())
+    require_within_limits(body, services.settings)
+    return body
 
 
-def _shown(exchange: RequestContext, wanted: SearchRequest, body: bytes) -> bytes:
-    """The body as a tool's result, made once while a cache holds the body."""
-    services = exchange.services
-    known = services.tool_results.get(wanted.key)
-    if known is not None and known[0] is body:
-        return known[1]
+def _result(services: McpServices, key: str, body: bytes) -> bytes:
+    """The answer's body as a tool result, made once for as long as a cache holds the body."""
+    cached = services.tool_results.get(key)
+    if cached is not None and cached[0] is body:
+        return cached[1]
     tokens_max = services.settings.mcp_tokens_max
     result = encode(results.search(orjson.loads(body), tokens_max=tokens_max))
-    services.tool_results[wanted.key] = (body, result)
+    services.tool_results[key] = (body, result)
     return result
 
 
-async def fetch(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
+async def fetch(exchange: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
     admitted = await exchange.authenticate()
     asked = schemas.parse(FetchArguments, arguments)
     services, scope = exchange.services, full_scope(admitted)
@@ -143,7 +142,9 @@ async def fetch(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Head
     return encode(results.fetch(document, start=asked.start, tokens_max=tokens_max)), []
 
 
-async def list_sources(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
+async def list_sources(
+    exchange: RequestContext[McpServices], arguments: bytes
+) -> tuple[bytes, Headers]:
     """Those of the tenant's with a document that the caller may read; how many of these."""
     admitted = await exchange.authenticate()
     schemas.parse(ListSourcesArguments, arguments)

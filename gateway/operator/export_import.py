@@ -81,18 +81,18 @@ async def import_tenant(
     """
     body = TenantBody(id=tenant)
     async with operations.services(settings) as opened:
-        await opened.tenants.create(body.id, archive.header.name)
-        if not await opened.tenants.exists(body.id):
+        await opened.stores.tenants.create(body.id, archive.header.name)
+        if not await opened.stores.tenants.exists(body.id):
             raise CommandError(f"the tenant {tenant} is being deleted")
-        reading = Reading(await opened.documents.next_sequence())
+        reading = Reading(await opened.stores.documents.next_sequence())
         refused = []
         for line in await asyncio.to_thread(list, archive.others()):
             match line:
                 case GroupLine():
-                    await opened.tenants.put_group(tenant, line.group, line.members)
+                    await opened.stores.tenants.put_group(tenant, line.group, line.members)
                 case SourceLine():
                     try:
-                        await _put_source(opened.sources, tenant, line)
+                        await _put_source(opened.stores.sources, tenant, line)
                     except ValidationError as error:
                         refused.append(RefusedItem(line.source, error.errors()[0]["msg"]))
                     except SourceReserved as reserved:
@@ -100,7 +100,7 @@ async def import_tenant(
         report, _ = await read_items(
             archive.documents(),
             tenant,
-            writer=opened.writer,
+            writer=opened.documents.writer,
             on_item=on_item,
             reading=reading,
         )

@@ -9,12 +9,12 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from gateway.admin.key_schemas import KeyBody
-from gateway.admin.read_log import Reader
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
+from gateway.recording.read_log import Reader
 from gateway.search import embedders
 from gateway.search.cache_audit import CacheAuditRun, Verdict
 from gateway.search.response_body import search_index
@@ -147,12 +147,12 @@ async def ingest(
     """Read a source into a tenant, which is created if there is none."""
     body = TenantBody(id=tenant)
     async with services(settings) as opened:
-        await opened.tenants.create(body.id, body.id)
+        await opened.stores.tenants.create(body.id, body.id)
         return await read_source(
             source,
             tenant,
-            writer=opened.writer,
-            documents=opened.documents,
+            writer=opened.documents.writer,
+            documents=opened.stores.documents,
             prune=prune,
             on_item=on_item,
         )
@@ -169,12 +169,12 @@ async def watch(
     """Keep a tenant, which is created if there is none, in step with a folder until cancelled."""
     body = TenantBody(id=tenant)
     async with services(settings) as opened:
-        await opened.tenants.create(body.id, body.id)
+        await opened.stores.tenants.create(body.id, body.id)
         watch = Watch(
             source,
             tenant,
-            writer=opened.writer,
-            documents=opened.documents,
+            writer=opened.documents.writer,
+            documents=opened.stores.documents,
             on_report=on_report,
             on_failure=on_failure,
         )
@@ -187,12 +187,12 @@ async def search(
     """What a principal would find; not cached."""
     seen = scope.everything(tenant, subject, groups)
     async with services(settings) as opened:
-        if not await opened.tenants.exists(tenant):
+        if not await opened.stores.tenants.exists(tenant):
             raise CommandError(f"there is no tenant {tenant}")
         query = Query(text, top_k=top_k)
-        found = await search_index(opened.searcher, seen, query)
+        found = await search_index(opened.search.searcher, seen, query)
         who = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
-        opened.read_log.documents(who, [hit.document_id for hit in found.hits])
+        opened.documents.read_log.documents(who, [hit.document_id for hit in found.hits])
         return found
 
 
@@ -208,9 +208,9 @@ async def reembed(
     """
     moved = []
     async with services(settings) as opened, retry_while_busy(settings) as slow:
-        coming = opened.embedders[-1]
+        coming = opened.worker.embedders[-1]
         spaces = EmbeddingMigration(slow)
-        reembedder = Reembedder(opened.documents, spaces, coming, opened.invalidation)
+        reembedder = Reembedder(opened.stores.documents, spaces, coming, opened.caches.invalidation)
         there = await spaces.tenants()
         if unknown := [tenant for tenant in wanted if tenant not in there]:
             raise CommandError(f"there is no tenant {', '.join(unknown)}")
@@ -244,9 +244,12 @@ async def audit(
     """
     async with services(settings) as opened:
         inspection = CacheAuditRun(
-            opened.store, opened.invalidation, opened.tenants, opened.auditor
+            opened.caches.store,
+            opened.caches.invalidation,
+            opened.stores.tenants,
+            opened.search.auditor,
         )
-        for tenant in await resolve_tenants(opened.tenants, wanted):
+        for tenant in await resolve_tenants(opened.stores.tenants, wanted):
             async for key, verdict in inspection.of(tenant):
                 on_entry(tenant, key, verdict)
 
@@ -256,8 +259,8 @@ async def audit_index(
 ) -> None:
     """Audit the index of these tenants, or of all."""
     async with services(settings) as opened:
-        for tenant in await resolve_tenants(opened.tenants, wanted):
-            found = index_audit_job.flaws(opened, tenant, told.looked_at, repair=repair)
+        for tenant in await resolve_tenants(opened.stores.tenants, wanted):
+            found = index_audit_job.flaws(opened.worker, tenant, told.looked_at, repair=repair)
             async for flaw in found:
                 told.add(tenant, flaw)
 
@@ -276,7 +279,7 @@ async def work(settings: Settings, every_s: float) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with services(settings, SYSTEM) as opened, retry_while_busy(settings) as slow:
-        await worker_loop.run_worker(opened, Partitions(slow), stop, every_s)
+        await worker_loop.run_worker(opened.worker, Partitions(slow), stop, every_s)
 
 
 def _check_rabbitmq(settings: Settings, url: str) -> None:

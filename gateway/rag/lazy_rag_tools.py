@@ -6,11 +6,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from cache.redis.store import RedisStore
-from gateway.curation.low_confidence_log import LowConfidenceLog
 from gateway.metrics import Metrics
 from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.settings import Settings
-from index.tenants.curation import LowConfidenceStore
 
 if TYPE_CHECKING:
     from gateway.rag.factory import RagTools
@@ -27,7 +25,7 @@ def postprocessor_names(settings: Settings) -> PostprocessorNames:
 
 
 class LazyRagTools:
-    """doubts: of answers that were not sure."""
+    """Creates the tools at first use, so that a gateway that needs none loads no model."""
 
     def __init__(
         self,
@@ -35,7 +33,6 @@ class LazyRagTools:
         metrics: Metrics,
         store: RedisStore,
         check_budget: Callable[[], Awaitable[None]],
-        curation: LowConfidenceStore,
     ) -> None:
         self._settings = settings
         self._metrics = metrics
@@ -43,7 +40,6 @@ class LazyRagTools:
         self._check_budget = check_budget
         self._making = asyncio.Lock()
         self._tools: RagTools | None = None
-        self.doubts = LowConfidenceLog(curation, items_max=settings.curation_items_max)
 
     async def tools(self) -> "RagTools":
         if self._tools is None:
@@ -60,7 +56,6 @@ class LazyRagTools:
         try:
             yield
         finally:
-            await self.doubts.drain_background()
             if self._tools is not None:
                 await self._tools.close()
 

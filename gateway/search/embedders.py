@@ -17,7 +17,7 @@ from gateway.errors import CommandError
 from gateway.settings import Settings
 from index.embedders import onnx_model, static_model
 from index.embedders.onnx_model import OnnxModel
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 
 _RETRIES_MAX = 2  # of a call to a service; a starting value, not measured
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gateway.metrics import Metrics
 from index.errors import EmbeddingUnavailable
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 
 
 class MeteredEmbedder:

@@ -19,93 +19,95 @@ if TYPE_CHECKING:
 
 
 async def compute_answer(
-    searcher: Searcher, seen: Scope, query: Query, assisting: LazyRagTools, history: str
+    searcher: Searcher, scope: Scope, query: Query, rag_tools: LazyRagTools, history: str
 ) -> ComputedAnswer:
-    """What the embedder or another helper took no part in is not whole.
+    """Incomplete if the embedder or a postprocessor failed.
 
-    history: that the scope was read from. Raises `DatabaseUnavailable`.
+    history: of the database that the scope was read from. Raises `DatabaseUnavailable`.
     """
-    found = await search_index(searcher, seen, query, history)
-    return await build_answer(found, seen, query, assisting)
+    result = await search_index(searcher, scope, query, history)
+    return await build_answer(result, scope, query, rag_tools)
 
 
 async def build_answer(
-    found: SearchResult, seen: Scope, query: Query, assisting: LazyRagTools
+    result: SearchResult, scope: Scope, query: Query, rag_tools: LazyRagTools
 ) -> ComputedAnswer:
-    """What was found, as the answer that it is. Only services and models are asked."""
-    said, lacks = None, {"embedder": "lexical-only"} if found.degraded else {}
+    """The answer that the search result makes; services and models postprocess it if asked to."""
+    llm_output = None
+    missing_parts = {"embedder": "lexical-only"} if result.degraded else {}
     if query.postprocessing is not None:
-        said = await (await assisting.tools()).finisher.consult(seen.tenant, found.hits, query)
-        lacks |= said.lacks
+        postprocessor = (await rag_tools.tools()).finisher
+        llm_output = await postprocessor.consult(scope.tenant, result.hits, query)
+        missing_parts |= llm_output.lacks
     return ComputedAnswer(
-        encode(found, query, said),
-        Revisions(found.history, found.as_of),
-        found.dependence.encode(),
-        is_complete=not lacks,
-        missing_parts=lacks or None,
+        encode(result, query, llm_output),
+        Revisions(result.history, result.as_of),
+        result.dependence.encode(),
+        is_complete=not missing_parts,
+        missing_parts=missing_parts or None,
     )
 
 
 async def search_index(
-    searcher: Searcher, seen: Scope, query: Query, history: str | None = None
+    searcher: Searcher, scope: Scope, query: Query, history: str | None = None
 ) -> SearchResult:
-    """What a search finds, at the expense of the tenant that asks.
+    """The search result, billed to the tenant of the scope.
 
-    history: that the scope was read from, if it was. Raises `DatabaseUnavailable`.
+    history: of the database that the scope was read from, if it was. Raises `DatabaseUnavailable`.
     """
-    with bill_to(seen.tenant):
-        return await searcher.search(seen, query, history=history)
+    with bill_to(scope.tenant):
+        return await searcher.search(scope, query, history=history)
 
 
-def encode(found: SearchResult, query: Query, said: "LlmOutput | None" = None) -> bytes:
-    """The body as it is sent and cached: it says nothing about how it was made.
-
-    said: by services and models, of the hits.
-    """
-    shown: dict[str, Any] = {}
+def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = None) -> bytes:
+    """The body as it is sent and cached; it does not tell how it was computed."""
+    body: dict[str, Any] = {}
     if query.postprocessing is None:
-        shown["hits"] = [_hit(hit, query) for hit in found.hits]
+        body["hits"] = [_hit(hit, query) for hit in result.hits]
     else:
-        shown |= _finished(found.hits, query, said)
+        body |= _postprocessed(result.hits, query, llm_output)
     if query.explain:
-        shown["corrections"] = found.corrections
-    if found.low_confidence:
-        shown["low_confidence"] = True  # at the end, where `doubts` looks for it
-    return orjson.dumps(shown)
+        body["corrections"] = result.corrections
+    if result.low_confidence:
+        body["low_confidence"] = True  # the last field: `low_confidence_log` looks for it there
+    return orjson.dumps(body)
 
 
-def matches_body(found: SearchResult, query: Query, body: bytes) -> bool | None:
-    """Whether the body is what these hits give, whatever a service has made of their order.
+def matches_body(result: SearchResult, query: Query, body: bytes) -> bool | None:
+    """Whether this result makes this body, in whatever order a ranking service put the hits.
 
-    None if that can't be told: a model has shortened some.
+    None if that is unknown because a model has shortened some texts.
     """
-    finish = query.postprocessing
-    if finish is None or finish.ranker in (None, "formula"):
-        said = None
+    postprocessing = query.postprocessing
+    if postprocessing is None or postprocessing.ranker in (None, "formula"):
+        llm_output = None
     else:
         from gateway.rag.postprocessing import parse_postprocessing
 
-        said = parse_postprocessing(body, found.hits)
-    if encode(found, query, said) == body:
+        llm_output = parse_postprocessing(body, result.hits)
+    if encode(result, query, llm_output) == body:
         return True
-    return False if finish is None or finish.compressor in (None, "extract") else None
+    is_deterministic = postprocessing is None or postprocessing.compressor in (None, "extract")
+    return False if is_deterministic else None
 
 
-def _finished(hits: Sequence[Hit], query: Query, said: "LlmOutput | None") -> dict[str, Any]:
-    from gateway.rag import postprocessing  # nobody else needs it
+def _postprocessed(
+    hits: Sequence[Hit], query: Query, llm_output: "LlmOutput | None"
+) -> dict[str, Any]:
+    from gateway.rag import postprocessing  # only searches that ask for it load it
 
-    made = postprocessing.postprocess(hits, query, said or postprocessing.NOTHING)
-    shown: dict[str, Any] = {"hits": [_hit(hit, query) for hit, _ in made.hits]}
+    processed = postprocessing.postprocess(hits, query, llm_output or postprocessing.NOTHING)
+    body: dict[str, Any] = {"hits": [_hit(hit, query) for hit, _ in processed.hits]}
     if query.postprocessing is not None and query.postprocessing.ranker is not None:
-        for hit, (_, score) in zip(shown["hits"], made.hits, strict=True):
+        for hit, (_, score) in zip(body["hits"], processed.hits, strict=True):
             hit["rerank_score"] = score
-    if made.context is not None:
-        shown["context"] = made.context
-    return shown
+    if processed.context is not None:
+        body["context"] = processed.context
+    return body
 
 
 def _hit(hit: Hit, query: Query) -> dict[str, Any]:
-    shown = {
+    fields = {
         "chunk_id": hit.chunk_id,
         "document_id": hit.document_id,
         "title": hit.title,
@@ -120,9 +122,9 @@ def _hit(hit: Hit, query: Query) -> dict[str, Any]:
         "kind": hit.kind,
     }
     if query.summaries:
-        shown["summaries"] = hit.summaries
+        fields["summaries"] = hit.summaries
     if query.metadata:
-        shown["metadata"] = hit.metadata
+        fields["metadata"] = hit.metadata
     if query.explain:
-        shown["explain"] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
-    return shown
+        fields["explain"] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
+    return fields

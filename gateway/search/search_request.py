@@ -1,4 +1,4 @@
-"""What a search's body asks for, coming from whoever sent it: a question, and for whom."""
+"""A search as it is executed: a canonical query, and the scope that the principal may read."""
 
 from dataclasses import dataclass, replace
 
@@ -15,47 +15,53 @@ from index.tenants.principals import Principal
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What a search's body asks for, coming from this principal.
+    """A search of this principal.
 
-    family: of the questions whose answers may do for each other; empty if only its own will do.
+    key:            of the answer in the caches.
+    question_group: questions of one group may share answers; empty if this one shares none.
     """
 
     principal: Principal
+    body: SearchBody
     scope: Scope
     query: Query
     key: str
     question_group: str
-    max_staleness_s: float
+
+    @property
+    def max_staleness_s(self) -> float:
+        return self.body.max_staleness_ms / 1000
 
 
 def build_search_request(
-    principal: Principal, asked: SearchBody, *, edition: str, helpers: PostprocessorNames
+    principal: Principal, body: SearchBody, *, edition: str, postprocessors: PostprocessorNames
 ) -> SearchRequest:
-    """edition: of answers. What the principal may not see is not wanted."""
-    names = [name for name in asked.scopes if name in principal.scopes]
-    seen = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
-    query = asked.canonical(helpers)
+    """The search, restricted to what the principal may see. edition: of the answers."""
+    names = [name for name in body.scopes if name in principal.scopes]
+    readable = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
+    query = body.canonical(postprocessors)
     query = replace(query, filter=query.filter.narrowed(principal.filter))
-    key = _key(seen, query, edition)
-    family = "" if asked.semantic == "off" else _key(seen, replace(query, text=""), edition)
-    return SearchRequest(principal, seen, query, key, family, asked.max_staleness_ms / 1000)
+    key = _key(readable, query, edition)
+    group = "" if body.semantic == "off" else _key(readable, replace(query, text=""), edition)
+    return SearchRequest(principal, body, readable, query, key, group)
 
 
-def _key(seen: Scope, query: Query, edition: str) -> str:
-    fingerprint, digest = seen.fingerprint, query.digest
-    return answer_key(tenant=seen.tenant, scope=fingerprint, query=digest, edition=edition)
+def _key(readable: Scope, query: Query, edition: str) -> str:
+    return answer_key(
+        tenant=readable.tenant, scope=readable.fingerprint, query=query.digest, edition=edition
+    )
 
 
-def require_within_limits(asked: SearchBody, settings: Settings, within: str = "") -> None:
-    """A 422 `Problem` for what is well-formed, and more than this server gives.
+def require_within_limits(body: SearchBody, settings: Settings, path: str = "") -> None:
+    """A 422 `Problem` if a well-formed search exceeds the limits of this deployment.
 
-    within: the path of the search in the body, with a dot at its end.
+    path: of the search in the request's body, with a dot at its end.
     """
-    if len(asked.query) > settings.query_characters_max:
+    if len(body.query) > settings.query_characters_max:
         most = settings.query_characters_max
-        raise problems.invalid_field(f"{within}query", f"must have at most {most:,} characters")
-    if asked.top_k > settings.top_k_max:
-        raise problems.invalid_field(f"{within}top_k", f"must be at most {settings.top_k_max:,}")
-    if asked.rerank and asked.candidates > settings.top_k_max:
+        raise problems.invalid_field(f"{path}query", f"must have at most {most:,} characters")
+    if body.top_k > settings.top_k_max:
+        raise problems.invalid_field(f"{path}top_k", f"must be at most {settings.top_k_max:,}")
+    if body.rerank and body.candidates > settings.top_k_max:
         most = settings.top_k_max
-        raise problems.invalid_field(f"{within}candidates", f"must be at most {most:,}")
+        raise problems.invalid_field(f"{path}candidates", f"must be at most {most:,}")

@@ -10,10 +10,11 @@ from typing import Any
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.http.request_context import RequestContext, json_response, queued_response
-from gateway.services import Services
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response, queued_response
 from gateway.sources import source_reader
 from gateway.sources.source_schemas import SourceAnswer, SourceBody, SourcesAnswer
+from gateway.sources.source_services import SourceServices
 from index.documents.event_versions import Reading
 from index.documents.source_store import Source, SourceConfig
 from index.errors import IndexStoreError
@@ -27,13 +28,13 @@ from ingest.worker.job_progress import TELL_S, report_progress
 _REFUSED_SHOWN_MAX = 20
 
 
-async def list_sources(exchange: RequestContext) -> Response:
+async def list_sources(exchange: RequestContext[SourceServices]) -> Response:
     admitted = await exchange.authenticate()
     sources = await exchange.services.sources.all(admitted.principal.tenant)
     return json_response(SourcesAnswer(sources=tuple(map(SourceAnswer.of, sources))))
 
 
-async def put_source(exchange: RequestContext) -> Response:
+async def put_source(exchange: RequestContext[SourceServices]) -> Response:
     """What is read is read with the rights of the server, so it says what may be read."""
     admitted = await exchange.authenticate()
     source = _source_id(exchange)
@@ -51,7 +52,7 @@ async def put_source(exchange: RequestContext) -> Response:
     return json_response(SourceAnswer.of(await _source(exchange, tenant, source)))
 
 
-async def reindex_source(exchange: RequestContext) -> Response:
+async def reindex_source(exchange: RequestContext[SourceServices]) -> Response:
     admitted = await exchange.authenticate()
     source, tenant = _source_id(exchange), admitted.principal.tenant
     await _source(exchange, tenant, source)
@@ -63,7 +64,7 @@ async def reindex_source(exchange: RequestContext) -> Response:
     return queued_response(job_id)
 
 
-async def delete_source(exchange: RequestContext) -> Response:
+async def delete_source(exchange: RequestContext[SourceServices]) -> Response:
     """With all its documents, whoever owns them."""
     admitted = await exchange.authenticate()
     source, tenant = _source_id(exchange), admitted.principal.tenant
@@ -75,14 +76,14 @@ async def delete_source(exchange: RequestContext) -> Response:
     return queued_response(job_id)
 
 
-async def _source(exchange: RequestContext, tenant: str, source: str) -> Source:
+async def _source(exchange: RequestContext[SourceServices], tenant: str, source: str) -> Source:
     found = await exchange.services.sources.get(tenant, source)
     if found is None:
         raise _no_such_source()
     return found
 
 
-def _source_id(exchange: RequestContext) -> str:
+def _source_id(exchange: RequestContext[SourceServices]) -> str:
     return schemas.parse_value("source", schemas.SOURCE, exchange.request.path_params["source"])
 
 
@@ -93,7 +94,7 @@ def _no_such_source() -> problems.Problem:
 class SyncSourceJob:
     """Reads a source whole: what it no longer has is removed."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: SourceServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
@@ -152,7 +153,7 @@ class RemoveSourceJob:
     Those that were written after the removal was asked for stay, and the source with them.
     """
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: SourceServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:

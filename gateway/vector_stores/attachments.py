@@ -12,7 +12,8 @@ from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents import document_endpoints as plain
 from gateway.documents.document_schemas import DocumentBody
-from gateway.http.request_context import RequestContext, full_scope, json_response
+from gateway.http.request_context import RequestContext, full_scope
+from gateway.http.responses import json_response
 from gateway.vector_stores.files import no_such_file, require_own_file, sees_uploads
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.stores import files_of, require_store
@@ -27,6 +28,7 @@ from gateway.vector_stores.vector_store_schemas import (
     StoreFileAnswer,
     counted,
 )
+from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.file_store import File, FileStore
 from index.documents.vector_store_store import (
     AttachedFile,
@@ -44,7 +46,7 @@ from ingest.parse.extract import SUFFIXES, Unreadable
 _STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
 
 
-async def attach_file(exchange: RequestContext) -> Response:
+async def attach_file(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     body = exchange.parse_body(AttachBody)
     store = await require_store(exchange, admitted)
@@ -52,19 +54,19 @@ async def attach_file(exchange: RequestContext) -> Response:
     return json_response(await _one(exchange, admitted, store, body.file_id))
 
 
-async def list_attached(exchange: RequestContext) -> Response:
+async def list_attached(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     store = await require_store(exchange, admitted)
     return await _listed(exchange, admitted, store, FileFilter(status=_status(exchange)))
 
 
-async def get_attached(exchange: RequestContext) -> Response:
+async def get_attached(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     store = await require_store(exchange, admitted)
     return json_response(await _one(exchange, admitted, store, _file_id(exchange)))
 
 
-async def change_attached(exchange: RequestContext) -> Response:
+async def change_attached(exchange: RequestContext[VectorStoreServices]) -> Response:
     """Other attributes; nothing is embedded."""
     admitted = await exchange.authenticate()
     services = exchange.services
@@ -81,7 +83,7 @@ async def change_attached(exchange: RequestContext) -> Response:
     return json_response(await _one(exchange, admitted, store, _file_id(exchange)))
 
 
-async def get_attached_content(exchange: RequestContext) -> Response:
+async def get_attached_content(exchange: RequestContext[VectorStoreServices]) -> Response:
     """What was read of the file, as it is searched."""
     admitted = await exchange.authenticate()
     store = await require_store(exchange, admitted)
@@ -90,7 +92,7 @@ async def get_attached_content(exchange: RequestContext) -> Response:
     return json_response(FileContentPage(data=(Content(text=document.text),)))
 
 
-async def detach_file(exchange: RequestContext) -> Response:
+async def detach_file(exchange: RequestContext[VectorStoreServices]) -> Response:
     """Its document is forgotten; the file stays."""
     admitted = await exchange.authenticate()
     services, tenant = exchange.services, admitted.principal.tenant
@@ -110,7 +112,7 @@ async def detach_file(exchange: RequestContext) -> Response:
     return json_response(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
 
 
-async def create_file_batch(exchange: RequestContext) -> Response:
+async def create_file_batch(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     body = exchange.parse_body(FileBatchBody)
     store = await require_store(exchange, admitted)
@@ -119,13 +121,13 @@ async def create_file_batch(exchange: RequestContext) -> Response:
     return json_response(await _batch(exchange, admitted, store, batch_id))
 
 
-async def get_file_batch(exchange: RequestContext) -> Response:
+async def get_file_batch(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     store = await require_store(exchange, admitted)
     return json_response(await _batch(exchange, admitted, store, _batch_id(exchange)))
 
 
-async def list_file_batch(exchange: RequestContext) -> Response:
+async def list_file_batch(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     store = await require_store(exchange, admitted)
     which = FileFilter(batch_id=_batch_id(exchange), status=_status(exchange))
@@ -133,7 +135,7 @@ async def list_file_batch(exchange: RequestContext) -> Response:
 
 
 async def attach_each(
-    exchange: RequestContext,
+    exchange: RequestContext[VectorStoreServices],
     store: VectorStore,
     bodies: Sequence[AttachBody],
     batch_id: str | None = None,
@@ -149,7 +151,7 @@ async def attach_each(
 
 
 async def _attach(
-    exchange: RequestContext,
+    exchange: RequestContext[VectorStoreServices],
     admitted: AuthenticatedRequest,
     store: VectorStore,
     file: File,
@@ -180,7 +182,10 @@ async def _attach(
 
 
 async def _write(
-    exchange: RequestContext, admitted: AuthenticatedRequest, document_id: str, body: DocumentBody
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    document_id: str,
+    body: DocumentBody,
 ) -> str | None:
     """The job that will, if it is too long to do so now, or the embedder is away."""
     services, settings = exchange.services, exchange.services.settings
@@ -197,7 +202,9 @@ async def _write(
     stored = await services.documents.stored(admitted.principal.tenant, document_id)
     revise(stored.document if stored else None)
     sent = body.model_dump_json(exclude_unset=True).encode()
-    return await plain.enqueue_write(exchange, admitted, document_id, body, sent)
+    return await plain.enqueue_write(
+        exchange.services.document_services, admitted, document_id, body, sent
+    )
 
 
 def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> DocumentBody:
@@ -214,7 +221,9 @@ def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> Docum
     return DocumentBody.model_validate(told)
 
 
-async def _text(exchange: RequestContext, admitted: AuthenticatedRequest, file: File) -> str:
+async def _text(
+    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest, file: File
+) -> str:
     """Raises `Unreadable`."""
     content = await FileStore(exchange.services.database).content(
         admitted.principal.tenant, admitted.principal.subject, file.file_id
@@ -246,7 +255,10 @@ def _plain(content: bytes) -> str:
 
 
 async def _listed(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, which: FileFilter
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    store: VectorStore,
+    which: FileFilter,
 ) -> Response:
     page = page_of(exchange)
     found = await VectorStoreStore(exchange.services.database).files(
@@ -262,7 +274,10 @@ async def _listed(
 
 
 async def _one(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    store: VectorStore,
+    file_id: str,
 ) -> StoreFileAnswer:
     """An attached file, or a document of the source that came in another way."""
     attached = await _attached(exchange, admitted, store, file_id)
@@ -283,14 +298,20 @@ async def _one(
 
 
 async def _attached(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    store: VectorStore,
+    file_id: str,
 ) -> AttachedFile | None:
     found = await files_of(exchange, admitted, store.source, FileFilter(file_id=file_id))
     return found[0] if found else None
 
 
 async def _document(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    store: VectorStore,
+    file_id: str,
 ) -> Document:
     """What the caller may read of the file; a 404 `Problem` if that is nothing."""
     read, scope = exchange.services.documents.read, full_scope(admitted)
@@ -302,7 +323,10 @@ async def _document(
 
 
 async def _batch(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, batch_id: str
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    store: VectorStore,
+    batch_id: str,
 ) -> FileBatchAnswer:
     files = await files_of(exchange, admitted, store.source, FileFilter(batch_id=batch_id))
     if not files:
@@ -322,17 +346,17 @@ def _document_id(store: VectorStore, file_id: str) -> str:
     return f"{store.source}/{file_id}"
 
 
-def _file_id(exchange: RequestContext) -> str:
+def _file_id(exchange: RequestContext[VectorStoreServices]) -> str:
     name: str = exchange.request.path_params["file_id"]
     return name
 
 
-def _batch_id(exchange: RequestContext) -> str:
+def _batch_id(exchange: RequestContext[VectorStoreServices]) -> str:
     name: str = exchange.request.path_params["batch_id"]
     return name
 
 
-def _status(exchange: RequestContext) -> FileStatus | None:
+def _status(exchange: RequestContext[VectorStoreServices]) -> FileStatus | None:
     asked = exchange.request.query_params.get("filter")
     if not asked:
         return None

@@ -14,9 +14,11 @@ from starlette.responses import Response
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents.document_endpoints import require_editable
-from gateway.http.request_context import RequestContext, json_response
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
+from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.file_store import File, FileStore
 from index.documents.vector_store_store import VectorStoreStore
 from index.model.document import Document, Line
@@ -28,7 +30,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Line)
 _PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
 
 
-async def upload_file(exchange: RequestContext) -> Response:
+async def upload_file(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     services = exchange.services
     if not sees_uploads(admitted):
@@ -45,7 +47,7 @@ async def upload_file(exchange: RequestContext) -> Response:
     return json_response(FileAnswer.of(file))
 
 
-async def list_files(exchange: RequestContext) -> Response:
+async def list_files(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     page = page_of(exchange)
     purpose = exchange.request.query_params.get("purpose") or None
@@ -58,11 +60,11 @@ async def list_files(exchange: RequestContext) -> Response:
     return json_response(listed(shown, page, [each.id for each in shown]))
 
 
-async def get_file(exchange: RequestContext) -> Response:
+async def get_file(exchange: RequestContext[VectorStoreServices]) -> Response:
     return json_response(FileAnswer.of(await _told_of(exchange, await exchange.authenticate())))
 
 
-async def get_file_content(exchange: RequestContext) -> Response:
+async def get_file_content(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     file = await require_own_file(exchange, admitted, _file_id(exchange))
     content = await FileStore(exchange.services.database).content(
@@ -73,7 +75,7 @@ async def get_file_content(exchange: RequestContext) -> Response:
     return Response(content, media_type="application/octet-stream")
 
 
-async def delete_file(exchange: RequestContext) -> Response:
+async def delete_file(exchange: RequestContext[VectorStoreServices]) -> Response:
     """Out of all vector stores too, where its document is the caller's to remove."""
     admitted = await exchange.authenticate()
     services, tenant = exchange.services, admitted.principal.tenant
@@ -94,7 +96,7 @@ def _permit_removal(admitted: AuthenticatedRequest, stored: Document | None) -> 
 
 
 async def require_own_file(
-    exchange: RequestContext, admitted: AuthenticatedRequest, file_id: str
+    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest, file_id: str
 ) -> File:
     """The file of this identifier; a 404 `Problem` if the caller has not uploaded it."""
     return await _file(exchange, admitted, file_id, admitted.principal.subject)
@@ -110,13 +112,18 @@ def no_such_file() -> problems.Problem:
     return problems.not_found("file_id", "There is no such file, or it is somebody else's.")
 
 
-async def _told_of(exchange: RequestContext, admitted: AuthenticatedRequest) -> File:
+async def _told_of(
+    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest
+) -> File:
     """The path's; a 404 `Problem` if there is none that the caller may be told of."""
     return await _file(exchange, admitted, _file_id(exchange), _uploader(admitted))
 
 
 async def _file(
-    exchange: RequestContext, admitted: AuthenticatedRequest, file_id: str, subject: str | None
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    file_id: str,
+    subject: str | None,
 ) -> File:
     if not sees_uploads(admitted):
         raise no_such_file()
@@ -127,7 +134,7 @@ async def _file(
     return file
 
 
-def _file_id(exchange: RequestContext) -> str:
+def _file_id(exchange: RequestContext[VectorStoreServices]) -> str:
     name: str = exchange.request.path_params["file_id"]
     return name
 
@@ -137,7 +144,7 @@ def _uploader(admitted: AuthenticatedRequest) -> str | None:
     return None if "admin" in admitted.principal.roles else admitted.principal.subject
 
 
-async def _uploaded(exchange: RequestContext) -> tuple[str, Purpose, bytes]:
+async def _uploaded(exchange: RequestContext[VectorStoreServices]) -> tuple[str, Purpose, bytes]:
     most = exchange.services.settings.file_bytes_max
 
     async def stream() -> AsyncGenerator[bytes, None]:

@@ -1,31 +1,24 @@
 """Which part of a list is asked for, and the list as it is answered."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from gateway import problems
-from gateway.api import parameters
-from gateway.http.request_context import Parameter, RequestContext
+from gateway.http.request_context import RequestContext
 from gateway.vector_stores.vector_store_schemas import ListAnswer
+from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.file_store import FileListing
 
 Item = TypeVar("Item", bound=BaseModel)
 
 _LIMIT_MAX = 100
-PARAMETERS: Mapping[str, Parameter] = {
-    "after": Parameter(
-        {"type": "string", "maxLength": 512, "description": "`last_id` of the page before"}
-    ),
-    "limit": parameters.limit(99_999),  # more than 100 give 100
-    "order": parameters.one_of("asc", "desc"),
-}
 _LIMIT = 20  # as OpenAI's lists have it
 
 
-def page_of(exchange: RequestContext) -> FileListing:
+def page_of(exchange: RequestContext[VectorStoreServices]) -> FileListing:
     """With one more than is asked for, which tells whether there are more."""
     query = exchange.request.query_params
     if "before" in query:

@@ -8,10 +8,11 @@ import orjson
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.http.request_context import RequestContext, full_scope, json_response
+from gateway.http.request_context import RequestContext, full_scope
+from gateway.http.responses import json_response
 from gateway.search.answer_service import record_served
-from gateway.search.batch_endpoint import good_of, search_consistently
-from gateway.search.search_endpoint import degraded_header, revision_of, to_search_request
+from gateway.search.batch_endpoint import common_revisions, search_consistently
+from gateway.search.response_headers import degraded_header, revision_header
 from gateway.search.search_request import require_within_limits
 from gateway.search.search_schemas import FilterBody, SearchBody
 from gateway.vector_stores.stores import require_store
@@ -21,10 +22,11 @@ from gateway.vector_stores.vector_store_schemas import (
     SearchPage,
     VectorStoreSearchBody,
 )
+from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.model.scope import Scope
 
 
-async def search_vector_store(exchange: RequestContext) -> Response:
+async def search_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
     services, trace = exchange.services, exchange.trace
     settings = services.settings
     name = exchange.request.path_params["vector_store_id"]
@@ -37,15 +39,15 @@ async def search_vector_store(exchange: RequestContext) -> Response:
         require_within_limits(each, settings)
     trace.mark("parse")
     admitted = await exchange.authenticate()
-    await services.admission.spend(trace.counters, len(asked) - 1)
+    await exchange.spend(len(asked) - 1)
     if body.rewrite_query:
         asked = await _rewritten(exchange, full_scope(admitted), asked)
         admitted = await exchange.authenticate(admitted.principal)
     trace.mark("revision")
-    wanted = [to_search_request(exchange, admitted.principal, each) for each in asked]
-    served = await search_consistently(services, wanted, admitted.revisions)
+    wanted = [services.search.request_of(admitted.principal, each) for each in asked]
+    served = await search_consistently(services.search, wanted, admitted.revisions)
     for one, told in zip(wanted, served, strict=True):
-        record_served(services, one, told)
+        record_served(services.search, one, told)
     trace.mark("search")
     hits = _best([orjson.loads(each.body)["hits"] for each in served], body.max_num_results)
     if not hits:
@@ -55,7 +57,7 @@ async def search_vector_store(exchange: RequestContext) -> Response:
         data=tuple(_found(source, hit) for hit in hits),
     )
     response = json_response(page)
-    revision = revision_of(good_of(served), admitted.principal.tenant)
+    revision = revision_header(common_revisions(served), admitted.principal.tenant)
     response.headers["Nearhit-Revision"] = revision.decode()
     response.headers["Cache-Control"] = "no-store"
     timing = (b"server-timing", trace.server_timing().encode())
@@ -65,10 +67,10 @@ async def search_vector_store(exchange: RequestContext) -> Response:
 
 
 async def _rewritten(
-    exchange: RequestContext, seen: Scope, asked: Sequence[SearchBody]
+    exchange: RequestContext[VectorStoreServices], seen: Scope, asked: Sequence[SearchBody]
 ) -> list[SearchBody]:
     """With the queries that a language model makes of these, where it makes any."""
-    rewriter = (await exchange.services.rag_tools.tools()).rewriter
+    rewriter = (await exchange.services.search.rag_tools.tools()).rewriter
     made = await asyncio.gather(
         *(rewriter.rewrite(seen, (), each.query, alone=True) for each in asked)
     )

@@ -6,7 +6,8 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.http.request_context import RequestContext, full_scope, json_response
+from gateway.http.request_context import RequestContext, full_scope
+from gateway.http.responses import json_response
 from gateway.vector_stores.files import require_own_file, sees_uploads
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.vector_store_schemas import (
@@ -16,6 +17,7 @@ from gateway.vector_stores.vector_store_schemas import (
     VectorStoreBody,
     VectorStoreChanges,
 )
+from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.file_store import FileListing
 from index.documents.vector_store_store import (
     ANY,
@@ -31,7 +33,7 @@ FILES_MAX = 10_000  # of a store, that are counted
 _REMOVED_AT_ONCE_MAX = 200  # documents; more are left to a worker
 
 
-async def create_vector_store(exchange: RequestContext) -> Response:
+async def create_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
     from gateway.vector_stores.attachments import attach_each
 
     admitted = await exchange.authenticate()
@@ -52,7 +54,7 @@ async def create_vector_store(exchange: RequestContext) -> Response:
     return json_response(await _told(exchange, admitted, store))
 
 
-async def list_vector_stores(exchange: RequestContext) -> Response:
+async def list_vector_stores(exchange: RequestContext[VectorStoreServices]) -> Response:
     """Those that were made as such; other sources are found by their names."""
     admitted = await exchange.authenticate()
     page = page_of(exchange)
@@ -66,12 +68,12 @@ async def list_vector_stores(exchange: RequestContext) -> Response:
     return json_response(listed(shown, page, [each.id for each in shown]))
 
 
-async def get_vector_store(exchange: RequestContext) -> Response:
+async def get_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     return json_response(await _told(exchange, admitted, await require_store(exchange, admitted)))
 
 
-async def change_vector_store(exchange: RequestContext) -> Response:
+async def change_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
     admitted = await exchange.authenticate()
     services = exchange.services
     body = exchange.parse_body(VectorStoreChanges)
@@ -89,7 +91,7 @@ async def change_vector_store(exchange: RequestContext) -> Response:
     return json_response(await _told(exchange, admitted, changed))
 
 
-async def delete_vector_store(exchange: RequestContext) -> Response:
+async def delete_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
     """With all its documents, whoever owns them; its files stay."""
     admitted = await exchange.authenticate()
     services, tenant = exchange.services, admitted.principal.tenant
@@ -108,7 +110,9 @@ async def delete_vector_store(exchange: RequestContext) -> Response:
     return json_response(DeletedAnswer(id=store.source, object="vector_store.deleted"))
 
 
-async def require_store(exchange: RequestContext, admitted: AuthenticatedRequest) -> VectorStore:
+async def require_store(
+    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest
+) -> VectorStore:
     """The path's; a 404 `Problem` if the caller sees neither it nor a document of it."""
     name = exchange.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
@@ -125,7 +129,10 @@ async def require_store(exchange: RequestContext, admitted: AuthenticatedRequest
 
 
 async def files_of(
-    exchange: RequestContext, admitted: AuthenticatedRequest, source: str, which: FileFilter = ANY
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    source: str,
+    which: FileFilter = ANY,
 ) -> list[AttachedFile]:
     return await VectorStoreStore(exchange.services.database).files(
         full_scope(admitted),
@@ -144,7 +151,9 @@ def no_such_store() -> problems.Problem:
 
 
 async def _told(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore
+    exchange: RequestContext[VectorStoreServices],
+    admitted: AuthenticatedRequest,
+    store: VectorStore,
 ) -> VectorStoreAnswer:
     told = VectorStoreAnswer.of(store, await files_of(exchange, admitted, store.source))
     if store.created_at is not None:
@@ -154,7 +163,9 @@ async def _told(
     return told.model_copy(update={"file_counts": counts})
 
 
-async def _documents(exchange: RequestContext, admitted: AuthenticatedRequest, source: str) -> int:
+async def _documents(
+    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest, source: str
+) -> int:
     """How many of the source the caller may read."""
     wanted = admitted.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
     counts = await exchange.services.documents.sources(full_scope(admitted), wanted, limit=1)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.services import Services
+from gateway.worker.worker_services import WorkerServices
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.jobs.job_queue import ClaimedJob, NewJob
 from ingest.errors import JobRefused
@@ -22,20 +22,20 @@ def job(tenant: str, attempts_max: int) -> NewJob:
 class BackfillJob:
     """What is interrupted goes on where it stopped: no vector that is there is paid for again."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: WorkerServices) -> None:
         self._services = services
 
     async def __call__(self, claimed: ClaimedJob) -> Mapping[str, Any]:
         services, tenant = self._services, claimed.tenant
-        space = await services.documents.space(tenant)
+        space = await services.stores.documents.space(tenant)
         embedder = next((each for each in services.embedders if each.space == space), None)
         if space is None:
             return {"documents": 0, "embedded": 0}
         if embedder is None:
             raise JobRefused(f"No embedder for {space} is configured where the worker runs.")
         filler = Reembedder(
-            services.documents,
-            EmbeddingMigration(services.database),
+            services.stores.documents,
+            EmbeddingMigration(services.stores.database),
             embedder,
             services.invalidation,
         )
@@ -48,5 +48,5 @@ class BackfillJob:
         def told() -> dict[str, int]:
             return {"documents": so_far.documents, "embedded": so_far.embedded}
 
-        await report_progress(services.jobs, claimed.run, filler.fill(tenant, note), told)
+        await report_progress(services.stores.jobs, claimed.run, filler.fill(tenant, note), told)
         return told()

@@ -7,9 +7,9 @@ from typing import Any
 
 import structlog
 
-from gateway.services import Services
 from gateway.sources import source_reader
 from gateway.sources.source_schemas import SourceBody
+from gateway.worker.worker_services import WorkerServices
 from index.documents.consistency_counts import ConsistencyReader
 from index.jobs.job_queue import ClaimedJob, JobLease
 from ingest.errors import JobRefused
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 async def flaws(
-    services: Services,
+    services: WorkerServices,
     tenant: str,
     on_documents: Callable[[int], None],
     *,
@@ -37,7 +37,7 @@ async def flaws(
     """
     left: Counter[str] = Counter()
     spaces = [embedder.space for embedder in services.embedders]
-    audit = IndexAudit(ConsistencyReader(services.database), services.writer, spaces, repair)
+    audit = IndexAudit(ConsistencyReader(services.stores.database), services.writer, spaces, repair)
     for found in (
         audit.flaws(tenant, on_documents, run),
         _behind(services, tenant, repair=repair),
@@ -45,16 +45,16 @@ async def flaws(
         async for flaw in found:
             left[flaw.kind] += not flaw.is_mended
             yield flaw
-    await services.audits.record_run(tenant, +left)
+    await services.stores.audits.record_run(tenant, +left)
 
 
-async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIterator[Flaw]:
+async def _behind(services: WorkerServices, tenant: str, *, repair: bool) -> AsyncIterator[Flaw]:
     """Sources that have other documents by now, or can't be read; mended is what will be read."""
-    for source in await services.sources.all(tenant):
+    for source in await services.stores.sources.all(tenant):
         body = SourceBody.of(source)
         if body is None or source.paused:
             continue
-        compared = DryRunWriter(services.documents)
+        compared = DryRunWriter(services.stores.documents)
         try:
             async with source_reader.opened(
                 services.settings, tenant, source.source, body.root
@@ -63,7 +63,7 @@ async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIter
                     opened,
                     tenant,
                     writer=compared,
-                    documents=services.documents,
+                    documents=services.stores.documents,
                     prune=True,
                     on_item=lambda _: None,
                 )
@@ -72,14 +72,14 @@ async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIter
             continue
         if compared.behind:
             if repair:
-                await services.sources.enqueue_sync(tenant, source.source)
+                await services.stores.sources.enqueue_sync(tenant, source.source)
             yield Flaw("behind", source.source, f"{len(compared.behind):,} documents", repair)
 
 
 class AuditIndexJob:
     """Mends only where the operator has said so."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: WorkerServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
@@ -101,5 +101,5 @@ class AuditIndexJob:
         def told() -> dict[str, Any]:
             return {"documents": documents, "flaws": dict(kinds)}
 
-        await report_progress(services.jobs, job.run, audit(), told)
+        await report_progress(services.stores.jobs, job.run, audit(), told)
         return told()

@@ -10,10 +10,10 @@ from gateway.documents import document_endpoints
 from gateway.documents.deletion import ANSWERS, DropAnswersJob, PruneVocabularyJob, RemoveTenantJob
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
-from gateway.services import Services
 from gateway.sources.source_endpoints import RemoveSourceJob, SyncSourceJob
 from gateway.worker.backfill import BACKFILL, BackfillJob
 from gateway.worker.index_audit_job import AuditIndexJob
+from gateway.worker.worker_services import WorkerServices
 from index.audit.audit_schedule import AUDIT
 from index.documents.source_store import READ, REMOVE
 from index.jobs.job_queue import ClaimedJob
@@ -25,17 +25,17 @@ from ingest.worker.job_worker import Handler
 SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
 
-def handlers(services: Services) -> dict[str, Handler]:
+def handlers(services: WorkerServices) -> dict[str, Handler]:
     """By kind, what does the work; an older worker leaves kinds that it does not know alone."""
     return {
         "document": PutDocumentJob(services),
-        READ: SyncSourceJob(services),
-        REMOVE: RemoveSourceJob(services),
+        READ: SyncSourceJob(services.source_services),
+        REMOVE: RemoveSourceJob(services.source_services),
         BACKFILL: BackfillJob(services),
         AUDIT: AuditIndexJob(services),
-        ANSWERS: DropAnswersJob(services),
-        UNLEARN: PruneVocabularyJob(services),
-        tenant_deletion.REMOVE: RemoveTenantJob(services),
+        ANSWERS: DropAnswersJob(services.document_services),
+        UNLEARN: PruneVocabularyJob(services.document_services),
+        tenant_deletion.REMOVE: RemoveTenantJob(services.document_services),
     }
 
 
@@ -45,7 +45,7 @@ class PutDocumentJob:
     What a later write has set since the job was queued stays: the text, the owner or the readers.
     """
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: WorkerServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
@@ -65,10 +65,10 @@ class PutDocumentJob:
         )
 
 
-async def _job_owner(services: Services, job: ClaimedJob) -> AuthenticatedRequest:
+async def _job_owner(services: WorkerServices, job: ClaimedJob) -> AuthenticatedRequest:
     """Whoever asked for the job, as of now: a lost key or role takes the job with it."""
     assert job.key_id is not None, "such jobs are asked for with a key"
-    principal = await services.principals.holder_now(job.tenant, job.key_id)
+    principal = await services.stores.principals.holder_now(job.tenant, job.key_id)
     if principal is None or (
         principal.expires_at is not None and principal.expires_at <= utc_now()
     ):

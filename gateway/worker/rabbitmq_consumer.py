@@ -26,7 +26,7 @@ from aio_pika.abc import (
 from aio_pika.connection import make_url
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, ChannelNotFoundEntity
 
-from gateway.services import Services
+from gateway.worker.worker_services import WorkerServices
 from index.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
@@ -53,14 +53,14 @@ class _Stopped(Exception):
     """The worker is to stop; what has not been done is another's."""
 
 
-def consumer(services: Services) -> "RabbitmqConsumer":
+def consumer(services: WorkerServices) -> "RabbitmqConsumer":
     """What the settings say, which have to name a server."""
     settings = services.settings
     assert settings.rabbitmq_url is not None, "else there is nothing to consume"
     return RabbitmqConsumer(
         settings.rabbitmq_url.get_secret_value(),
         settings.rabbitmq_tenants(),
-        EventHandler(services.writer, services.event_versions, settings.language),
+        EventHandler(services.writer, services.stores.event_versions, settings.language),
         prefetch=settings.rabbitmq_prefetch,
         attempts_max=settings.job_attempts,
         pace=WorkerLimits(pause_s=settings.job_pause_s, stop_s=settings.shutdown_s),

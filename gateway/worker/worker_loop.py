@@ -10,9 +10,9 @@ import structlog
 
 from cache.protocol import Revisions
 from gateway.auth.authenticator import utc_now
-from gateway.services import Services
 from gateway.settings import NEVER, Settings
 from gateway.worker.job_handlers import handlers
+from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
 from index.errors import IndexStoreError
 from index.model.scope import PUBLIC
@@ -31,10 +31,10 @@ _PRUNE_S = 3_600.0  # between two looks for rows of the audit log that are too o
 log = structlog.get_logger()
 
 
-def make_worker(services: Services) -> Worker:
+def make_worker(services: WorkerServices) -> Worker:
     return Worker(
-        services.jobs,
-        services.database.listening,
+        services.stores.jobs,
+        services.stores.database.listening,
         handlers(services),
         worker_limits(services.settings),
     )
@@ -51,7 +51,7 @@ def worker_limits(settings: Settings) -> WorkerLimits:
 
 
 @asynccontextmanager
-async def run_in_background(services: Services) -> AsyncIterator[None]:
+async def run_in_background(services: WorkerServices) -> AsyncIterator[None]:
     """What is queued is worked off meanwhile; what is at work at the end is finished."""
     stop = asyncio.Event()
     at_work = asyncio.create_task(_queue(services, stop))
@@ -63,7 +63,7 @@ async def run_in_background(services: Services) -> AsyncIterator[None]:
 
 
 async def run_worker(
-    services: Services, shelves: Partitions, stop: asyncio.Event, every_s: float
+    services: WorkerServices, shelves: Partitions, stop: asyncio.Event, every_s: float
 ) -> None:
     """All that a worker does; `shelves` on a connection of its own, for it takes its time."""
     async with asyncio.TaskGroup() as group:
@@ -80,50 +80,56 @@ async def run_worker(
         tending.cancel()  # building an index may take an hour, and is begun anew
 
 
-async def _queue(services: Services, stop: asyncio.Event) -> None:
+async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(make_worker(services).run(stop))
         kept_s = services.settings.jobs_kept_s
-        group.create_task(_repeat(stop, _FORGET_S, lambda: services.jobs.delete_done(kept_s)))
+        group.create_task(
+            _repeat(stop, _FORGET_S, lambda: services.stores.jobs.delete_done(kept_s))
+        )
         group.create_task(_repeat(stop, _FORGET_S, lambda: _forget_tokens(services)))
         group.create_task(
-            _repeat(stop, _FORGET_S, lambda: services.documents.forget_removed(_REMOVED_KEPT_S))
+            _repeat(
+                stop, _FORGET_S, lambda: services.stores.documents.forget_removed(_REMOVED_KEPT_S)
+            )
         )
         group.create_task(_repeat(stop, _SCHEDULE_S, lambda: enqueue_due_sources(services)))
         group.create_task(_repeat(stop, _AUDIT_S, lambda: enqueue_due_audits(services)))
         group.create_task(_repeat(stop, _PRUNE_S, lambda: prune_audit_log(services)))
 
 
-async def enqueue_due_sources(services: Services) -> None:
+async def enqueue_due_sources(services: WorkerServices) -> None:
     """Queue the reading of each source whose date has come."""
-    while due := await services.sources.enqueue_due(
+    while due := await services.stores.sources.enqueue_due(
         lambda text: schedule.next_run(text, datetime.now(UTC))
     ):
         log.info("source", state="due", tenant=due[0], source=due[1])
 
 
-async def enqueue_due_audits(services: Services) -> None:
+async def enqueue_due_audits(services: WorkerServices) -> None:
     """Queue the audit of each tenant's index whose date has come."""
     if (text := services.settings.index_audit_schedule) == NEVER:
         return
-    while tenant := await services.audits.enqueue_due(schedule.next_run(text, datetime.now(UTC))):
+    while tenant := await services.stores.audits.enqueue_due(
+        schedule.next_run(text, datetime.now(UTC))
+    ):
         log.info("audit", state="due", tenant=tenant)
 
 
-async def prune_audit_log(services: Services) -> None:
+async def prune_audit_log(services: WorkerServices) -> None:
     if days := services.settings.audit_log_kept_days:
-        pruned = await services.audit_log.prune(utc_now() - timedelta(days=days))
+        pruned = await services.stores.audit_log.prune(utc_now() - timedelta(days=days))
         if pruned:
             log.info("audit_log", state="pruned", rows=pruned)
 
 
-async def _forget_tokens(services: Services) -> None:
-    await services.principals.forget_tokens(utc_now() - _TOKENS_KEPT)
+async def _forget_tokens(services: WorkerServices) -> None:
+    await services.stores.principals.forget_tokens(utc_now() - _TOKENS_KEPT)
 
 
-async def _sweep(services: Services) -> None:
+async def _sweep(services: WorkerServices) -> None:
     """Finish the invalidations that others left unfinished."""
-    history, revisions = await services.tenants.all_revisions()
+    history, revisions = await services.stores.tenants.all_revisions()
     everyone = revisions.pop(PUBLIC)
     for tenant, revision in revisions.items():
         now = Revisions(history, {tenant: revision, PUBLIC: everyone})

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from index.errors import IndexVersionMismatch
 from index.postgres.database import Database
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from index.text import lexical
 
 SCHEMA = 1  # raise it when stored chunks mean something else than before

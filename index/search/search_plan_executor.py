@@ -6,13 +6,13 @@ again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from cachetools import LRUCache
-from pgvector import HalfVector, SparseVector
+from pgvector import SparseVector
 
 from index.errors import DatabaseUnavailable
 from index.model.chunk_kind import Kind
@@ -21,6 +21,7 @@ from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database, Row
 from index.search import strategy
 from index.search.fusion import Candidate, ScoredChunk
+from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
 from index.search.visibility_args import filter_args
 from index.text import lexical
@@ -35,42 +36,15 @@ _SPLIT_ATTEMPTS_MAX = 3  # at passes of one revision; after them one exact pass 
 
 
 @dataclass(frozen=True, slots=True)
-class EmbeddedQuery:
-    """A query in the space of one embedder.
-
-    dense: its vector; None while the embedder is away, or if this process has none for the space.
-    alpha: the dense score's share in a fusion, 0 without a vector; in thousandths, so that nothing
-        in PostgreSQL underflows.
-    """
-
-    space: str
-    dense: HalfVector | None
-    alpha: float
-
-    @property
-    def width(self) -> int | None:
-        return None if self.dense is None else self.dense.dimensions()
-
-
-@dataclass(frozen=True, slots=True)
-class SearchTask:
-    """One search: a scope, a query, and how to embed it.
+class _PreparedSearch:
+    """A search with all that chunks are compared with.
 
     rows_max: for how many of the best chunks to read a hit's fields; by legs, for all candidates.
-    embed: the query in a space; None stands for the space of an index that has none yet.
     """
 
     scope: Scope
     query: Query
     rows_max: int
-    embed: Callable[[str | None], Awaitable[EmbeddedQuery]]
-
-
-@dataclass(frozen=True, slots=True)
-class _PreparedSearch:
-    """A task with all that chunks are compared with."""
-
-    task: SearchTask
     embedded_query: EmbeddedQuery
     languages: frozenset[str]
     spelling: Spelling
@@ -81,7 +55,7 @@ class _PreparedSearch:
 class PassResults:
     """The merged results of all passes.
 
-    scored: the best chunks, as many as the task requests, and the candidates of the legs; in any
+    scored: the best chunks, as many as requested, and the candidates of the legs; in any
         order.
     dense, lexical: the legs, best first, ties to the lower chunk id; empty if the query is not by
         legs.
@@ -145,69 +119,97 @@ class _PassResult:
 
 
 class SearchExecutor:
-    def __init__(self, database: Database, *, limits: StrategyLimits) -> None:
+    def __init__(
+        self, database: Database, query_embedder: QueryEmbedder, *, limits: StrategyLimits
+    ) -> None:
         self._database = database.searching
+        self._query_embedder = query_embedder
         self._limits = limits
         self._vocabulary = Vocabulary(database)
         self._loaded_languages: frozenset[str] = frozenset()
         self._stats: LRUCache[tuple[str, ...], _ScopeStats] = LRUCache(_STATS_MAX)
 
-    async def execute(self, task: SearchTask) -> PassResults:
-        """Raises `DatabaseUnavailable`."""
-        scope, query_language = task.scope, task.query.language
+    async def execute(
+        self,
+        scope: Scope,
+        query: Query,
+        rows_max: int,
+        embedded_query: EmbeddedQuery | None = None,
+    ) -> PassResults:
+        """Search the current rows.
+
+        rows_max:       for how many of the best chunks to read a hit's fields; by legs, for all
+                        candidates.
+        embedded_query: of an earlier execution; used if the index still has its space.
+
+        Raises `DatabaseUnavailable`.
+        """
         stats = self._stats.get(scope.partitions)
         for attempt in range(_PREPARATIONS_MAX):
             estimate = None
             if stats is None or not stats.size.is_small(self._limits, others=scope.public):
-                estimate, stats = await self._estimate_and_store(task)
-            prepared = await self._prepare_attempt(task, stats)
+                estimate, stats = await self._estimate_and_store(scope, query)
+            space = stats.space or self._query_embedder.default_space
+            if embedded_query is None or embedded_query.space != space:
+                embedded_query = await self._query_embedder.embed(scope, query, space)
+            prepared = await self._prepare(scope, query, rows_max, embedded_query, stats)
             # Summaries alone are too few for a graph of all chunks to lead to.
-            may_part = attempt < _SPLIT_ATTEMPTS_MAX and "text" in task.query.filter.kinds
+            may_part = attempt < _SPLIT_ATTEMPTS_MAX and "text" in query.filter.kinds
             results = await self._run_passes(prepared, estimate if may_part else None)
             if results is None:
                 continue
             stats = self._stats[scope.partitions] = _to_scope_stats(scope, results[0].head)
             if (
-                stats.space == prepared.embedded_query.space
-                and (query_language or stats.languages <= prepared.languages)
+                stats.space == embedded_query.space
+                and (query.language or stats.languages <= prepared.languages)
                 and prepared.spelling.holds(stats.vocabulary)
             ):
                 return _merge_results(prepared, results)
             # Since the last search a language, a word or another space was added: search again.
         raise DatabaseUnavailable("concurrent writes keep changing the visible documents")
 
-    async def _prepare_attempt(self, task: SearchTask, stats: _ScopeStats) -> _PreparedSearch:
-        query = task.query
+    async def _prepare(
+        self,
+        scope: Scope,
+        query: Query,
+        rows_max: int,
+        embedded_query: EmbeddedQuery,
+        stats: _ScopeStats,
+    ) -> _PreparedSearch:
         languages = stats.languages if query.language is None else frozenset({query.language})
         # Only where needed: a thread costs as much as analysing ten queries.
         if not languages <= self._loaded_languages:
             await asyncio.to_thread(lexical.load, languages)
             self._loaded_languages |= languages
         spelling = await self._vocabulary.spelling(
-            task.scope, query.text, languages, extent=stats.vocabulary
+            scope, query.text, languages, extent=stats.vocabulary
         )
         return _PreparedSearch(
-            task=task,
-            embedded_query=await task.embed(stats.space),
+            scope=scope,
+            query=query,
+            rows_max=rows_max,
+            embedded_query=embedded_query,
             languages=languages,
             spelling=spelling,
             terms=lexical.query(query.text, languages, spelling.corrections),
         )
 
-    async def estimate_visibility(self, task: SearchTask) -> VisibilityEstimate:
+    async def estimate_visibility(self, scope: Scope, query: Query) -> VisibilityEstimate:
         """Estimate how many chunks are visible. Raises `DatabaseUnavailable`."""
-        return (await self._estimate_and_store(task))[0]
+        return (await self._estimate_and_store(scope, query))[0]
 
-    async def _estimate_and_store(self, task: SearchTask) -> tuple[VisibilityEstimate, _ScopeStats]:
+    async def _estimate_and_store(
+        self, scope: Scope, query: Query
+    ) -> tuple[VisibilityEstimate, _ScopeStats]:
         row = await self._database.row(
             "search.survey",
-            *filter_args(task.scope, task.query.filter),
+            *filter_args(scope, query.filter),
             True,
-            task.scope.public,
+            scope.public,
             self._limits.crossover_chunks,
         )
         assert row is not None, "there is always a row for 'public'"
-        stats = _to_scope_stats(task.scope, row)
+        stats = _to_scope_stats(scope, row)
         estimate = VisibilityEstimate(
             size=stats.size,
             own_share=row["own_share"] or 0.0,
@@ -228,7 +230,7 @@ class SearchExecutor:
 
         estimate: None for a single exact pass, which always reads one revision.
         """
-        others = prepared.task.scope.public
+        others = prepared.scope.public
         exact_pass = strategy.exact(others=others)
         passes = (
             [exact_pass]
@@ -243,7 +245,7 @@ class SearchExecutor:
             return [await self._exact(prepared, exact_pass)]
         if estimate is None or all(result.exact for result in complete):
             return complete
-        visible_partitions = slice(len(prepared.task.scope.partitions))
+        visible_partitions = slice(len(prepared.scope.partitions))
         states = {(result.history, result.revisions[visible_partitions]) for result in complete}
         is_consistent = states == {(estimate.history, estimate.revisions[visible_partitions])}
         return complete if is_consistent else None
@@ -256,7 +258,7 @@ class SearchExecutor:
         return await self._exact(prepared, search_pass)
 
     async def _exact(self, prepared: _PreparedSearch, search_pass: SearchPass) -> _PassResult:
-        query = prepared.task.query
+        query = prepared.query
         arguments = _arguments(prepared, search_pass, search_pass.left_out)
         if query.by_legs:
             rows = await self._database.rows("search.exact_legs", *arguments, query.candidates)
@@ -268,7 +270,7 @@ class SearchExecutor:
         self, prepared: _PreparedSearch, search_pass: SearchPass
     ) -> _PassResult | None:
         """None if the graph found fewer chunks than the query's candidates: there may be more."""
-        candidates = _GRAPH_FACTOR * prepared.task.query.candidates
+        candidates = _GRAPH_FACTOR * prepared.query.candidates
         terms = strategy.rarest_terms(prepared.terms.chances, search_pass.visible, candidates)
         result = await self._nearest_with_terms(prepared, search_pass, terms)
         lexical_leg = result.leg("lexical")
@@ -276,7 +278,7 @@ class SearchExecutor:
         sufficient = strategy.sufficient_terms(prepared.terms.weights, floor)
         if not set(sufficient) <= set(terms):
             result = await self._nearest_with_terms(prepared, search_pass, sufficient)
-        candidates_min = prepared.task.query.candidates
+        candidates_min = prepared.query.candidates
         return result if len(result.leg("dense")) >= candidates_min else None
 
     async def _nearest_with_terms(
@@ -288,7 +290,7 @@ class SearchExecutor:
         rows = await self._database.rows(
             "search.nearest",
             *_arguments(prepared, search_pass, [term + 1 for term in terms]),
-            _GRAPH_FACTOR * prepared.task.query.candidates,
+            _GRAPH_FACTOR * prepared.query.candidates,
             shelf=search_pass.shelf,
             width=prepared.embedded_query.width,
         )
@@ -299,20 +301,20 @@ def _arguments(
     prepared: _PreparedSearch, search_pass: SearchPass, statement_argument: Sequence[int]
 ) -> tuple[Any, ...]:
     """The arguments of a pass. statement_argument: the one whose meaning differs by statement."""
-    task, embedded_query = prepared.task, prepared.embedded_query
+    query, embedded_query = prepared.query, prepared.embedded_query
     return (
-        *filter_args(task.scope, task.query.filter),
+        *filter_args(prepared.scope, query.filter),
         search_pass.own,
         search_pass.others,
         embedded_query.dense,
         SparseVector(dict(prepared.terms.weights), lexical.DIMENSION),
-        task.rows_max,
+        prepared.rows_max,
         embedded_query.alpha,
         statement_argument,
-        task.query.expand,
+        query.expand,
         embedded_query.space,
-        _summaries_left_out(task.query.filter.kinds),
-        task.query.summaries,
+        _summaries_left_out(query.filter.kinds),
+        query.summaries,
     )
 
 
@@ -336,17 +338,17 @@ def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:
 
 
 def _merge_results(prepared: _PreparedSearch, results: Sequence[_PassResult]) -> PassResults:
-    task = prepared.task
-    revisions = dict(zip((task.scope.tenant, PUBLIC), results[0].revisions, strict=True))
+    scope, query = prepared.scope, prepared.query
+    revisions = dict(zip((scope.tenant, PUBLIC), results[0].revisions, strict=True))
     hit_rows = [row for result in results for row in result.hit_rows]
     return PassResults(
         scored=[ScoredChunk(row["chunk_id"], row["dense"], row["lexical"]) for row in hit_rows],
-        dense=_leg(task.query, results, "dense"),
-        lexical=_leg(task.query, results, "lexical"),
+        dense=_leg(query, results, "dense"),
+        lexical=_leg(query, results, "lexical"),
         rows={row["chunk_id"]: row for row in hit_rows},
         history=results[0].history,
-        revisions={partition: revisions[partition] for partition in task.scope.partitions},
-        languages=prepared.languages if task.query.language is None else None,
+        revisions={partition: revisions[partition] for partition in scope.partitions},
+        languages=prepared.languages if query.language is None else None,
         spelling=prepared.spelling,
         embedded_query=prepared.embedded_query,
         query_terms=prepared.terms.weights,

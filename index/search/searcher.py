@@ -1,17 +1,12 @@
 """The search: embed the query, run the passes, fuse. It never reads outside the scope."""
 
-import asyncio
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from pgvector import HalfVector
 
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.errors import DatabaseUnavailable
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.model.query import Query
 from index.model.scope import Scope
@@ -19,44 +14,10 @@ from index.postgres.database import Database
 from index.search import confidence, fusion, hits, strategy
 from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
-from index.search.search_plan_executor import EmbeddedQuery, PassResults, SearchExecutor, SearchTask
+from index.search.query_embedder import Embedder, QueryEmbedder, QueryVectorCache
+from index.search.search_plan_executor import PassResults, SearchExecutor
 from index.search.strategy import StrategyLimits
 from index.text import spelling
-
-_HALF_BYTES = 2
-EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; after it the lexical leg answers alone
-
-
-class Embedder(Protocol):
-    """Embeds texts as unit vectors; models may embed questions and passages differently.
-
-    space:           names the vector space; vectors of different spaces are never compared.
-    alpha:           the dense leg's share in a fusion, unless the request sets it.
-    tokens_max:      of a text; the embedder ignores or refuses the rest.
-    batch_texts_max: passages a call; larger batches take longer and fail together.
-
-    Vectors have the shapes (dimensions,) and (texts, dimensions). Raises `EmbeddingUnavailable`.
-    """
-
-    @property
-    def space(self) -> str: ...
-    @property
-    def dimensions(self) -> int: ...
-    @property
-    def alpha(self) -> float: ...
-    @property
-    def tokens_max(self) -> int: ...
-    @property
-    def batch_texts_max(self) -> int: ...
-    async def embed_query(self, text: str) -> NDArray[np.float32]: ...
-    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
-
-
-class QueryVectorCache(Protocol):
-    """Caches query vectors by tenant and key; a lost vector is embedded again."""
-
-    async def get(self, tenant: str, key: str, /) -> bytes | None: ...
-    async def put(self, tenant: str, key: str, vector: bytes, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +58,9 @@ class Searcher:
         score_min: float | None = None,
     ) -> None:
         self._score_min = score_min
-        self._query_vector_caches = query_vector_caches or {}
         self._database = database
-        self._executor = SearchExecutor(database, limits=limits)
-        self._default_space = embedders[0].space
-        self._embedders = {embedder.space: embedder for embedder in embedders}
+        query_embedder = QueryEmbedder(*embedders, vector_caches=query_vector_caches)
+        self._executor = SearchExecutor(database, query_embedder, limits=limits)
 
     async def search(
         self, scope: Scope, query: Query, *, history: str | None = None
@@ -120,21 +79,15 @@ class Searcher:
         return result
 
     async def _search(self, scope: Scope, query: Query) -> SearchResult:
-        embedded: dict[str, EmbeddedQuery] = {}
-
-        async def embed(space: str | None) -> EmbeddedQuery:
-            space_name = space or self._default_space
-            if space_name not in embedded:
-                embedded[space_name] = await self._embed_query(scope, query, space_name)
-            return embedded[space_name]
-
+        embedded_query = None
         for rows_max in (query.likely_depth, query.depth):
-            results = await self._executor.execute(SearchTask(scope, query, rows_max, embed))
+            results = await self._executor.execute(scope, query, rows_max, embedded_query)
             ranking = _fuse(query, results)[:rows_max]
             selected = hits.select_hits(query, ranking, results.rows)
             if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):
                 result = _to_result(scope, query, results, ranking, selected)
                 return self._with_confidence(result, query, results)
+            embedded_query = results.embedded_query
         raise AssertionError("the last search goes to the full depth")
 
     def _with_confidence(
@@ -148,43 +101,6 @@ class Searcher:
         ):
             return result
         return replace(result, low_confidence=True)
-
-    async def _embed_query(self, scope: Scope, query: Query, space: str) -> EmbeddedQuery:
-        """The query in the space; without its embedder the lexical leg decides alone."""
-        embedder = self._embedders.get(space)
-        dense = None if embedder is None else await self._vector(scope, embedder, query.text)
-        if embedder is None or dense is None:
-            return EmbeddedQuery(space, None, 0.0)
-        alpha = embedder.alpha if query.alpha is None else query.alpha
-        return EmbeddedQuery(space, dense, round(alpha, 3))
-
-    async def _vector(self, scope: Scope, embedder: Embedder, text: str) -> HalfVector | None:
-        """Cached per scope: no caller of another scope can tell that a query was asked before."""
-        vectors = self._query_vector_caches.get(embedder.space)
-        if vectors is None:
-            return await _embed(embedder, text)
-        key = _vector_key(scope, embedder.space, text)
-        cached = await vectors.get(scope.tenant, key)
-        if cached is not None and len(cached) == _HALF_BYTES * embedder.dimensions:
-            return HalfVector(np.frombuffer(cached, "<f2"))
-        vector = await _embed(embedder, text)
-        if vector is not None:
-            await vectors.put(scope.tenant, key, vector.to_numpy().astype("<f2").tobytes())
-        return vector
-
-
-def _vector_key(scope: Scope, space: str, text: str) -> str:
-    digest = hashlib.blake2b(scope.fingerprint, digest_size=16)
-    digest.update(f"{space}\0{text}".encode())
-    return digest.hexdigest()
-
-
-async def _embed(embedder: Embedder, text: str) -> HalfVector | None:
-    try:
-        async with asyncio.timeout(EMBEDDING_BUDGET_S):
-            return HalfVector(await embedder.embed_query(text))
-    except (EmbeddingUnavailable, TimeoutError):
-        return None
 
 
 def _fuse(query: Query, results: PassResults) -> Sequence[FusedChunk]:

@@ -25,7 +25,8 @@ from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres.database import Database, connect
 from index.search import fusion, strategy
 from index.search.fusion import Candidate, FusedChunk
-from index.search.search_plan_executor import EmbeddedQuery, PassResults, SearchExecutor, SearchTask
+from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
+from index.search.search_plan_executor import PassResults, SearchExecutor
 from index.search.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical
@@ -311,21 +312,23 @@ async def _measure_all(
 async def _measure(
     database: Database, world: World, truth: BruteForce, share: float, questions: Sequence[str]
 ) -> Recall:
-    passes, embedder = SearchExecutor(database, limits=MEASURED), StaticEmbedder()
+    embedder = StaticEmbedder()
+    executor = SearchExecutor(database, QueryEmbedder(embedder), limits=MEASURED)
     scope, wanted = world.scope(share)
     recalled, times_s = [], []
     for text in questions:
         vector = await embedder.embed_query(text)
-        question = _question(scope, Query(text, filter=wanted), vector)
-        await passes.execute(question)  # so that no time is measured with cold pages
+        embedded = EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
+        query = Query(text, filter=wanted)
+        await executor.execute(scope, query, FIRST, embedded)  # warms the pages
         started_s = time.perf_counter()
-        await passes.execute(question)
+        await executor.execute(scope, query, FIRST, embedded)
         times_s.append(time.perf_counter() - started_s)
-        explained = replace(question, query=replace(question.query, explain=True))
-        looked = await passes.execute(explained)
+        explained = replace(query, explain=True)
+        looked = await executor.execute(scope, explained, FIRST, embedded)
         recalled.append(truth.recall(looked, vector, text))
     fused, dense, words = (mean(of_one) for of_one in zip(*recalled, strict=True))
-    survey = await passes.estimate_visibility(question)
+    survey = await executor.estimate_visibility(scope, query)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)
     return Recall(
         share=share,
@@ -336,15 +339,6 @@ async def _measure(
         lexical=words,
         p50_ms=median(times_s) * 1000,
     )
-
-
-def _question(scope: Scope, query: Query, vector: NDArray[np.float32]) -> SearchTask:
-    asked = EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
-
-    async def ask(_: str | None) -> EmbeddedQuery:
-        return asked
-
-    return SearchTask(scope, query, rows_max=FIRST, embed=ask)
 
 
 def _sizes(chunks: int) -> list[int]:

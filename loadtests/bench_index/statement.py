@@ -17,10 +17,11 @@ from pgvector.asyncpg import register_vector
 
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Query
-from index.model.scope import SCOPE_NAMES, Scope, resolve
+from index.model.scope import SCOPE_NAMES, resolve
 from index.postgres.database import connect
 from index.search import strategy
-from index.search.search_plan_executor import EmbeddedQuery, SearchExecutor, SearchTask
+from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
+from index.search.search_plan_executor import SearchExecutor
 from index.search.strategy import MEASURED
 from loadtests import service
 from loadtests.bench_index import corpus
@@ -120,20 +121,21 @@ async def _measure(
         statement_timeout_s=60,
         observe=lambda _name, seconds: spent.append(seconds),
     ) as database:
-        passes, asked = SearchExecutor(database, limits=MEASURED), await _asked(questions)
+        executor = SearchExecutor(database, QueryEmbedder(StaticEmbedder()), limits=MEASURED)
+        embedded = await _embedded(questions)
         scope = resolve(tenant, "agent", ["readers"], SCOPE_NAMES)
         for number in range(rounds + 1):
-            for text, one in zip(questions, asked, strict=True):
+            for text, one in zip(questions, embedded, strict=True):
                 started_s = time.perf_counter()
                 await bare.fetch(_BARE, tenant, one.dense)
                 bare_s = time.perf_counter() - started_s
                 spent.clear()
-                question = _question(scope, text, one)
-                await passes.execute(question)
+                query = Query(text)
+                await executor.execute(scope, query, query.likely_depth, one)
                 if number:  # the first round warms up
                     turns.append((bare_s, sum(spent)))
                     counts.append(len(spent))
-        survey = await passes.estimate_visibility(question)
+        survey = await executor.estimate_visibility(scope, query)
     await bare.close()
     chosen = strategy.choose(survey, MEASURED, others=True, width=StaticEmbedder.dimensions)
     hybrid = sorted(ours for _, ours in turns)
@@ -148,17 +150,9 @@ async def _measure(
     )
 
 
-async def _asked(questions: Sequence[str]) -> list[EmbeddedQuery]:
+async def _embedded(questions: Sequence[str]) -> list[EmbeddedQuery]:
     vectors = await StaticEmbedder().embed_passages(questions)
     return [
         EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
         for vector in vectors
     ]
-
-
-def _question(scope: Scope, text: str, asked: EmbeddedQuery) -> SearchTask:
-    async def ask(_: str | None) -> EmbeddedQuery:
-        return asked
-
-    query = Query(text)
-    return SearchTask(scope, query, rows_max=query.likely_depth, embed=ask)

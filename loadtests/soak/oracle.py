@@ -22,7 +22,8 @@ from index.model.query import Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES
 from index.postgres import database
 from index.postgres.database import Database
-from index.search.searcher import Embedder, Searcher
+from index.search.query_embedder import Embedder
+from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from loadtests.soak import reads
 from loadtests.soak.model.viewer import Viewer

@@ -8,7 +8,7 @@ from gateway import logs
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
 

@@ -56,7 +56,7 @@ async def main(step: str, times: int) -> None:
     settings, counted = Settings(), Deadly(step, die, times)
     made = embedders.make_all(settings, counted.embedding_tokens)
     async with open_services(settings, counted, *made) as services:
-        await worker_loop.make_worker(services).run(asyncio.Event())
+        await worker_loop.make_worker(services.worker).run(asyncio.Event())
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from gateway.api.app import create_app
 from gateway.http.connection import Connection
 from gateway.metrics import Metrics
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.errors import EmbeddingUnavailable
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 
 
 @dataclass(slots=True)

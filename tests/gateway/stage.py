@@ -14,7 +14,7 @@ from cache.protocol import Revisions
 from gateway.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.model.document import Document as Stored
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 from loadtests.soak.oracle import Oracle, oracle
 from tests.gateway.asking import Question

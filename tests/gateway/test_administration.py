@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 import asyncpg
 import orjson
@@ -15,9 +16,9 @@ from gateway import problems
 from gateway.api.routes import CALLS
 from gateway.auth.authenticator import ROLES
 from gateway.embedded.embedded_servers import Servers
-from gateway.http.request_context import ApiRoute
+from gateway.http.route import ApiRoute
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, problem, running
 
@@ -104,11 +105,11 @@ BODIES = {
 HARMLESS = {"{document_id:path}": "nobodys", "{key_id}": "key_none", "{group}": "g"}
 
 
-def path_of(call: ApiRoute) -> str:
+def path_of(call: ApiRoute[Any]) -> str:
     return re.sub(r"{[^}]*}", lambda place: HARMLESS.get(place.group(), "x"), call.path)
 
 
-def expected(call: ApiRoute, who: str) -> set[int] | None:
+def expected(call: ApiRoute[Any], who: str) -> set[int] | None:
     """The refusals that this caller may get; None if it must get through."""
     if call.needs == "anyone":
         return None
@@ -125,7 +126,7 @@ def expected(call: ApiRoute, who: str) -> set[int] | None:
 @pytest.mark.parametrize("who", ["nobody", "guesser", "none", *ROLES, "operator"])
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
-    callers: dict[str, Caller], call: ApiRoute, who: str
+    callers: dict[str, Caller], call: ApiRoute[Any], who: str
 ) -> None:
     body = BODIES.get(call.handle.__name__)
 
@@ -144,7 +145,7 @@ async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_stranger_is_refused_alike_whatever_it_asks_for(
-    callers: dict[str, Caller], call: ApiRoute
+    callers: dict[str, Caller], call: ApiRoute[Any]
 ) -> None:
     if call.needs == "anyone":
         return

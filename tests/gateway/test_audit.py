@@ -12,7 +12,7 @@ from gateway.errors import CommandError
 from gateway.operator import operations
 from gateway.search.cache_audit import Verdict
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio

@@ -19,7 +19,7 @@ from index.audit import audit_chain
 from index.audit.audit_log import AuditLog
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database, connect
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
 from index.text import lexical
 from tests.conftest import run_sql
@@ -254,7 +254,7 @@ async def test_a_job_is_done_as_whoever_asked_for_it(
 ) -> None:
     await put_later(ana, "leave")
     async with open_services(settings, Metrics(), embedder) as services:
-        await worker_loop.make_worker(services).drain()
+        await worker_loop.make_worker(services.worker).drain()
 
     (row,) = await rows(ada, document="leave")
 
@@ -330,8 +330,8 @@ async def test_the_worker_removes_rows_that_are_too_old(
     for days in (0, 3, 1):
         kept = settings.model_copy(update={"audit_log_kept_days": days})
         async with open_services(kept, Metrics(), embedder) as services:
-            await worker_loop.prune_audit_log(services)
-            page = await services.audit_log.page("acme", limit=10)
+            await worker_loop.prune_audit_log(services.worker)
+            page = await services.stores.audit_log.page("acme", limit=10)
             left.append([row.action for row in page.rows])
 
     assert left == [["key.create", "tenant.create"]] * 2 + [["log.prune"]]

@@ -10,9 +10,9 @@ from pydantic import BaseModel
 
 from gateway.api.routes import CALLS
 from gateway.embedded.embedded_servers import Servers
-from gateway.http.request_context import ApiRoute
+from gateway.http.route import ApiRoute
 from gateway.mcp.tools import FetchArguments, SearchArguments
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
 
@@ -69,7 +69,7 @@ async def test_compress_is_false_or_a_name_and_no_number(
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
 @pytest.mark.parametrize("quoted", ["%00", "a%00b", "%ff", "%ed%a0%80"])
 async def test_no_call_takes_text_that_can_not_be_stored_in_its_path_or_query(
-    gateway: Gateway, call: ApiRoute, quoted: str
+    gateway: Gateway, call: ApiRoute[Any], quoted: str
 ) -> None:
     operator = gateway.operator
     asked = [(name, f"{path_of(call)}?{name}={quoted}") for name in (*call.parameters, "purpose")]
@@ -81,7 +81,7 @@ async def test_no_call_takes_text_that_can_not_be_stored_in_its_path_or_query(
         assert f'"{name}"' in answer.text or '"path"' in answer.text or "jsonrpc" in answer.text
 
 
-def path_of(call: ApiRoute, name: str = "", value: str = "") -> str:
+def path_of(call: ApiRoute[Any], name: str = "", value: str = "") -> str:
     """With this value for the parameter of this name."""
 
     def filled(parameter: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.summaries.extract import extract
 from tests.gateway.gateways import running
 from tests.stub_openai import StubOpenAI, chat, stub_openai

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.commands import LEAVE, command, environment_of, refused, succeeds
 from tests.gateway.gateways import Caller, Gateway, running

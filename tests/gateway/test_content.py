@@ -3,13 +3,14 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from gateway.api.routes import CALLS
 from gateway.embedded.embedded_servers import Servers
-from gateway.http.request_context import ApiRoute
-from index.search.searcher import Embedder
+from gateway.http.route import ApiRoute
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Gateway, problem, running
 
@@ -54,7 +55,7 @@ async def gateway(
             yield made
 
 
-def path_of(call: ApiRoute) -> str:
+def path_of(call: ApiRoute[Any]) -> str:
     return call.path.replace("{tenant}", "acme").replace("{name}", "greetings").replace(":path", "")
 
 

@@ -15,7 +15,7 @@ from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.commands import environment_of
 from tests.gateway.crashes import (
@@ -93,7 +93,7 @@ async def test_a_worker_killed_at_any_step_of_a_write(
     await no_answer_is_wrong(settings)
     async with open_services(settings, Metrics(), embedder) as services:
         await run_sql(database_url, LEASES_END)
-        await worker_loop.make_worker(services).drain()
+        await worker_loop.make_worker(services.worker).drain()
 
     assert shown < {text(BEFORE), text(AFTER)}  # one or the other, and nothing in between
     done = await job(ana, job_id)
@@ -131,7 +131,7 @@ async def test_a_worker_killed_while_it_reads_a_source(
         path = "/v1/sources/handbook"
         await reader.as_(admin).call("PUT", path, json=body)
         await admin.call("POST", f"{path}/reindex")
-        await worker_loop.make_worker(services).drain()
+        await worker_loop.make_worker(services.worker).drain()
         await fill_the_cache(ana)
         for number in range(0, 150, 2):
             name = folder / f"page-{number:03}.md"
@@ -143,7 +143,7 @@ async def test_a_worker_killed_while_it_reads_a_source(
         await fill_the_cache(ana)
         await no_answer_is_wrong(own)
         await run_sql(database_url, LEASES_END)
-        await worker_loop.make_worker(services).drain()
+        await worker_loop.make_worker(services.worker).drain()
 
     await is_as(
         database_url, {f"handbook/{each.name}": each.read_text() for each in folder.iterdir()}

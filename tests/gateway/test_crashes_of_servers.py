@@ -19,7 +19,7 @@ from gateway.search import embedders
 from gateway.services import open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import data_dir
 from tests.gateway.crashes import (
     AFTER,
@@ -122,7 +122,7 @@ async def outlived(
             open_services(settings, Deadly(step, strike), *made) as services,
         ):
             stop = asyncio.Event()
-            at_work = asyncio.create_task(worker_loop.make_worker(services).run(stop))
+            at_work = asyncio.create_task(worker_loop.make_worker(services.worker).run(stop))
             await struck.wait()
             await victim.start()
             await until_done(ana, job_id)

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cache.revision_reader import RevisionReader
-from gateway.admin.key_schemas import TokenBody
 from gateway.auth.authenticator import Authenticator, digest_of
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
 from gateway.problems import Problem
@@ -119,7 +118,7 @@ class World:
     async def _mint(self, parent: Credential, lifetime_s: int) -> None:
         principal = await self.admitted(self.gates[0], parent)
         assert principal is not None
-        secret, token = narrow_token(principal, TokenBody(expires_in_s=lifetime_s), self.now)
+        secret, token = narrow_token(principal, self.now, lifetime=timedelta(seconds=lifetime_s))
         assert await self.principals.create(self.tenant, token)
         ends_at = self.now + timedelta(seconds=lifetime_s)
         self.credentials.append(Credential(token.key_id, secret, parent, ends_at))

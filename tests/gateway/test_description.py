@@ -13,8 +13,8 @@ from pydantic import RootModel
 from gateway import problems
 from gateway.api.routes import CALLS
 from gateway.embedded.embedded_servers import Servers
-from gateway.http.request_context import ApiRoute
-from index.search.searcher import Embedder
+from gateway.http.route import ApiRoute
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Gateway, running
 
@@ -37,7 +37,7 @@ async def description(gateway: Gateway) -> dict[str, Any]:
     return found
 
 
-def operation(description: dict[str, Any], call: ApiRoute) -> dict[str, Any]:
+def operation(description: dict[str, Any], call: ApiRoute[Any]) -> dict[str, Any]:
     path = re.sub(r":\w+}", "}", call.path)
     found: dict[str, Any] = description["paths"][path][call.method.lower()]
     return found
@@ -69,7 +69,7 @@ async def test_the_description_says_what_it_describes(description: dict[str, Any
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
 async def test_each_call_is_described_with_what_travels(
-    description: dict[str, Any], call: ApiRoute
+    description: dict[str, Any], call: ApiRoute[Any]
 ) -> None:
     described = operation(description, call)
     parameters = {(each["in"], each["name"]) for each in described["parameters"]}
@@ -149,7 +149,7 @@ async def test_answers_are_as_described(gateway: Gateway) -> None:
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
 async def test_each_refusal_is_described_with_its_headers(
-    description: dict[str, Any], call: ApiRoute
+    description: dict[str, Any], call: ApiRoute[Any]
 ) -> None:
     responses = operation(description, call)["responses"]
     invalid = "422" if call.render is problems.render else "400"

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from gateway.curation.low_confidence_log import BYTES_MAX, UNSURE, LowConfidenceLog
+from gateway.recording.low_confidence_log import BYTES_MAX, UNSURE, LowConfidenceLog
 from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
 from index.documents.document_store import DocumentStore
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
 from tests.gateway.gateways import Caller, Gateway, problem, running
@@ -54,7 +54,7 @@ async def ask(*callers: Caller, **fields: Any) -> None:
 
 
 async def work(services: Services) -> None:
-    await worker_loop.make_worker(services).drain()
+    await worker_loop.make_worker(services.worker).drain()
 
 
 async def test_nothing_of_a_deleted_document_is_in_any_table_or_key(
@@ -117,7 +117,7 @@ async def test_a_reading_that_prunes_keeps_vectors(
 ) -> None:
     await ana.put("one", SHARED)
 
-    await services.writer.remove("acme", "one", lambda stored: stored)
+    await services.documents.writer.remove("acme", "one", lambda stored: stored)
 
     assert (await ana.put("two", SHARED))["chunks"]["embedded"] == 0
 
@@ -132,8 +132,8 @@ async def test_a_write_planned_with_a_vector_that_is_forgotten_meanwhile_keeps_i
             await delete(ana, "one")
             return await super().apply_all(*arguments)
 
-    writer = Writer(Late(services.database), embedder, services.invalidation)
-    stored = await services.documents.stored("acme", "one")
+    writer = Writer(Late(services.stores.database), embedder, services.caches.invalidation)
+    stored = await services.stores.documents.stored("acme", "one")
     assert stored is not None
     copy = stored.document
     await writer.put("acme", "two", lambda _: replace(copy, document_id="two"))

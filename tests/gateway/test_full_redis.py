@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.own_redis import OwnRedis, own_redis
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from gateway.settings import Settings
 from index.postgres import migrate
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import oracle
 from tests.conftest import named, run_sql
 from tests.gateway.database_proxy import database_proxy

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 import pytest
 
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.raw_http import ask_raw, head, raw, search
 

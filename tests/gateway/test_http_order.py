@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from gateway.http.address import ClientAddresses, counted
 from gateway.http.failures import FailureLimiter
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.raw_http import ask_raw, head, raw, search
 

@@ -15,7 +15,7 @@ from gateway.operator.audit_progress import ProblemCounts
 from gateway.services import Services, open_services
 from gateway.settings import NEVER, Settings
 from gateway.worker import worker_loop
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.commands import command, environment_of, succeeds
 from tests.gateway.gateways import Caller
@@ -56,7 +56,7 @@ async def audited(settings: Settings, *tenants: str, repair: bool = False) -> Pr
 
 
 async def work(services: Services) -> None:
-    await worker_loop.make_worker(services).drain()
+    await worker_loop.make_worker(services.worker).drain()
 
 
 async def status(admin: Caller) -> dict[str, Any]:
@@ -132,11 +132,11 @@ class TestSchedules:
     ) -> None:
         await ana.put("leave", LEAVE)
         await run_sql(database_url, LOSE_A_VECTOR)
-        await worker_loop.enqueue_due_audits(services)
+        await worker_loop.enqueue_due_audits(services.worker)
         before = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         never = await status(admin)
         await run_sql(database_url, ALL_DUE)
-        await asyncio.gather(*(worker_loop.enqueue_due_audits(services) for _ in range(3)))
+        await asyncio.gather(*(worker_loop.enqueue_due_audits(services.worker) for _ in range(3)))
         due = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         await work(services)
         (done,) = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
@@ -154,9 +154,9 @@ class TestSchedules:
         await ana.put("leave", LEAVE)
         await run_sql(database_url, LOSE_A_VECTOR)
         async with open_services(own, Metrics(), embedder) as services:
-            await worker_loop.enqueue_due_audits(services)
+            await worker_loop.enqueue_due_audits(services.worker)
             await run_sql(database_url, ALL_DUE)
-            await worker_loop.enqueue_due_audits(services)
+            await worker_loop.enqueue_due_audits(services.worker)
             await work(services)
 
         assert (await status(admin))["flaws"] == {}
@@ -168,7 +168,7 @@ class TestSchedules:
         own = settings.model_copy(update={"index_audit_schedule": NEVER})
         async with open_services(own, Metrics(), embedder) as services:
             for _ in range(2):
-                await worker_loop.enqueue_due_audits(services)
+                await worker_loop.enqueue_due_audits(services.worker)
 
         assert (await admin.call("GET", "/v1/jobs")).json()["jobs"] == []
 

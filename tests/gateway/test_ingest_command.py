@@ -18,7 +18,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.errors import CommandError
 from gateway.operator import ingest_paths, ingest_progress
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.sources.conversations import ConversationSource
 from ingest.sources.delimited import DelimitedSource
 from ingest.sources.faqs import FaqSource

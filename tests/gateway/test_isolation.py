@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.world import SCOPES, Document, Principal, World

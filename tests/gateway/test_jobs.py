@@ -11,7 +11,7 @@ from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
@@ -57,7 +57,7 @@ async def job(caller: Caller, job_id: str) -> dict[str, Any]:
 
 
 async def work(services: Services) -> None:
-    await worker_loop.make_worker(services).drain()
+    await worker_loop.make_worker(services.worker).drain()
 
 
 class TestWritingLater:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.commands import WAIT_S_MAX, environment_of, refused, succeeds
 from tests.gateway.gateways import Caller, Gateway, running

@@ -17,7 +17,7 @@ from gateway.worker import worker_loop
 from index.documents.partitions import MovedTenant, Partitions
 from index.postgres import database
 from index.search import strategy
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.commands import environment_of
 from tests.gateway.gateways import Caller, Gateway, problem
@@ -54,7 +54,7 @@ async def receipt(gateway: Gateway, job_id: str) -> dict[str, Any]:
 
 async def work(settings: Settings, embedder: Embedder) -> None:
     async with open_services(settings, Metrics(), embedder) as services:
-        await worker_loop.make_worker(services).drain()
+        await worker_loop.make_worker(services.worker).drain()
 
 
 async def fill(caller: Caller, documents: int = 3) -> None:

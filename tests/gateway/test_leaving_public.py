@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.own_redis import own_redis
 from tests.gateway.test_mcp import connected

@@ -9,9 +9,9 @@ import pytest
 
 from gateway.api.routes import CALLS
 from gateway.embedded.embedded_servers import Servers
-from gateway.http.request_context import ApiRoute
+from gateway.http.route import ApiRoute
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from index.tenants.query_gate_store import GATES_MAX
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
@@ -134,7 +134,7 @@ SENT_BYTES_MAX = 4_194_304  # longer bodies, of batches and uploads, would take 
 
 @pytest.mark.parametrize("call", BODIES, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_body_beyond_the_limit_of_its_call_is_refused(
-    gateway: Gateway, admin: Caller, call: ApiRoute
+    gateway: Gateway, admin: Caller, call: ApiRoute[Any]
 ) -> None:
     caller = gateway.operator if call.needs == "operator" else admin
     path = re.sub(r"{[^}]+}", "x", call.path)

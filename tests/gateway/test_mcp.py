@@ -16,7 +16,7 @@ from mcp_types import CallToolResult, TextContent
 
 from gateway.mcp import results
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ from gateway.services import Services, open_services
 from gateway.settings import Settings
 from index.documents.event_versions import Reading
 from index.documents.source_store import SourceConfig
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.archive import Archive
 from ingest.errors import NotImportable
 from ingest.sources.source_sync import Report
@@ -77,15 +77,15 @@ async def test_what_is_exported_and_imported_is_exported_alike(
     random = Random(seed)  # noqa: S311  the same world every time, and no secret
     documents = [document for tenant, document in made_up_documents(seed) if tenant == "acme"]
     assert len(documents) > 5
-    await services.tenants.create("acme", "Acme \u2028 Ltda.")
+    await services.stores.tenants.create("acme", "Acme \u2028 Ltda.")
     puts = [Put(each.document_id, lambda _, each=each: each) for each in documents]  # type: ignore[misc]
-    reading = Reading(await services.documents.next_sequence())
-    await services.writer.put_all("acme", puts, reading)
+    reading = Reading(await services.stores.documents.next_sequence())
+    await services.documents.writer.put_all("acme", puts, reading)
     for number in range(random.randrange(4)):
         members = [f"user-{n}" for n in range(random.randrange(4))]
-        await services.tenants.put_group("acme", f"group-{number}", members)
+        await services.stores.tenants.put_group("acme", f"group-{number}", members)
     reads = {"path": "handbook", "readers": ["group:group-0"]}
-    await services.sources.put(
+    await services.stores.sources.put(
         "acme", "wiki", SourceConfig("folder", reads, "0 3 * * *", False, None)
     )
 
@@ -98,7 +98,7 @@ async def test_what_is_exported_and_imported_is_exported_alike(
     assert (again.documents, again.unchanged) == (len(documents), len(documents))
     assert len(first) == len(documents) + len(await groups(settings)) + 3
     assert without_defaults(second) == without_defaults(first)
-    source = await services.sources.get("copy", "wiki")
+    source = await services.stores.sources.get("copy", "wiki")
     assert source is not None
     assert (source.paused, source.next_run_at) == (True, None)
 
@@ -135,7 +135,7 @@ async def test_an_export_is_of_one_instant_though_the_tenant_is_written(
         return number
 
     writing = asyncio.create_task(write())
-    while not await services.documents.stored("acme", "doc-59"):
+    while not await services.stores.documents.stored("acme", "doc-59"):
         await asyncio.sleep(0.01)
     exports = [await exported(settings, "acme") for _ in range(5)]
     stop.set()

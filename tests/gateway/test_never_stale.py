@@ -28,7 +28,7 @@ from hypothesis.stateful import (
 
 from gateway.settings import Settings
 from index.model.scope import PUBLIC
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import Fresh
 from tests.gateway import moves
 from tests.gateway.asking import Question, asker, assert_allowed, questions

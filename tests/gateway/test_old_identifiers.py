@@ -6,7 +6,7 @@ from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
 from index.model.document import Document
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller
 
 pytestmark = pytest.mark.anyio
@@ -17,7 +17,7 @@ async def test_one_that_was_written_before_it_was_refused_can_be_removed(
 ) -> None:
     document = Document("x/access/explain", "", "One.", "api", "", "en", (), {}, None, ())
     async with open_services(settings, Metrics(), embedder) as services:
-        await services.writer.put("acme", document.document_id, lambda _: document)
+        await services.documents.writer.put("acme", document.document_id, lambda _: document)
 
     answer = await admin.call("DELETE", "/v1/documents/x/access/explain")
 

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.database_proxy import DatabaseProxy, database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.own_redis import OwnRedis, own_redis
 from tests.gateway.test_outage import QUESTION, leave, with_, writer_of_a_new_tenant

@@ -25,7 +25,8 @@ from index.model.scope import everything
 from index.postgres import database, migrate, search_role
 from index.postgres.database import Database
 from index.postgres.pooler import Pooler, Timeouts
-from index.search.searcher import Embedder, Searcher
+from index.search.query_embedder import Embedder
+from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from loadtests import own_pgbouncer
 from loadtests.own_pgbouncer import OwnPgBouncer

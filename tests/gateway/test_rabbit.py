@@ -23,7 +23,7 @@ from gateway.worker.worker_loop import run_worker
 from index.documents.partitions import Partitions
 from index.errors import DatabaseUnavailable
 from index.model.document import Document
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.events.event_handler import EventHandler
 from ingest.events.event_schemas import Event
 from ingest.write.revision import Written
@@ -88,7 +88,7 @@ class Worker:
     failed: asyncio.Event
 
     async def shown(self) -> Document | None:
-        stored = await self.services.documents.stored("acme", "leave")
+        stored = await self.services.stores.documents.stored("acme", "leave")
         return None if stored is None else stored.document
 
     async def until(self, text: str | None) -> Document | None:
@@ -105,10 +105,12 @@ class Worker:
 @asynccontextmanager
 async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Worker]:
     async with open_services(settings, Metrics(), embedder) as services:
-        await services.tenants.create("acme", "acme")
+        await services.stores.tenants.create("acme", "acme")
         stop, failed = asyncio.Event(), asyncio.Event()
-        hearer = Noticing(services.writer, services.event_versions, settings.language, failed)
-        consumer = replace(rabbitmq_consumer.consumer(services), hearer=hearer)
+        hearer = Noticing(
+            services.documents.writer, services.stores.event_versions, settings.language, failed
+        )
+        consumer = replace(rabbitmq_consumer.consumer(services.worker), hearer=hearer)
         running = asyncio.create_task(consumer.run(stop))
         try:
             yield Worker(services, running, failed)
@@ -279,10 +281,10 @@ async def test_a_worker_that_is_told_of_a_server_takes_its_events(
     settings: Settings, embedder: Embedder, channel: AbstractChannel
 ) -> None:
     async with open_services(settings, Metrics(), embedder) as services:
-        await services.tenants.create("acme", "acme")
+        await services.stores.tenants.create("acme", "acme")
         stop = asyncio.Event()
         running = asyncio.create_task(
-            run_worker(services, Partitions(services.database), stop, 60.0)
+            run_worker(services.worker, Partitions(services.stores.database), stop, 60.0)
         )
         try:
             await send(channel, update(1, FIRST))

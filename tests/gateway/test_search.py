@@ -7,7 +7,7 @@ import pytest
 
 from gateway.search.search_schemas import HitAnswer
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.summaries.extract import extract
 from tests.gateway.gateways import Caller, Gateway, problem, running
 

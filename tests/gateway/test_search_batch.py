@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from gateway.settings import Settings
-from index.search.searcher import EMBEDDING_BUDGET_S, Embedder
+from index.search.query_embedder import EMBEDDING_BUDGET_S, Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from gateway import logs
 from gateway.api.routes import CALLS
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY
 from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, running

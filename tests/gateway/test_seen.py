@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.admin import read_log as limits
-from gateway.admin.read_log import Reader, ReadLog
+from gateway.recording import read_log as limits
+from gateway.recording.read_log import Reader, ReadLog
 from index.audit.audit_log import DOCUMENTS_MAX, ReadEvent
 from index.errors import DatabaseUnavailable
 from index.model.audit_actor import SYSTEM

@@ -15,7 +15,7 @@ from gateway.worker import worker_loop
 from index.documents.event_versions import Reading
 from index.errors import SourceReserved
 from index.model.document import Document
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.events import event_schemas
 from ingest.events.event_handler import EventHandler
 from tests.gateway.gateways import Caller, problem
@@ -72,7 +72,7 @@ async def test_a_source_of_callers_is_not_read_until_its_documents_are_gone(
     await put(admin, "notes", headers=headers)
     refused = problem(await configure(admin, "notes"), 409)
     asked = await admin.call("POST", "/v1/sources/notes/reindex")
-    await worker_loop.make_worker(services).drain()
+    await worker_loop.make_worker(services.worker).drain()
     shown = await admin.call("GET", "/v1/documents/x")
     await admin.call("DELETE", "/v1/documents/x")
 
@@ -86,8 +86,8 @@ async def test_a_source_that_was_read_from_the_command_line_can_be_read_by_the_s
     admin: Caller, services: Services
 ) -> None:
     read = Document("notes/x", "", "One.", "notes", "", "en", (), {}, None, ())
-    reading = Reading(await services.documents.next_sequence())
-    await services.writer.put("acme", "notes/x", lambda _: read, reading)
+    reading = Reading(await services.stores.documents.next_sequence())
+    await services.documents.writer.put("acme", "notes/x", lambda _: read, reading)
 
     assert (await configure(admin, "notes")).status_code == 200
 
@@ -132,12 +132,12 @@ class TestNoCallerBringsDocumentsTo:
     async def test_by_an_event(self, reserved: str, services: Services) -> None:
         content = {"text": "One.", "source": reserved}
         event = {"type": "create", "document_id": "x", "version": 1, "document": content}
-        hearer = EventHandler(services.writer, services.event_versions, "en")
+        hearer = EventHandler(services.documents.writer, services.stores.event_versions, "en")
 
         with pytest.raises(SourceReserved):
             await hearer.handle("acme", event_schemas.parse(orjson.dumps(event), "acme", 10_000))
 
-        assert await services.documents.stored("acme", "x") is None
+        assert await services.stores.documents.stored("acme", "x") is None
 
 
 async def test_files_are_not_attached_to_a_source_that_is_read(
@@ -146,7 +146,7 @@ async def test_files_are_not_attached_to_a_source_that_is_read(
     settings = {"path": "handbook", "readers": ["tenant"]}
     await admin.call("PUT", "/v1/sources/handbook", json={**FOLDER, "settings": settings})
     await admin.call("POST", "/v1/sources/handbook/reindex")
-    await worker_loop.make_worker(services).drain()
+    await worker_loop.make_worker(services.worker).drain()
     upload = {"file": ("leave.md", b"Leave."), "purpose": (None, "assistants")}
     file = (await ana.call("POST", "/v1/files", files=upload)).json()["id"]
 

@@ -15,7 +15,7 @@ from gateway.settings import Settings
 from gateway.sources import source_reader
 from gateway.sources.source_schemas import PathSettings, PathSourceBody
 from gateway.worker import worker_loop
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.errors import JobRefused
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.git_server import commit, git, git_server
@@ -55,7 +55,7 @@ async def read(admin: Caller, services: Services, **body: Any) -> dict[str, Any]
 
 async def reindex(admin: Caller, services: Services) -> dict[str, Any]:
     asked = await admin.call("POST", "/v1/sources/x/reindex")
-    await worker_loop.make_worker(services).drain()
+    await worker_loop.make_worker(services.worker).drain()
     job: dict[str, Any] = (await admin.call("GET", f"/v1/jobs/{asked.json()['job_id']}")).json()
     return job
 

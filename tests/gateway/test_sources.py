@@ -12,7 +12,8 @@ from gateway.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
-from index.search.searcher import Embedder
+from gateway.worker.worker_services import WorkerServices
+from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
 from tests.gateway.gateways import Caller, Gateway, problem, running
@@ -48,7 +49,7 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 
 async def work(services: Services) -> None:
-    await worker_loop.make_worker(services).drain()
+    await worker_loop.make_worker(services.worker).drain()
 
 
 async def put(admin: Caller, source: str = "handbook", **fields: Any) -> dict[str, Any]:
@@ -259,10 +260,10 @@ class TestSchedules:
         self, admin: Caller, services: Services, database_url: str
     ) -> None:
         made = await put(admin, schedule="0 3 * * *")
-        await worker_loop.enqueue_due_sources(services)
+        await worker_loop.enqueue_due_sources(services.worker)
         before = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         await run_sql(database_url, "UPDATE sources SET next_run_at = now()")
-        await asyncio.gather(*(worker_loop.enqueue_due_sources(services) for _ in range(3)))
+        await asyncio.gather(*(worker_loop.enqueue_due_sources(services.worker) for _ in range(3)))
         due = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
         await work(services)
 
@@ -276,7 +277,7 @@ class TestSchedules:
     async def test_a_paused_one_is_not(self, admin: Caller, services: Services) -> None:
         await put(admin, schedule="* * * * *")
         paused = await put(admin, schedule="* * * * *", paused=True)
-        await worker_loop.enqueue_due_sources(services)
+        await worker_loop.enqueue_due_sources(services.worker)
 
         assert (paused["state"], paused["next_run_at"]) == ("paused", None)
         assert (await admin.call("GET", "/v1/jobs")).json()["jobs"] == []
@@ -310,7 +311,7 @@ class TestRemoval:
             (root / "handbook" / f"page-{number}.md").write_text(f"# Page {number}\n\nText.")
         await put(admin)
         asked = await ask(admin, "POST", "/v1/sources/handbook/reindex")
-        slow = SlowWriter(services.writer)
+        slow = SlowWriter(services.documents.writer)
         working_on = asyncio.create_task(worker_loop.make_worker(slow.instead(services)).drain())
         await slow.begun.wait()
         await ask(admin, "DELETE", "/v1/sources/handbook")
@@ -329,8 +330,10 @@ class SlowWriter:
         self._writer = writer
         self.begun = asyncio.Event()
 
-    def instead(self, services: Services) -> Services:
-        return replace(services, writer=cast("Writer", self))
+    def instead(self, services: Services) -> WorkerServices:
+        writer = cast("Writer", self)
+        sources = replace(services.sources, writer=writer)
+        return replace(services.worker, writer=writer, source_services=sources)
 
     async def put_all(self, *arguments: Any) -> Any:
         outcomes = await self._writer.put_all(*arguments)

@@ -7,7 +7,7 @@ import pytest
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.commands import environment_of, refused, succeeds
 from tests.gateway.gateways import Caller, Gateway
 from tests.gateway.test_jobs import put_later
@@ -42,7 +42,7 @@ async def test_what_was_used_is_shown_by_day(
     settings: Settings, embedder: Embedder, gateway: Gateway
 ) -> None:
     async with open_services(settings, Metrics(), embedder) as services:
-        services.usage_meter.chunks("acme", "handbook", 7, 3)
+        services.admin.usage_meter.chunks("acme", "handbook", 7, 3)
     today = str(datetime.now(UTC).date())
 
     month = await succeeds(environment_of(settings), "usage")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.own_postgres import OwnPostgres, Stop, own_postgres, place
 from tests.gateway.test_history import settings_of

@@ -9,7 +9,7 @@ from gateway import logs
 from gateway.metrics import Metrics
 from gateway.search.metered_embedder import MeteredEmbedder
 from index.errors import EmbeddingUnavailable
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.moody_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio

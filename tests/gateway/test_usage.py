@@ -136,11 +136,11 @@ class TestLimits:
             ana = await gateway.caller("ana")
             admin = await gateway.caller("ada", roles=["admin"])
             await ana.put("first", "Paid for.")
-            await services.usage_meter.flush()
+            await services.admin.usage_meter.flush()
             assert (await usage(admin))["money_month"] == TOKENS * 1_000
             asked = len(stub.asked)
             stop = asyncio.Event()
-            at_work = asyncio.create_task(worker_loop.make_worker(services).run(stop))
+            at_work = asyncio.create_task(worker_loop.make_worker(services.worker).run(stop))
 
             body = {"text": "Not paid for."}
             waits = await ana.call("PUT", "/v1/documents/second", json=body)
@@ -156,7 +156,7 @@ class TestLimits:
             embedded_meanwhile = len(stub.asked) - asked
             found = await ana.search("paid")  # questions are still embedded
             raised = await put_budget(gateway, 1_000_000.0)
-            services.usage_meter.drop_cached("acme")
+            services.admin.usage_meter.drop_cached("acme")
             while (await job(ana, waits.json()["job_id"]))["state"] != "done":
                 await asyncio.sleep(0.01)
             stop.set()
@@ -204,8 +204,8 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
             "UPDATE jobs SET created_at = now() - interval '1 hour' WHERE source = 'wiki'",
         )
         behind = await status(admin)
-        await worker_loop.make_worker(services).drain()
-        await services.usage_meter.flush()
+        await worker_loop.make_worker(services.worker).drain()
+        await services.admin.usage_meter.flush()
         done = await status(admin)
 
     sources = {each["source"]: each for each in behind["sources"]}
@@ -234,10 +234,10 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
             "DELETE FROM embeddings WHERE digest IN (SELECT digest FROM embeddings LIMIT 3)",
         )
         asked = len(stub.asked)
-        first = await services.jobs.enqueue_once(backfill.job("acme", 3))
-        assert await services.jobs.enqueue_once(backfill.job("acme", 3)) == first
-        await worker_loop.make_worker(services).drain()
-        shown = await services.jobs.get("acme", first)
+        first = await services.stores.jobs.enqueue_once(backfill.job("acme", 3))
+        assert await services.stores.jobs.enqueue_once(backfill.job("acme", 3)) == first
+        await worker_loop.make_worker(services.worker).drain()
+        shown = await services.stores.jobs.get("acme", first)
 
     assert shown is not None
     assert shown.result == {"documents": 1, "embedded": 3}
@@ -246,13 +246,13 @@ async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
 
 async def test_what_can_not_be_kept_now_is_kept_later(settings: Settings) -> None:
     async with opened(settings) as services:
-        await services.tenants.create("acme", "Acme")
-        services.usage_meter.chunks("acme", "handbook", 2, 3)
-        services.usage_meter.chunks("nobody", "handbook", 2, 3)  # gone: nobody pays
-        await services.usage_meter.flush()
-        services.usage_meter.chunks("acme", "handbook", 1, 0)
-        await services.usage_meter.flush()
-        (kept,) = await services.usage.status("acme")
+        await services.stores.tenants.create("acme", "Acme")
+        services.admin.usage_meter.chunks("acme", "handbook", 2, 3)
+        services.admin.usage_meter.chunks("nobody", "handbook", 2, 3)  # gone: nobody pays
+        await services.admin.usage_meter.flush()
+        services.admin.usage_meter.chunks("acme", "handbook", 1, 0)
+        await services.admin.usage_meter.flush()
+        (kept,) = await services.stores.usage.status("acme")
 
     assert (kept.source, kept.embedded, kept.reused) == ("handbook", 3, 3)
 

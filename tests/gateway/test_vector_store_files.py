@@ -10,7 +10,7 @@ from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 from tests.gateway.test_vector_store_rights import done
@@ -116,7 +116,7 @@ async def test_while_the_embedder_is_away_files_wait_for_a_worker(
             queued = await client.vector_stores.files.create(store.id, file_id=file.id)
             async with (
                 open_services(settings, Metrics(), embedder) as services,
-                worker_loop.run_in_background(services),
+                worker_loop.run_in_background(services.worker),
             ):
                 done = await client.vector_stores.files.poll(
                     file.id, vector_store_id=store.id, poll_interval_ms=50, max_wait_seconds=30
@@ -145,7 +145,7 @@ async def test_what_would_be_refused_later_is_refused_at_once(
             assert queued.status_code == 202
             async with (
                 open_services(settings, Metrics(), embedder) as services,
-                worker_loop.run_in_background(services),
+                worker_loop.run_in_background(services.worker),
             ):
                 await done(ben, queued.json()["status_url"])
             with pytest.raises(openai.PermissionDeniedError):
@@ -293,7 +293,7 @@ async def test_what_takes_long_is_in_progress_until_a_worker_has_done_it(
             before = await client.vector_stores.retrieve(store.id)
             async with (
                 open_services(settings, Metrics(), embedder) as services,
-                worker_loop.run_in_background(services),
+                worker_loop.run_in_background(services.worker),
             ):
                 done = await client.vector_stores.files.poll(
                     file.id, vector_store_id=store.id, poll_interval_ms=50, max_wait_seconds=30

@@ -9,7 +9,7 @@ from openai import AsyncOpenAI
 
 from gateway.settings import Settings
 from index.model.document import TEXT_CHARACTERS_MAX
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 from tests.gateway.test_vector_stores import client_of

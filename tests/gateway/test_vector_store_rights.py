@@ -11,7 +11,7 @@ from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
 from gateway.worker import worker_loop
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, running
 from tests.gateway.test_vector_stores import LEAVE, TRAVEL, attached, client_of, found
 
@@ -220,7 +220,7 @@ async def test_what_was_queued_for_a_file_goes_with_it(
         assert later.status_code == 202
         async with (
             open_services(settings, Metrics(), embedder) as services,
-            worker_loop.run_in_background(services),
+            worker_loop.run_in_background(services.worker),
         ):
             await done(ana, later.json()["status_url"])
             states = await queued(ana)

@@ -17,7 +17,7 @@ from gateway.settings import Settings
 from gateway.worker import worker_loop
 from index.documents.event_versions import Reading
 from index.model.document import Document
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.write.revision import Put
 from tests.gateway.gateways import Caller, Gateway, running
 
@@ -163,13 +163,13 @@ async def test_a_store_of_many_documents_is_emptied_by_a_worker(
             store = await client.vector_stores.create(name="Handbook")
             async with open_services(settings, Metrics(), embedder) as services:
                 puts = [Put(f"leave{n}", partial(_leave, store.id, n)) for n in range(201)]
-                reading = Reading(await services.documents.next_sequence())
-                await services.writer.put_all("acme", puts, reading)
+                reading = Reading(await services.stores.documents.next_sequence())
+                await services.documents.writer.put_all("acme", puts, reading)
             await client.vector_stores.delete(store.id)
             left = await ana.found("leave", top_k=100)
             async with (
                 open_services(settings, Metrics(), embedder) as services,
-                worker_loop.run_in_background(services),
+                worker_loop.run_in_background(services.worker),
                 asyncio.timeout(30),
             ):
                 while await ana.found("leave"):

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from gateway.auth import web_tokens
 from gateway.errors import CommandError
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.issuer import ALGORITHMS, AUDIENCE, ISSUER, Issuer, issuing
 

@@ -17,7 +17,7 @@ from gateway.worker.job_handlers import handlers
 from index.documents.event_versions import Reading
 from index.documents.source_store import READ
 from index.model.document import Document
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.events import event_schemas
 from ingest.events.event_handler import EventHandler
 from tests.gateway.gateways import Caller, Gateway, problem, running
@@ -52,7 +52,7 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 
 async def work(services: Services) -> None:
-    await worker_loop.make_worker(services).drain()
+    await worker_loop.make_worker(services.worker).drain()
 
 
 async def put_later(caller: Caller, text: str, document_id: str = "x", **fields: Any) -> str:
@@ -89,7 +89,7 @@ async def asked(admin: Caller, method: str, path: str) -> str:
 
 async def hear(services: Services, **event: Any) -> None:
     body = orjson.dumps({"document_id": "x", **event})
-    hearer = EventHandler(services.writer, services.event_versions, "en")
+    hearer = EventHandler(services.documents.writer, services.stores.event_versions, "en")
     await hearer.handle("acme", event_schemas.parse(body, "acme", 1_000_000))
 
 
@@ -274,13 +274,13 @@ class TestReadings:
         await asked(admin, "POST", "/v1/sources/handbook/reindex")
         await work(services)
         await put_later(admin, "By hand.", PAGE, readers=[])
-        reading = Reading(await services.documents.next_sequence())
-        (shown,) = (await services.documents.stored_all("acme", [PAGE])).values()
+        reading = Reading(await services.stores.documents.next_sequence())
+        (shown,) = (await services.stores.documents.stored_all("acme", [PAGE])).values()
         as_it_is = shown.document
-        await services.writer.put("acme", PAGE, lambda _: as_it_is, reading)
+        await services.documents.writer.put("acme", PAGE, lambda _: as_it_is, reading)
         await work(services)
 
-        (left,) = (await services.documents.stored_all("acme", [PAGE])).values()
+        (left,) = (await services.stores.documents.stored_all("acme", [PAGE])).values()
         assert left.document == as_it_is
 
     async def test_a_reading_leaves_what_a_queued_write_takes_to_another_source(
@@ -292,9 +292,11 @@ class TestReadings:
         await put_later(admin, "By hand.", PAGE)
         Folder(page.parent).remove("leave")
         await asked(admin, "POST", "/v1/sources/handbook/reindex")
-        reading = await services.jobs.claim(uuid4(), lease_s=60, tenant_jobs_max=1, kinds=[READ])
+        reading = await services.stores.jobs.claim(
+            uuid4(), lease_s=60, tenant_jobs_max=1, kinds=[READ]
+        )
         assert reading is not None
-        await worker_loop.make_worker(services).do(reading, handlers(services)[READ])
+        await worker_loop.make_worker(services.worker).do(reading, handlers(services.worker)[READ])
         await work(services)
 
         shown = await stored(admin, PAGE)
@@ -357,22 +359,22 @@ async def test_removals_are_remembered_as_long_as_an_earlier_job_may_run(
     ana: Caller, services: Services
 ) -> None:
     await ana.put("x", "One.")
-    early = Reading(await services.documents.next_sequence())
+    early = Reading(await services.stores.documents.next_sequence())
     waiting = await put_later(ana, "Two.", "other")
     await ana.call("DELETE", "/v1/documents/x")
 
     async def write() -> bool:
         one = Document("x", "", "One.", "read", "", "en", (), {}, None, ())
-        return (await services.writer.put("acme", "x", lambda _: one, early)).changed
+        return (await services.documents.writer.put("acme", "x", lambda _: one, early)).changed
 
-    await services.documents.forget_removed(0.0)
+    await services.stores.documents.forget_removed(0.0)
     assert not await write()
-    await services.jobs.supersede("acme", ["other"])
+    await services.stores.jobs.supersede("acme", ["other"])
     assert (await job(ana, waiting))["state"] == "done"
-    await services.jobs.delete_done(0.0)
-    await services.jobs.run_now("acme")
+    await services.stores.jobs.delete_done(0.0)
+    await services.stores.jobs.run_now("acme")
     await work(services)  # the words of what was forgotten
-    await services.documents.forget_removed(0.0)
+    await services.stores.documents.forget_removed(0.0)
     assert await write()
 
 

@@ -30,7 +30,7 @@ from gateway.worker.job_handlers import SUPERSEDED, handlers
 from gateway.worker.worker_loop import make_worker
 from index.documents.source_store import READ
 from index.jobs.job_queue import ClaimedJob
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.events import event_schemas
 from ingest.events.event_handler import EventHandler
 from tests.gateway.gateways import Caller, Gateway, running
@@ -130,7 +130,7 @@ class Stage:
     failed: int = 0
 
     async def claim(self) -> ClaimedJob | None:
-        return await self.services.jobs.claim(
+        return await self.services.stores.jobs.claim(
             uuid4(), lease_s=60.0, tenant_jobs_max=1, kinds=["document", READ]
         )
 
@@ -158,7 +158,7 @@ class World:
 
     async def check(self) -> None:
         self.written = [each for each in self.written if not await self._is_superseded(each)]
-        found = await self.stage.services.documents.stored_all(self.tenant, IDS)
+        found = await self.stage.services.stores.documents.stored_all(self.tenant, IDS)
         for document_id in IDS:
             stored = found.get(document_id)
             document = None if stored is None else stored.document
@@ -171,7 +171,7 @@ class World:
         """Whether it was before a worker came to it: a later write sets all that it sets."""
         if write.is_done or write.job_id is None:
             return False
-        job = await self.stage.services.jobs.get(self.tenant, write.job_id)
+        job = await self.stage.services.stores.jobs.get(self.tenant, write.job_id)
         return job is not None and job.result == SUPERSEDED
 
     async def put(self, how: How, write: Acknowledged) -> None:
@@ -218,7 +218,9 @@ class World:
 
     async def hear(self, write: Acknowledged, *, is_access: bool) -> None:
         """An event; of a document that does not exist, it says who may read it."""
-        exists = await self.stage.services.documents.stored(self.tenant, write.document_id or "")
+        exists = await self.stage.services.stores.documents.stored(
+            self.tenant, write.document_id or ""
+        )
         event: dict[str, Any] = {"document_id": write.document_id, "version": next(self.numbers)}
         if write.is_removal:
             event["type"] = "delete"
@@ -234,7 +236,9 @@ class World:
             else:
                 event |= {"type": "update", "document": {"text": write.text}}
                 write.source = "events"
-        hearer = EventHandler(self.stage.services.writer, self.stage.services.event_versions, "en")
+        hearer = EventHandler(
+            self.stage.services.documents.writer, self.stage.services.stores.event_versions, "en"
+        )
         await hearer.handle(
             self.tenant, event_schemas.parse(orjson.dumps(event), self.tenant, 100_000)
         )
@@ -254,9 +258,9 @@ class World:
         if claimed is None:
             return False
         self.stage.moody.away = without_embedder and claimed.kind != READ
-        await make_worker(services).do(claimed, handlers(services)[claimed.kind])
+        await make_worker(services.worker).do(claimed, handlers(services.worker)[claimed.kind])
         self.stage.moody.away = False
-        job = await services.jobs.get(self.tenant, claimed.job_id)
+        job = await services.stores.jobs.get(self.tenant, claimed.job_id)
         assert job is not None
         place, write = next(
             (place, each)
@@ -300,7 +304,7 @@ class World:
         for place, each in reversed([*enumerate(self.written)]):
             if each.is_failed and each.job_id is not None:
                 each.is_failed = False
-                if not await self.stage.services.jobs.replay(self.tenant, each.job_id):
+                if not await self.stage.services.stores.jobs.replay(self.tenant, each.job_id):
                     later = self.written[place:]
                     assert any(one.is_removal for one in later), self.written
                     del self.written[place]
@@ -322,7 +326,7 @@ class Play(RuleBasedStateMachine):
 
     async def _world(self) -> World:
         while claimed := await self.stage.claim():  # of a play that was broken off
-            await self.stage.services.jobs.fail(claimed.run, "the play is over")
+            await self.stage.services.stores.jobs.fail(claimed.run, "the play is over")
         tenant = f"play-{secrets.token_hex(6)}"
         await self.stage.gateway.tenant(tenant)
         admin = await self.stage.gateway.caller("ada", tenant=tenant, roles=["admin"])

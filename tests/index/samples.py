@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cache.protocol import Revisions
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
 

@@ -9,7 +9,7 @@ from index.embedders.index_version import IndexVersion, check_or_create
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import IndexVersionMismatch
 from index.postgres.database import Database
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from index.text import lexical
 from tests.index.samples import AbsentEmbedder, IndifferentEmbedder
 

@@ -28,7 +28,8 @@ from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.search.searcher import Embedder, Searcher, SearchResult
+from index.search.query_embedder import Embedder
+from index.search.searcher import Searcher, SearchResult
 from index.tenants.tenant_store import TenantStore
 from ingest.write.reembed import Reembedder
 from ingest.write.revision import Put

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cache.protocol import Revisions
 from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults, Item

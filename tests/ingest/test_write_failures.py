@@ -16,7 +16,7 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document
 from index.postgres.database import Database
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import DocumentContended
 from ingest.write.revision import Written

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.conftest import (
     admin,
     ana,

@@ -13,7 +13,7 @@ from gateway.rag.passage import Passage
 from gateway.rag.rerankers import RerankerUnavailable, ServiceReranker
 from gateway.settings import Settings
 from index.embedders.breaker import EmbedderBreaker
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, reranked

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.documents.handbook import People
 from tests.gateway.gateways import Caller, Gateway, running

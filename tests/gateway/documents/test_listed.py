@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gateway.documents import document_schemas
 from gateway.settings import Settings
-from index.search.searcher import Embedder
+from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.documents.handbook import LEAVE, People, batch, listed, read
 from tests.gateway.gateways import Caller, problem, running

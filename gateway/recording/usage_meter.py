@@ -12,6 +12,8 @@ from datetime import date, datetime
 import structlog
 from cachetools import TTLCache
 
+from gateway.auth.authenticator import utc_now
+from gateway.settings import Settings
 from index.errors import BudgetSpent, DatabaseUnavailable
 from index.tenants.usage import MonthlyUsage, UsageAmounts, UsageKey, UsageStore
 from ingest.billing_context import billed_tenant
@@ -120,3 +122,17 @@ class UsageMeter:
 
     def _today(self) -> date:
         return self._now().date()
+
+
+def build(settings: Settings, usage: UsageStore) -> UsageMeter:
+    return UsageMeter(
+        usage,
+        utc_now,
+        prices={
+            "query": settings.price_embedding,
+            "batch": settings.price_embedding,
+            **{f"{name}_read": settings.price_chat_read for name in OPERATIONS},
+            **{f"{name}_written": settings.price_chat_written for name in OPERATIONS},
+        },
+        budget=settings.budget_month,
+    )

@@ -47,11 +47,11 @@ class ChangeLogFeed:
         return False
 
 
-class Watched:
-    """The counters of tenants as PostgreSQL tells them, one reading after the other.
+class ObservedRevisions:
+    """The tenants' counters as PostgreSQL has them, each reading compared with the one before.
 
-    One that is lower than before, in a history of the same name, gives the history another name:
-    `count` is told went_back.
+    A counter that is lower than before, in the same history, shows that the database has lost
+    changes: the history gets a new name, and `count` receives went_back.
     """
 
     def __init__(self, tenants: TenantStore, count: Callable[[str], None]) -> None:

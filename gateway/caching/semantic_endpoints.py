@@ -5,21 +5,23 @@ from starlette.responses import Response
 from cache.semantic import similarity_buckets
 from cache.semantic.bucket_stats import TenantStats
 from cache.semantic.similarity_buckets import BucketCounts
-from gateway.http.request_context import RequestContext, json_response
-from gateway.search.semantic_schemas import BandAnswer, SemanticAnswer, SemanticBody
+from gateway.caching.cache_services import CacheServices
+from gateway.caching.semantic_schemas import BandAnswer, SemanticAnswer, SemanticBody
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
 
 
-async def get_semantic(exchange: RequestContext) -> Response:
-    tenant = (await exchange.authenticate()).principal.tenant
-    return json_response(_shown(await exchange.services.bucket_store.read(tenant)))
+async def get_semantic(context: RequestContext[CacheServices]) -> Response:
+    tenant = (await context.authenticate()).principal.tenant
+    return json_response(_shown(await context.services.buckets.read(tenant)))
 
 
-async def put_semantic(exchange: RequestContext) -> Response:
+async def put_semantic(context: RequestContext[CacheServices]) -> Response:
     """The new limit holds from the next look at the counts on, on every worker."""
-    tenant = (await exchange.authenticate()).principal.tenant
-    body = exchange.parse_body(SemanticBody)
-    await exchange.services.bucket_store.set_error_max(tenant, body.error_max)
-    return json_response(_shown(await exchange.services.bucket_store.read(tenant)))
+    tenant = (await context.authenticate()).principal.tenant
+    body = context.parse_body(SemanticBody)
+    await context.services.buckets.set_error_max(tenant, body.error_max)
+    return json_response(_shown(await context.services.buckets.read(tenant)))
 
 
 def _shown(account: TenantStats) -> SemanticAnswer:

@@ -1,0 +1,43 @@
+"""What the administration of a tenant uses."""
+
+from dataclasses import dataclass
+
+from gateway.metrics import Metrics
+from gateway.recording.usage_meter import UsageMeter
+from gateway.settings import Settings
+from gateway.stores import Stores
+from index.audit.audit_log import AuditLog
+from index.audit.audit_schedule import AuditSchedule
+from index.jobs.job_queue import JobQueue
+from index.tenants.principals import PrincipalStore
+from index.tenants.tenant_store import TenantStore
+from index.tenants.usage import UsageStore
+
+
+@dataclass(frozen=True, slots=True)
+class AdminServices:
+    settings: Settings
+    metrics: Metrics
+    tenants: TenantStore
+    principals: PrincipalStore
+    jobs: JobQueue
+    usage: UsageStore
+    usage_meter: UsageMeter
+    audits: AuditSchedule
+    audit_log: AuditLog
+
+
+def build(
+    settings: Settings, metrics: Metrics, stores: Stores, usage_meter: UsageMeter
+) -> AdminServices:
+    return AdminServices(
+        settings=settings,
+        metrics=metrics,
+        tenants=stores.tenants,
+        principals=stores.principals,
+        jobs=stores.jobs,
+        usage=stores.usage,
+        usage_meter=usage_meter,
+        audits=stores.audits,
+        audit_log=stores.audit_log,
+    )

@@ -1,0 +1,1 @@
+"""The answer cache: its tiers, wired to Redis and to the index that invalidates them."""

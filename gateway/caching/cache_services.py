@@ -1,0 +1,58 @@
+"""The tiers of the answer cache, and what invalidates them."""
+
+import time
+from dataclasses import dataclass
+
+from cache.answers import Answers
+from cache.embedding_cache import EmbeddingCache
+from cache.invalidation import Invalidation
+from cache.local_cache import LocalCache
+from cache.redis.store import RedisStore
+from cache.registry_replica import RegistryReplicas
+from cache.semantic.bucket_stats import BucketStats
+from cache.semantic.semantic_tier import SemanticTier
+from gateway.caching.change_feed import ChangeLogFeed
+from gateway.caching.question_similarity import BucketLedger, QuestionSimilarity
+from gateway.metrics import Metrics
+from gateway.settings import Settings
+from gateway.stores import Stores
+from index.invalidation.changes import ChangeLog, ChangeSet
+from index.invalidation.reverse_search import ReverseIndex
+from index.tenants.semantic_bucket_store import SemanticBucketStore
+
+
+@dataclass(frozen=True, slots=True)
+class CacheServices:
+    """query_vectors: of questions, for embedders that are slower than Redis."""
+
+    store: RedisStore
+    answers: Answers
+    invalidation: Invalidation[ChangeSet]
+    similarity: QuestionSimilarity
+    buckets: BucketLedger
+    query_vectors: EmbeddingCache
+
+
+def build(
+    settings: Settings, metrics: Metrics, stores: Stores, store: RedisStore, index_name: str
+) -> CacheServices:
+    """index_name: of the index version; semantic counts hold for one version only."""
+    replicas = RegistryReplicas(store, ReverseIndex)
+    feed = ChangeLogFeed(ChangeLog(stores.database), stores.tenants)
+    invalidation = Invalidation(store, replicas, feed, metrics.cache_event, metrics.drain)
+    similarity = QuestionSimilarity(settings.language)
+    buckets = BucketLedger(
+        SemanticBucketStore(stores.database), index_name, settings.semantic_error_max
+    )
+    semantic = SemanticTier(store, replicas, similarity, BucketStats(buckets, time.monotonic))
+    memory = LocalCache(settings.cache_memory_bytes)
+    return CacheServices(
+        store=store,
+        answers=Answers(memory, store, invalidation, semantic, metrics.cache_event),
+        invalidation=invalidation,
+        similarity=similarity,
+        buckets=buckets,
+        query_vectors=EmbeddingCache(
+            store, metrics.cache_event, size_bytes_max=settings.cache_memory_bytes // 8
+        ),
+    )

@@ -1,0 +1,71 @@
+"""What reading, writing and deleting documents uses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cache.invalidation import Invalidation
+from cache.redis.store import RedisStore
+from gateway.recording.read_log import ReadLog
+from gateway.recording.usage_meter import UsageMeter
+from gateway.settings import Settings
+from gateway.stores import Stores
+from index.documents.document_store import DocumentStore
+from index.documents.source_store import SourceStore
+from index.invalidation.changes import ChangeSet
+from index.jobs.job_queue import JobQueue
+from index.postgres.database import Database
+from index.search.query_embedder import Embedder
+from index.tenants.principals import PrincipalStore
+from index.tenants.tenant_store import TenantStore
+from ingest.write.llm_preprocessing import LlmPreprocessor
+from ingest.write.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentServices:
+    settings: Settings
+    database: Database
+    tenants: TenantStore
+    principals: PrincipalStore
+    documents: DocumentStore
+    sources: SourceStore
+    jobs: JobQueue
+    writer: Writer
+    read_log: ReadLog
+    usage_meter: UsageMeter
+    store: RedisStore
+    invalidation: Invalidation[ChangeSet]
+
+
+def build(
+    settings: Settings,
+    stores: Stores,
+    store: RedisStore,
+    invalidation: Invalidation[ChangeSet],
+    embedders: Sequence[Embedder],
+    preprocessor: LlmPreprocessor,
+    read_log: ReadLog,
+    usage_meter: UsageMeter,
+) -> DocumentServices:
+    writer = Writer(
+        stores.documents,
+        embedders[0],
+        invalidation,
+        *embedders[1:],
+        assistant=preprocessor,
+        tally=usage_meter,
+    )
+    return DocumentServices(
+        settings=settings,
+        database=stores.database,
+        tenants=stores.tenants,
+        principals=stores.principals,
+        documents=stores.documents,
+        sources=stores.sources,
+        jobs=stores.jobs,
+        writer=writer,
+        read_log=read_log,
+        usage_meter=usage_meter,
+        store=store,
+        invalidation=invalidation,
+    )

@@ -1,0 +1,67 @@
+"""What serves every request before and after its handler, in one worker."""
+
+import math
+import time
+from dataclasses import dataclass
+
+from cache.rate_limit import RateLimit, RateLimiter
+from cache.redis.store import RedisStore
+from gateway.auth.authenticator import Authenticator, digest_of
+from gateway.http.address import ClientAddresses
+from gateway.http.admission import AdmissionControl
+from gateway.http.body import BodyLimits
+from gateway.http.deadlines import Deadlines
+from gateway.http.failures import FailureLimiter
+from gateway.metrics import Metrics
+from gateway.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServices:
+    """operator_digest: of the operator's key; None if the operator has none."""
+
+    settings: Settings
+    metrics: Metrics
+    deadlines: Deadlines
+    operator_digest: bytes | None
+    authenticator: Authenticator
+    admission: AdmissionControl
+    addresses: ClientAddresses
+    failures: FailureLimiter
+    body_limits: BodyLimits
+
+
+def build(
+    settings: Settings, metrics: Metrics, authenticator: Authenticator, store: RedisStore
+) -> HttpServices:
+    return HttpServices(
+        settings=settings,
+        metrics=metrics,
+        deadlines=Deadlines(),
+        operator_digest=None
+        if settings.admin_key is None
+        else digest_of(settings.admin_key.get_secret_value().encode()),
+        authenticator=authenticator,
+        admission=AdmissionControl(
+            _rate_limiters(settings, store),
+            requests_max=settings.requests_max,
+            tenant_requests_max=settings.tenant_requests_max,
+            body_bytes_max=settings.body_memory_bytes,
+            tenant_body_bytes_max=settings.tenant_body_memory_bytes,
+        ),
+        addresses=ClientAddresses(settings.trusted_proxies, settings.trusted_proxy_header),
+        failures=FailureLimiter(settings.rate_address, time.monotonic),
+        body_limits=BodyLimits(
+            settings.body_deadline_s, settings.body_grace_s, settings.body_rate_min
+        ),
+    )
+
+
+def _rate_limiters(settings: Settings, store: RedisStore) -> dict[str, RateLimiter]:
+    """By counter name; a rate of 0 is no limit. A bucket holds the tokens of two seconds."""
+    rates = {"key": settings.rate_key, "tenant": settings.rate_tenant}
+    return {
+        name: RateLimiter(store, RateLimit(per_s, math.ceil(2 * per_s)), time.monotonic)
+        for name, per_s in rates.items()
+        if per_s
+    }

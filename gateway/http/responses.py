@@ -1,0 +1,32 @@
+"""Responses that several rooms give."""
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from gateway.schemas import QueuedAnswer
+
+
+class RawResponse(Response):
+    """A response whose body and headers are ready bytes; Starlette encodes nothing again."""
+
+    def __init__(self, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+        self.status_code = 200
+        self.background = None
+        self.body = body
+        self.raw_headers = headers
+
+
+def json_response(body: BaseModel, status: int = 200) -> Response:
+    return Response(body.model_dump_json(), status, media_type="application/json")
+
+
+def queued_body(job_id: str) -> QueuedAnswer:
+    return QueuedAnswer(job_id=job_id, status_url=f"/v1/jobs/{job_id}")
+
+
+def queued_response(job_id: str) -> Response:
+    """A 202 whose `Location` is the job's address."""
+    body = queued_body(job_id)
+    response = json_response(body, 202)
+    response.headers["Location"] = body.status_url
+    return response

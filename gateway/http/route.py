@@ -1,0 +1,75 @@
+"""One row of the API: its method and path, who may call it, and what bodies it has."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway import problems
+from gateway.auth.authenticator import Role
+from gateway.http.request_context import RequestContext
+from gateway.settings import Settings
+
+RequiredRole: TypeAlias = Literal["anyone", Role, "operator"]
+RoomServices = TypeVar("RoomServices")
+
+
+def search_body_limit(settings: Settings) -> int:
+    return settings.search_bytes_max
+
+
+def body_limit(size_bytes_max: int) -> Callable[[Settings], int]:
+    """The same limit under all settings."""
+    return lambda _: size_bytes_max
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A query parameter, by its JSON schema."""
+
+    schema: Mapping[str, Any]
+    is_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRoute(Generic[RoomServices]):
+    """A route; `body` and `answer` are the models of the request's and the response's body, if any.
+
+    body_type:      the request body's media type, if it differs from the response's.
+    stream_type:    the media type of the response while it is streamed.
+    queued_answer:  the model of the 202 response to a request that is queued.
+    empty_status:   the status of a response without a body, where the route may give none.
+    parameters:     query parameters by name.
+    render:         turns an exception into a response. error: its model, if not a problem document.
+    is_generated:   a language model writes the response, under a deadline of its own.
+    body_bytes_max: the limit on the request body under the given settings.
+    checks_origin:  web pages may call the route from allowed origins only.
+    """
+
+    method: str
+    path: str
+    handle: Callable[[RequestContext[RoomServices]], Awaitable[Response]]
+    needs: RequiredRole
+    summary: str
+    body: type[BaseModel] | None = None
+    answer: type[BaseModel] | None = None
+    queued_answer: type[BaseModel] | None = None
+    status: int = 200
+    media_type: str = "application/json"
+    body_type: str = ""
+    stream_type: str = ""
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    render: Callable[[Request, Exception], Awaitable[Response]] = problems.render
+    error: type[BaseModel] | None = None
+    empty_status: int | None = None
+    is_generated: bool = False
+    body_bytes_max: Callable[[Settings], int] = search_body_limit
+    checks_origin: bool = False
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the route only reads or writes little, so that the server's deadline applies."""
+        return not self.is_generated and (self.method == "GET" or self.needs == "reader")

@@ -1,0 +1,33 @@
+"""What the tools of the Model Context Protocol use."""
+
+from dataclasses import dataclass
+
+from cachetools import LRUCache
+
+from gateway.recording.read_log import ReadLog
+from gateway.search.search_services import SearchServices
+from gateway.settings import Settings
+from gateway.stores import Stores
+from index.documents.document_store import DocumentStore
+
+
+@dataclass(frozen=True, slots=True)
+class McpServices:
+    """tool_results: by an answer's key, its body and the tool result made from it."""
+
+    settings: Settings
+    search: SearchServices
+    documents: DocumentStore
+    read_log: ReadLog
+    tool_results: LRUCache[str, tuple[bytes, bytes]]
+
+
+def build(stores: Stores, search: SearchServices) -> McpServices:
+    settings = search.settings
+    return McpServices(
+        settings,
+        search,
+        stores.documents,
+        search.read_log,
+        LRUCache(settings.cache_memory_bytes // 4, lambda result: len(result[0]) + len(result[1])),
+    )

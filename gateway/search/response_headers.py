@@ -1,0 +1,69 @@
+"""The headers of an answer: where it comes from, and up to which revision it is correct."""
+
+from collections.abc import Iterator, Mapping
+
+from cache.answers import ServedAnswer
+from cache.protocol import Revisions
+from gateway.http.request_context import RequestContext
+from gateway.search.search_request import SearchRequest
+from index.model.query import Postprocessing
+from index.model.scope import PUBLIC
+
+Header = tuple[bytes, bytes]
+
+_CACHE_STATUS = {
+    ("memory", False): b"nearhit; hit; detail=memory",
+    ("redis", False): b"nearhit; hit; detail=redis",
+    ("miss", True): b"nearhit; fwd=miss; stored",
+    ("miss", False): b"nearhit; fwd=miss",
+}
+
+
+def response_headers(
+    context: RequestContext[object], search: SearchRequest, served: ServedAnswer
+) -> list[Header]:
+    headers = [
+        *context.cache_headers((b"cache-status", cache_status(served))),
+        (b"nearhit-revision", revision_header(served.valid_until, search.scope.tenant)),
+        (b"cache-control", b"no-store"),  # the caller's own cache would not hear of revocations
+        *degraded_header(served),
+    ]
+    if search.query.postprocessing is not None:
+        headers += _postprocessing_headers(search.query.postprocessing, served.missing_parts or {})
+    return headers
+
+
+def cache_status(served: ServedAnswer) -> bytes:
+    """A member of `Cache-Status`: RFC 9211."""
+    if served.tier == "semantic":
+        return b'nearhit; hit; detail="semantic %.3f"' % served.similarity
+    return _CACHE_STATUS[served.tier, served.stored]
+
+
+def revision_header(valid_until: Revisions, tenant: str) -> bytes:
+    """The revision of each partition that the answer depends on."""
+    numbers = valid_until.by_partition
+    public = f";public={numbers[PUBLIC]}" if PUBLIC in numbers else ""
+    return f"{numbers[tenant]}{public}".encode()
+
+
+def degraded_header(served: ServedAnswer) -> list[Header]:
+    """The header of an answer that was computed without the embedder."""
+    if served.missing_parts is None or "embedder" not in served.missing_parts:
+        return []
+    return [(b"nearhit-degraded", served.missing_parts["embedder"].encode())]
+
+
+def _postprocessing_headers(
+    postprocessing: Postprocessing, missing_parts: Mapping[str, str]
+) -> Iterator[Header]:
+    """What reordered the hits, and what shortened them."""
+    if postprocessing.ranker is not None:
+        ranker = postprocessing.ranker.partition(":")[0]
+        failure = missing_parts.get("rerank")
+        yield b"nearhit-rerank", (ranker if failure is None else f"failed; {failure}").encode()
+    if postprocessing.compressor is not None:
+        compressor = postprocessing.compressor.partition(":")[0]
+        failure = missing_parts.get("compress")
+        header = compressor if failure is None else f"extract; {failure}"
+        yield b"nearhit-context", header.encode()

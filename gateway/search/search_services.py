@@ -1,0 +1,99 @@
+"""What searches use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+
+from cachetools import LRUCache
+
+from cache.answers import Answers
+from gateway.caching.cache_services import CacheServices
+from gateway.caching.question_similarity import QuestionSimilarity
+from gateway.metrics import Metrics
+from gateway.rag import lazy_rag_tools
+from gateway.rag.lazy_rag_tools import LazyRagTools
+from gateway.rag.postprocessor_names import PostprocessorNames
+from gateway.recording.low_confidence_log import LowConfidenceLog
+from gateway.recording.read_log import ReadLog
+from gateway.search import embedders as configured_embedders
+from gateway.search.cache_audit import CacheAuditor
+from gateway.search.search_request import SearchRequest, build_search_request
+from gateway.search.search_schemas import SearchBody
+from gateway.settings import Settings
+from gateway.stores import Stores
+from index.postgres.database import Database
+from index.search.query_embedder import Embedder
+from index.search.searcher import Searcher
+from index.tenants.principals import Principal
+from index.tenants.query_gate_store import QueryGateStore
+
+_PARSED_SEARCHES_MAX = 1_000  # at most 64 MB with the longest bodies, 2 MB with usual ones
+_FAST_EMBEDDERS = {"static", "hashing"}  # faster than a lookup in Redis
+
+
+@dataclass(frozen=True, slots=True)
+class SearchServices:
+    """edition:         of answers; another version of Nearhit or of the index gives other answers.
+    parsed_searches: by credential digest and request body.
+    """
+
+    settings: Settings
+    metrics: Metrics
+    edition: str
+    postprocessors: PostprocessorNames
+    database: Database
+    searcher: Searcher
+    answers: Answers
+    similarity: QuestionSimilarity
+    auditor: CacheAuditor
+    rag_tools: LazyRagTools
+    query_gates: QueryGateStore
+    read_log: ReadLog
+    low_confidence: LowConfidenceLog
+    parsed_searches: LRUCache[tuple[bytes, bytes], SearchRequest]
+
+    def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
+        return build_search_request(
+            principal, body, edition=self.edition, postprocessors=self.postprocessors
+        )
+
+
+def build(
+    settings: Settings,
+    metrics: Metrics,
+    stores: Stores,
+    caches: CacheServices,
+    embedders: Sequence[Embedder],
+    index_name: str,
+    rag_tools: LazyRagTools,
+    read_log: ReadLog,
+) -> SearchServices:
+    searcher = Searcher(
+        stores.database,
+        *embedders,
+        query_vector_caches={
+            embedder.space: caches.query_vectors
+            for name, embedder in zip(configured_embedders.names(settings), embedders, strict=False)
+            if name not in _FAST_EMBEDDERS
+        },
+        score_min=settings.confidence_min,
+    )
+    share = settings.audit_per_mille / 1000
+    return SearchServices(
+        settings=settings,
+        metrics=metrics,
+        edition=f"{metadata.version('nearhit')} {index_name} {settings.confidence_min}",
+        postprocessors=lazy_rag_tools.postprocessor_names(settings),
+        database=stores.database,
+        searcher=searcher,
+        answers=caches.answers,
+        similarity=caches.similarity,
+        auditor=CacheAuditor(searcher, caches.answers, metrics.cache_event, share=share),
+        rag_tools=rag_tools,
+        query_gates=stores.query_gates,
+        read_log=read_log,
+        low_confidence=LowConfidenceLog(
+            stores.low_confidence, items_max=settings.curation_items_max
+        ),
+        parsed_searches=LRUCache(_PARSED_SEARCHES_MAX),
+    )

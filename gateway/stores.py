@@ -1,0 +1,55 @@
+"""What PostgreSQL stores, a store for each kind of row; every room takes those that it uses."""
+
+from dataclasses import dataclass
+
+from gateway.settings import Settings
+from index.audit.audit_log import AuditLog
+from index.audit.audit_schedule import AuditSchedule
+from index.documents.document_store import DocumentStore
+from index.documents.event_versions import EventVersionStore
+from index.documents.source_store import SourceStore
+from index.jobs.job_queue import JobQueue
+from index.postgres.database import Database
+from index.search.confidence import ConfidenceStore
+from index.tenants.curation import LowConfidenceStore
+from index.tenants.principals import PrincipalStore
+from index.tenants.query_gate_store import QueryGateStore
+from index.tenants.tenant_store import TenantStore
+from index.tenants.usage import UsageStore
+
+_PRUNING_PAUSES = 12  # of a job: the words of about a minute's deletions are pruned in one reading
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    database: Database
+    tenants: TenantStore
+    principals: PrincipalStore
+    documents: DocumentStore
+    sources: SourceStore
+    event_versions: EventVersionStore
+    jobs: JobQueue
+    usage: UsageStore
+    audits: AuditSchedule
+    audit_log: AuditLog
+    confidences: ConfidenceStore
+    low_confidence: LowConfidenceStore
+    query_gates: QueryGateStore
+
+    @classmethod
+    def of(cls, database: Database, settings: Settings) -> "Stores":
+        return cls(
+            database=database,
+            tenants=TenantStore(database),
+            principals=PrincipalStore(database),
+            documents=DocumentStore(database, unlearn_s=_PRUNING_PAUSES * settings.job_pause_s),
+            sources=SourceStore(database),
+            event_versions=EventVersionStore(database),
+            jobs=JobQueue(database),
+            usage=UsageStore(database),
+            audits=AuditSchedule(database),
+            audit_log=AuditLog(database),
+            confidences=ConfidenceStore(database),
+            low_confidence=LowConfidenceStore(database),
+            query_gates=QueryGateStore(database),
+        )

@@ -1,0 +1,121 @@
+"""Embeds the text of a query, in the space of the tenant's index."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from index.errors import EmbeddingUnavailable
+from index.model.query import Query
+from index.model.scope import Scope
+
+EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; after it the lexical leg answers alone
+_HALF_BYTES = 2
+
+
+class Embedder(Protocol):
+    """Embeds texts as unit vectors; models may embed questions and passages differently.
+
+    space:           names the vector space; vectors of different spaces are never compared.
+    alpha:           the dense leg's share in a fusion, unless the request sets it.
+    tokens_max:      of a text; the embedder ignores or refuses the rest.
+    batch_texts_max: passages a call; larger batches take longer and fail together.
+
+    Vectors have the shapes (dimensions,) and (texts, dimensions). Raises `EmbeddingUnavailable`.
+    """
+
+    @property
+    def space(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    @property
+    def alpha(self) -> float: ...
+    @property
+    def tokens_max(self) -> int: ...
+    @property
+    def batch_texts_max(self) -> int: ...
+    async def embed_query(self, text: str) -> NDArray[np.float32]: ...
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+class QueryVectorCache(Protocol):
+    """Caches query vectors by tenant and key; a lost vector is embedded again."""
+
+    async def get(self, tenant: str, key: str, /) -> bytes | None: ...
+    async def put(self, tenant: str, key: str, vector: bytes, /) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """A query in the space of one embedder.
+
+    dense: its vector; None while the embedder is away, or if this process has none for the space.
+    alpha: the dense score's share in a fusion, 0 without a vector; in thousandths, so that nothing
+        in PostgreSQL underflows.
+    """
+
+    space: str
+    dense: HalfVector | None
+    alpha: float
+
+    @property
+    def width(self) -> int | None:
+        return None if self.dense is None else self.dense.dimensions()
+
+
+class QueryEmbedder:
+    """embedders: of this process; the first one's is the default space, of an index that has none.
+
+    vector_caches: by space, for embedders that are slower than a cache.
+    """
+
+    def __init__(
+        self,
+        *embedders: Embedder,
+        vector_caches: Mapping[str, QueryVectorCache] | None = None,
+    ) -> None:
+        self.default_space = embedders[0].space
+        self._embedders = {embedder.space: embedder for embedder in embedders}
+        self._vector_caches = vector_caches or {}
+
+    async def embed(self, scope: Scope, query: Query, space: str) -> EmbeddedQuery:
+        """The query in the space; without its embedder the lexical leg decides alone."""
+        embedder = self._embedders.get(space)
+        dense = None if embedder is None else await self._vector(scope, embedder, query.text)
+        if embedder is None or dense is None:
+            return EmbeddedQuery(space, None, 0.0)
+        alpha = embedder.alpha if query.alpha is None else query.alpha
+        return EmbeddedQuery(space, dense, round(alpha, 3))
+
+    async def _vector(self, scope: Scope, embedder: Embedder, text: str) -> HalfVector | None:
+        """Cached per scope: no caller of another scope can tell that a query was asked before."""
+        vectors = self._vector_caches.get(embedder.space)
+        if vectors is None:
+            return await _embed(embedder, text)
+        key = _vector_key(scope, embedder.space, text)
+        cached = await vectors.get(scope.tenant, key)
+        if cached is not None and len(cached) == _HALF_BYTES * embedder.dimensions:
+            return HalfVector(np.frombuffer(cached, "<f2"))
+        vector = await _embed(embedder, text)
+        if vector is not None:
+            await vectors.put(scope.tenant, key, vector.to_numpy().astype("<f2").tobytes())
+        return vector
+
+
+def _vector_key(scope: Scope, space: str, text: str) -> str:
+    digest = hashlib.blake2b(scope.fingerprint, digest_size=16)
+    digest.update(f"{space}\0{text}".encode())
+    return digest.hexdigest()
+
+
+async def _embed(embedder: Embedder, text: str) -> HalfVector | None:
+    try:
+        async with asyncio.timeout(EMBEDDING_BUDGET_S):
+            return HalfVector(await embedder.embed_query(text))
+    except (EmbeddingUnavailable, TimeoutError):
+        return None
