@@ -58,9 +58,9 @@ class LazyRagTools:
         if self._settings.rewrite_prompt or self._settings.answer_prompt:
             await self.tools()
         try:
-            yield
+            async with self.doubts.background_flush():
+                yield
         finally:
-            await self.doubts.drain_background()
             if self._tools is not None:
                 await self._tools.close()
 
