@@ -21,18 +21,18 @@ from cache.errors import CacheUnavailable
 from cache.invalidation import Invalidation
 from cache.local_cache import LocalCache
 from cache.rate_limit import RateLimit, RateLimiter
-from cache.redis.breaker import RedisBreaker
 from cache.redis.store import RedisStore
 from cache.registry_replica import RegistryReplicas
 from cache.revision_reader import RevisionReader
 from cache.semantic.bucket_stats import BucketStats
 from cache.semantic.semantic_tier import SemanticTier
-from gateway import llm
+from gateway import circuit_breaker, llm
 from gateway.admin.read_log import ReadLog
 from gateway.admin.usage_meter import OPERATIONS, UsageMeter
 from gateway.auth import web_tokens
 from gateway.auth.authenticator import Authenticator, digest_of, utc_now
 from gateway.auth.web_tokens import WebTokenReader
+from gateway.circuit_breaker import CircuitBreaker
 from gateway.errors import CommandError
 from gateway.http.address import ClientAddresses
 from gateway.http.admission import AdmissionControl
@@ -208,7 +208,7 @@ def _build_services(
     )
     store = RedisStore(
         redis,
-        RedisBreaker(time.monotonic),
+        CircuitBreaker(time.monotonic, circuit_breaker.REDIS),
         prefix=settings.cache_prefix,
         budget_s=settings.cache_budget_s,
         lifetime_s=settings.cache_lifetime_s,
