@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from cache import protocol
+from cache.cached_question import CachedQuestion
 from cache.errors import CacheUnavailable
 from cache.invalidation import CountEvent, Invalidation
 from cache.local_cache import LocalCache, LocalEntry
 from cache.protocol import EntryVersion, Revisions
 from cache.redis.codec import Entry
 from cache.redis.store import CacheSnapshot, RedisStore
-from cache.semantic.cached_question import CachedQuestion
 from cache.semantic.semantic_tier import SemanticTier, SimilarAnswer
 from cache.singleflight import Singleflight
 

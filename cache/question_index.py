@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.semantic import cached_question
-from cache.semantic.cached_question import CachedQuestion
+from cache import cached_question
+from cache.cached_question import CachedQuestion
 
 _ROWS_MIN = 8  # a family's first matrix; it doubles as it grows
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.settings import Settings
@@ -81,7 +82,7 @@ class Models:
         return ChatModel(
             self._client,
             model=self._name,
-            clock_s=time.monotonic,
+            breaker=CircuitBreaker(time.monotonic, MODEL),
             count_tokens=partial(self._metrics.chat_tokens, operation),
             deadline_s=deadline_s,
         )

@@ -13,10 +13,9 @@ from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
 from cache.errors import CacheUnavailable
-from cache.redis.breaker import RedisBreaker
 from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
-from gateway import llm
+from gateway import circuit_breaker, llm
 from gateway.admin import admin_services
 from gateway.admin.admin_services import AdminServices
 from gateway.answer import answer_services
@@ -25,6 +24,7 @@ from gateway.auth import authenticator, web_tokens
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.change_feed import ObservedRevisions
+from gateway.circuit_breaker import CircuitBreaker
 from gateway.curation import curation_services
 from gateway.curation.curation_services import CurationServices
 from gateway.documents import document_services
@@ -112,7 +112,7 @@ async def open_services(
     ):
         store = RedisStore(
             redis,
-            RedisBreaker(time.monotonic),
+            CircuitBreaker(time.monotonic, circuit_breaker.REDIS),
             prefix=settings.cache_prefix,
             budget_s=settings.cache_budget_s,
             lifetime_s=settings.cache_lifetime_s,
@@ -177,9 +177,8 @@ async def _join_rooms(
             admin=admin_services.build(settings, metrics, stores, usage),
             worker=worker_services.build(settings, stores, metered, documents, sources),
         )
-        async with auth.background_flush():
+        async with auth.background_flush(), search.low_confidence.background_flush():
             yield services
-            await search.low_confidence.drain_background()
             await caches.answers.drain_background()
             await search.auditor.drain_background()
 

@@ -9,7 +9,7 @@ import openai
 from openai.types.chat import ChatCompletionChunk
 from pydantic import BaseModel, Field, ValidationError
 
-from index.embedders.breaker import EmbedderBreaker
+from index.embedders.openai_embedder import CircuitBreaker
 from ingest.errors import ChatTooLate, ChatUnavailable
 
 DEADLINE_S = 60.0  # of a call with all its retries; a starting value, not measured
@@ -34,7 +34,7 @@ class ChatModel:
         client: openai.AsyncOpenAI,
         *,
         model: str,
-        clock_s: Callable[[], float],
+        breaker: CircuitBreaker,
         count_tokens: Callable[[int, int], None],
         deadline_s: float = DEADLINE_S,
     ) -> None:
@@ -42,7 +42,7 @@ class ChatModel:
         self._model = model
         self._count_tokens = count_tokens
         self._deadline_s = deadline_s
-        self._breaker = EmbedderBreaker(clock_s)
+        self._breaker = breaker
         self._limit_name = _LIMIT_NAMES[0]
 
     async def answer(self, instruction: str, text: str, *, tokens_max: int) -> str:

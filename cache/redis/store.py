@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from importlib import resources
-from typing import Any
+from typing import Any, Protocol
 
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError, ResponseError
@@ -20,7 +20,6 @@ from cache.errors import CacheUnavailable
 from cache.protocol import State, valid_state
 from cache.rate_limit import RateLimit, TakenTokens
 from cache.redis import codec
-from cache.redis.breaker import RedisBreaker
 from cache.redis.call_timeout import CallTimeout
 from cache.redis.codec import Entry, EntryHeader
 from cache.redis.pipelined_connection import PipelinedConnection
@@ -98,6 +97,17 @@ class RegistryPage:
     sequence_last: int
 
 
+class CircuitBreaker(Protocol):
+    """Skips calls while Redis has just failed."""
+
+    def admit(self) -> int | None:
+        """The number of a call that may be made, or None while none may."""
+
+    def succeeded(self, admitted: int, /) -> None: ...
+    def failed(self, admitted: int, /) -> None: ...
+    def abandoned(self, admitted: int, /) -> None: ...
+
+
 class RedisStore:
     """budget_s bounds each call; lifetime_s bounds the life of an entry.
 
@@ -107,7 +117,7 @@ class RedisStore:
     def __init__(
         self,
         client: Redis,
-        breaker: RedisBreaker,
+        breaker: CircuitBreaker,
         *,
         prefix: str,
         budget_s: float,
@@ -297,17 +307,21 @@ class RedisStore:
             return await self._line.send("EVAL", registered.script, *arguments)
 
     async def _call(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        if self._breaker.is_open:
+        admitted = self._breaker.admit()
+        if admitted is None:
             raise CacheUnavailable("Redis is skipped after a recent failure")
         try:
             async with CallTimeout(self._budget_s):
                 reply = await call()
         except (RedisError, OSError) as error:
-            self._breaker.failed()
+            self._breaker.failed(admitted)
             if not isinstance(error, ResponseError):  # an error reply leaves the connection usable
                 self._line.disconnect()
             raise CacheUnavailable(f"Redis did not answer: {type(error).__name__}") from error
-        self._breaker.succeeded()
+        except BaseException:  # cancelled: nobody waits any more
+            self._breaker.abandoned(admitted)
+            raise
+        self._breaker.succeeded(admitted)
         return reply
 
 

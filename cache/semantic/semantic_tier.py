@@ -15,12 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from cache import protocol
+from cache.cached_question import CachedQuestion
 from cache.protocol import Revisions
 from cache.redis.store import CacheSnapshot, RedisStore
 from cache.registry_replica import RegistryReplicas
 from cache.semantic import similarity_buckets
 from cache.semantic.bucket_stats import BucketStats
-from cache.semantic.cached_question import CachedQuestion
 from cache.semantic.similarity_buckets import BucketCounts
 
 _NEAREST_MAX = 8  # candidates; the first that passes the guards counts; a starting value

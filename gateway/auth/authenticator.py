@@ -2,18 +2,18 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, Protocol, TypeAlias, get_args
 
-import structlog
 from cachetools import LRUCache
 
 from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
 from gateway import problems
+from gateway.background_flush import FlushBuffer
 from gateway.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.model.scope import PUBLIC
@@ -30,8 +30,7 @@ SUFFICIENT: Mapping[str, frozenset[str]] = {
 _REMEMBERED_MAX = 10_000  # principals; about 10 MB
 _UNKNOWN_MAX = 4  # credentials looked up at once, so that made-up ones leave connections to others
 _TOUCH_S = 60.0  # between two times that it is kept which keys were used
-
-log = structlog.get_logger()
+_USED_MAX = 100_000  # keys whose use waits to be stored; 20 MB
 
 
 class CredentialStore(Protocol):
@@ -87,7 +86,9 @@ class Authenticator:
         self._staleness_s_max = staleness_s_max
         self._credential_staleness_s_max = credential_staleness_s_max
         self._remembered: LRUCache[bytes, Principal] = LRUCache(_REMEMBERED_MAX)
-        self._used: set[bytes] = set()
+        self._used: FlushBuffer[bytes, datetime] = FlushBuffer(
+            "keys", principals.touch, max, every_s=_TOUCH_S, items_max=_USED_MAX
+        )
         self._unknown = asyncio.Semaphore(_UNKNOWN_MAX)
 
     def known(self, digest: bytes) -> Principal | None:
@@ -121,7 +122,7 @@ class Authenticator:
         self._refuse_expired(principal)
         if principal.issuer_key is not None:
             await self._check_issuer_key(principal.issuer_key)
-        self._used.add(principal.digest)
+        self._used.add(principal.digest, self._now())
         tenants = (principal.tenant, PUBLIC)
         try:
             read = await self._revisions.read(tenants)
@@ -146,16 +147,9 @@ class Authenticator:
         self._refuse_expired(admitted.principal)
         return admitted
 
-    @asynccontextmanager
-    async def background_flush(self) -> AsyncIterator[None]:
-        """Meanwhile it is kept, again and again and at the end, which keys were used."""
-        touching = asyncio.create_task(self._touch_forever())
-        try:
-            yield
-        finally:
-            touching.cancel()
-            await asyncio.wait((touching,))
-            await self._touch()
+    def background_flush(self) -> AbstractAsyncContextManager[None]:
+        """Store when each key was last used, every minute and at the end."""
+        return self._used.background_flush()
 
     async def _confirm(self, admitted: AuthenticatedRequest, read: Mapping[str, Counters]) -> None:
         """Two connections may lead to two servers, of which one has been replaced by the other."""
@@ -212,20 +206,6 @@ class Authenticator:
                 revisions = _document_revisions(oldest)
                 return AuthenticatedRequest(known, revisions, revisions)
         return None
-
-    async def _touch_forever(self) -> None:
-        while True:
-            await asyncio.sleep(_TOUCH_S)
-            await self._touch()
-
-    async def _touch(self) -> None:
-        used, self._used = self._used, set()
-        if not used:
-            return
-        try:
-            await self._principals.touch(dict.fromkeys(used, self._now()))
-        except DatabaseUnavailable as away:
-            log.warning("keys", state="unkept", detail=str(away))
 
 
 def build(

@@ -11,10 +11,10 @@ from functools import lru_cache
 import numpy as np
 import orjson
 
+from cache.cached_question import CachedQuestion
 from cache.errors import ChangeFeedUnavailable
 from cache.semantic import function_words, guards, similarity_buckets
 from cache.semantic.bucket_stats import TenantStats
-from cache.semantic.cached_question import CachedQuestion
 from cache.semantic.guards import Features
 from cache.semantic.similarity_buckets import BucketCounts
 from index.embedders.static_embedder import StaticEmbedder

@@ -10,6 +10,7 @@ import httpx2
 from cache.embedding_cache import EmbeddingCache
 from cache.redis.store import RedisStore
 from gateway import llm
+from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.metrics import Metrics
 from gateway.rag import prompt_quoting
 from gateway.rag.answer_generator import AnswerGenerator
@@ -18,7 +19,6 @@ from gateway.rag.postprocessing import Postprocessor
 from gateway.rag.query_rewriter import QueryRewriter
 from gateway.rag.rerankers import LlmReranker, Reranker, ServiceReranker
 from gateway.settings import Settings
-from index.embedders.breaker import EmbedderBreaker
 
 _REWRITES_BYTES = 4_194_304  # remembered by a worker; some 10,000 questions
 
@@ -101,7 +101,7 @@ def _ranker(
             assert settings.rerank_url is not None
             return ServiceReranker(
                 service,
-                EmbedderBreaker(time.monotonic),
+                CircuitBreaker(time.monotonic, MODEL),
                 url=settings.rerank_url,
                 model=settings.rerank_model,
                 deadline_s=settings.rerank_deadline_s,

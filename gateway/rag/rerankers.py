@@ -9,10 +9,10 @@ from typing import Protocol, TypeAlias
 import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
+from gateway.circuit_breaker import CircuitBreaker
 from gateway.rag import prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage
-from index.embedders.breaker import EmbedderBreaker
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
@@ -44,7 +44,7 @@ class ServiceReranker:
     def __init__(
         self,
         client: httpx2.AsyncClient,
-        breaker: EmbedderBreaker,
+        breaker: CircuitBreaker,
         *,
         url: str,
         model: str | None,

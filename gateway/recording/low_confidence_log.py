@@ -3,15 +3,14 @@
 Who asked is not noted. A process that is killed loses what it noted within FLUSH_S.
 """
 
-import asyncio
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 import orjson
-import structlog
 
 from gateway.auth.credentials import new_id
-from index.errors import DatabaseUnavailable
+from gateway.background_flush import FlushBuffer
 from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 
 FLUSH_S = 1.0
@@ -22,16 +21,14 @@ _HITS_MAX = 5
 # How the body of an answer ends that is not sure: nothing that a document says stands there.
 UNSURE = b'"low_confidence":true}'
 
-log = structlog.get_logger()
-
 
 @dataclass(slots=True)
 class _Noted:
-    """body: of the first answer since questions were last kept."""
+    """body: of the first answer since questions were last stored."""
 
     question: str
     body: bytes
-    count: int = 0
+    count: int = 1
 
 
 class LowConfidenceLog:
@@ -42,48 +39,36 @@ class LowConfidenceLog:
     ) -> None:
         self._curation = curation
         self._items_max = items_max
-        self._every_s = every_s
-        self._noted: dict[tuple[str, str], _Noted] = {}
-        self._bytes = 0
-        self._flushing: asyncio.Task[None] | None = None
-        self._over = asyncio.Event()
+        self._noted: FlushBuffer[tuple[str, str], _Noted] = FlushBuffer(
+            "curation",
+            self._store,
+            _merged,
+            every_s=every_s,
+            items_max=QUESTIONS_MAX,
+            size_of=lambda noted: len(noted.body),
+            size_max=BYTES_MAX,
+        )
 
     def add(self, tenant: str, question: str, body: bytes) -> None:
         """This answer was given to the question."""
-        key = (tenant, question.casefold())
-        noted = self._noted.get(key)
-        if noted is None:
-            if len(self._noted) >= QUESTIONS_MAX or self._bytes + len(body) > BYTES_MAX:
-                return
-            self._bytes += len(body)
-            noted = self._noted[key] = _Noted(question, body)
-        noted.count += 1
-        if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.create_task(self._flush_later())
-
-    async def drain_background(self) -> None:
-        """Once all is kept that can be."""
-        self._over.set()
-        if self._flushing is not None:
-            await self._flushing
-        await self.flush()
+        self._noted.add((tenant, question.casefold()), _Noted(question, body))
 
     async def flush(self) -> None:
-        """Keep what was noted; what can't be kept now is lost."""
-        noted, self._noted, self._bytes = self._noted, {}, 0
-        doubts = [_doubt(tenant, one) for (tenant, _), one in noted.items()]
-        if not doubts:
-            return
-        try:
-            await self._curation.add(doubts, items_max=self._items_max)
-        except DatabaseUnavailable as away:
-            log.warning("curation", state="lost", questions=len(doubts), detail=str(away))
+        """Store what was noted. Raises `DatabaseUnavailable`; the questions stay for the next."""
+        await self._noted.flush()
 
-    async def _flush_later(self) -> None:
-        while self._noted:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._over.wait(), self._every_s)
-            await self.flush()
+    def background_flush(self) -> AbstractAsyncContextManager[None]:
+        """Store what is noted again and again, and the rest at the end."""
+        return self._noted.background_flush()
+
+    async def _store(self, noted: Mapping[tuple[str, str], _Noted]) -> None:
+        doubts = [_doubt(tenant, one) for (tenant, _), one in noted.items()]
+        await self._curation.add(doubts, items_max=self._items_max)
+
+
+def _merged(earlier: _Noted, later: _Noted) -> _Noted:
+    earlier.count += later.count
+    return earlier
 
 
 def _doubt(tenant: str, noted: _Noted) -> LowConfidenceItem:

@@ -7,7 +7,7 @@ to the same principal costs it one look into a dict; what an answer shows is rea
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, starmap
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 import structlog
 
+from gateway.background_flush import BackgroundFlush
 from index.audit.audit_log import ReadEvent, parts
-from index.errors import DatabaseUnavailable
 from index.model.audit_actor import SYSTEM, AuditActor
 from index.tenants.principals import Principal
 
@@ -73,13 +73,12 @@ class ReadLog:
         self._log = kept
         self._now_s = now_s
         self._is_on = is_on
-        self._every_s = every_s
         self._notes: dict[tuple[bytes, str], _PendingView] = {}
         self._bodies_bytes = 0
         self._sights: dict[Reader, _ViewCounts] = {}
         self._size = 0  # of the sights, with one for each viewer
         self._lost: Counter[str] = Counter()  # answers, by tenant
-        self._hurry = asyncio.Event()
+        self._flushes = BackgroundFlush("seen", self.flush, every_s=every_s)
 
     def answer(self, principal: Principal, key: str, body: bytes) -> None:
         """The principal gets this body, the answer of this key."""
@@ -98,40 +97,23 @@ class ReadLog:
             self._add(viewer, _ViewCounts(now_s, now_s, 1, set(documents)))
 
     async def flush(self) -> None:
-        """Keep what was noted; what can't be kept now is kept the next time.
+        """Store what was noted. Raises `DatabaseUnavailable`; what is not stored yet stays.
 
         One call at a time, and not to be cancelled: it has in its hands what it is about to keep.
         Rows that were committed without the database's saying so are there twice.
         """
         await self._read_all()
-        try:
-            await self._keep()
-        except DatabaseUnavailable as away:
-            log.warning("seen", state="unkept", detail=str(away))
-        except Exception:  # a log that ends in silence would be worse than one that complains
-            log.exception("seen", state="unkept")
+        await self._keep()
 
     @asynccontextmanager
     async def background_flush(self) -> AsyncIterator[None]:
-        """Meanwhile what is noted is kept, again and again, and the rest at the end."""
-        over = asyncio.Event()
-        flushing = asyncio.create_task(self._flush_until(over))
+        """Store what is noted again and again, and the rest at the end."""
         try:
-            yield
+            async with self._flushes.running():
+                yield
         finally:
-            over.set()
-            self._hurry.set()
-            await flushing  # not cancelled: nobody would know whether its rows are there
-            await self.flush()
-            if unkept := sum(sight.answers for sight in self._sights.values()) + self._lost.total():
-                log.error("seen", state="lost", answers=unkept)
-
-    async def _flush_until(self, over: asyncio.Event) -> None:
-        while not over.is_set():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), self._every_s)
-            self._hurry.clear()
-            await self.flush()
+            if lost := sum(sight.answers for sight in self._sights.values()) + self._lost.total():
+                log.error("seen", state="lost", answers=lost)
 
     def _note(
         self, principal: Principal, key: str, body: bytes, before: _PendingView | None
@@ -150,7 +132,7 @@ class ReadLog:
         self._notes[principal.digest, key] = _PendingView(viewer, body, now_s, now_s)
         self._bodies_bytes += len(body)
         if len(self._notes) > NOTES_MAX // 2 or self._bodies_bytes > BODIES_BYTES_MAX // 2:
-            self._hurry.set()
+            self._flushes.hurry()
 
     async def _read_all(self) -> None:
         """Read off the noted answers what they show; the same body once, whoever got it."""

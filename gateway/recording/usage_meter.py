@@ -3,22 +3,21 @@
 A process that is killed loses what it counted within FLUSH_S.
 """
 
-import asyncio
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from datetime import date, datetime
 
-import structlog
 from cachetools import TTLCache
 
 from gateway.auth.authenticator import utc_now
+from gateway.background_flush import FlushBuffer
 from gateway.settings import Settings
-from index.errors import BudgetSpent, DatabaseUnavailable
+from index.errors import BudgetSpent
 from index.tenants.usage import MonthlyUsage, UsageAmounts, UsageKey, UsageStore
 from ingest.billing_context import billed_tenant
 
 FLUSH_S = 2.0
+KEYS_MAX = 100_000  # a day's operations of tenants and sources that wait to be stored; 40 MB
 LOOK_S = 5.0  # between two looks at what a tenant has spent this month
 _TENANTS_MAX = 10_000
 # What a language model is asked for.
@@ -29,8 +28,6 @@ _OPERATIONS = {
     "batch": "ingest",
     **{f"{name}_{kind}": name for name in OPERATIONS for kind in ("read", "written")},
 }
-
-log = structlog.get_logger()
 
 
 class UsageMeter:
@@ -51,7 +48,9 @@ class UsageMeter:
         self._now = now
         self._prices = prices
         self._budget = budget
-        self._counted: defaultdict[UsageKey, UsageAmounts] = defaultdict(UsageAmounts)
+        self._counted: FlushBuffer[UsageKey, UsageAmounts] = FlushBuffer(
+            "usage", usage.add, _sum, every_s=FLUSH_S, items_max=KEYS_MAX
+        )
         self._months: TTLCache[str, MonthlyUsage] = TTLCache(_TENANTS_MAX, LOOK_S)
 
     def tokens(self, kind: str, used: int) -> None:
@@ -88,35 +87,15 @@ class UsageMeter:
         self._months.pop(tenant, None)
 
     async def flush(self) -> None:
-        """Keep what was counted; what can't be kept now is kept the next time."""
-        counted, self._counted = self._counted, defaultdict(UsageAmounts)
-        if not counted:
-            return
-        try:
-            await self._usage.add(counted)
-        except DatabaseUnavailable as away:
-            log.warning("usage", state="unkept", detail=str(away))
-            for use, amounts in counted.items():
-                self._counted[use].add(amounts)
+        """Store what was counted. Raises `DatabaseUnavailable`; the counts stay for the next."""
+        await self._counted.flush()
 
-    @asynccontextmanager
-    async def background_flush(self) -> AsyncIterator[None]:
-        """Meanwhile what is counted is kept, again and again, and the rest at the end."""
-        flushing = asyncio.create_task(self._flush_forever())
-        try:
-            yield
-        finally:
-            flushing.cancel()
-            await asyncio.wait((flushing,))
-            await self.flush()
-
-    async def _flush_forever(self) -> None:
-        while True:
-            await asyncio.sleep(FLUSH_S)
-            await self.flush()
+    def background_flush(self) -> AbstractAsyncContextManager[None]:
+        """Store what is counted every FLUSH_S, and the rest at the end."""
+        return self._counted.background_flush()
 
     def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
-        self._counted[UsageKey(tenant, self._today(), operation, source)].add(amounts)
+        self._counted.add(UsageKey(tenant, self._today(), operation, source), amounts)
         if (month := self._months.get(tenant)) is not None:
             month.money += amounts.money
 
@@ -136,3 +115,8 @@ def build(settings: Settings, usage: UsageStore) -> UsageMeter:
         },
         budget=settings.budget_month,
     )
+
+
+def _sum(earlier: UsageAmounts, later: UsageAmounts) -> UsageAmounts:
+    earlier.add(later)
+    return earlier

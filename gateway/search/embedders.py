@@ -13,6 +13,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.settings import Settings
 from index.embedders import onnx_model, static_model
@@ -94,6 +95,7 @@ def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Emb
         dimensions=settings.openai_dimensions,
         shorten=settings.openai_shorten,
         clock_s=time.monotonic,
+        new_breaker=lambda: CircuitBreaker(time.monotonic, MODEL),
         count_tokens=count_tokens,
     )
 

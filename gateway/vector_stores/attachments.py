@@ -16,7 +16,7 @@ from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
 from gateway.vector_stores.files import no_such_file, require_own_file, sees_uploads
 from gateway.vector_stores.paging import listed, page_of
-from gateway.vector_stores.stores import files_of, require_store
+from gateway.vector_stores.store_access import files_of, require_store
 from gateway.vector_stores.vector_store_schemas import (
     AttachBody,
     AttributesBody,

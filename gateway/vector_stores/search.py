@@ -15,7 +15,7 @@ from gateway.search.batch_endpoint import common_revisions, search_consistently
 from gateway.search.response_headers import degraded_header, revision_header
 from gateway.search.search_request import require_within_limits
 from gateway.search.search_schemas import FilterBody, SearchBody
-from gateway.vector_stores.stores import require_store
+from gateway.vector_stores.store_access import require_store
 from gateway.vector_stores.vector_store_schemas import (
     Content,
     FoundFile,

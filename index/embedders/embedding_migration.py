@@ -1,6 +1,7 @@
 """A tenant's migration from one embedding space to another, atomic for every search."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from index.documents import outbox
 from index.documents.outbox import CommitResult
@@ -23,6 +24,13 @@ class StoredText:
     summaries: tuple[tuple[int, int, str], ...]
 
 
+class MissingVector(NamedTuple):
+    """A chunk that has no vector in a space."""
+
+    document_id: str
+    digest: bytes
+
+
 class EmbeddingMigration:
     """The database's statement timeout must allow rewriting all of a tenant's vectors."""
 
@@ -34,9 +42,14 @@ class EmbeddingMigration:
         rows = await self._database.rows("spaces.tenants")
         return {row["tenant"]: row["documents"] for row in rows}
 
-    async def texts(self, tenant: str, *, after: int, limit: int) -> list[StoredText]:
-        """The documents whose keys come after this one, by key."""
-        rows = await self._database.rows("spaces.documents", tenant, after, limit)
+    async def texts(
+        self, tenant: str, *, after: int, limit: int, missing_in: str | None = None
+    ) -> list[StoredText]:
+        """The documents whose keys come after this one, by key.
+
+        missing_in: only documents with a chunk that has no vector in this space.
+        """
+        rows = await self._database.rows("spaces.documents", tenant, after, limit, missing_in)
         return [
             StoredText(
                 row["document_key"],
@@ -49,10 +62,10 @@ class EmbeddingMigration:
             for row in rows
         ]
 
-    async def missing_vectors(self, tenant: str, space: str, *, limit: int) -> list[str]:
-        """Documents with a chunk that has no vector in the space."""
+    async def missing_vectors(self, tenant: str, space: str, *, limit: int) -> list[MissingVector]:
+        """Up to `limit` chunks without a vector in the space, in no order."""
         rows = await self._database.rows("spaces.lacking", tenant, space, limit)
-        return [row["document_id"] for row in rows]
+        return [MissingVector(row["document_id"], row["digest"]) for row in rows]
 
     async def prepare(self, tenant: str) -> None:
         """Drop the indexes of the tenant's shelf: a switch would write each vector into them."""

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 import openai
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
-from index.embedders.breaker import EmbedderBreaker
 from index.embedders.vectors import unit
 from index.errors import EmbeddingUnavailable
 
@@ -18,6 +18,17 @@ DEADLINE_S = 30.0  # a call with all its retries; a starting value, not measured
 # A call that was given up after as long as this was failed by the service, not left by its caller;
 # half of what a search waits.
 PATIENCE_S = 1.0
+
+
+class CircuitBreaker(Protocol):
+    """Skips calls to a service that has just failed."""
+
+    def admit(self) -> int | None:
+        """The number of a call that may be made, or None while none may."""
+
+    def succeeded(self, admitted: int, /) -> None: ...
+    def failed(self, admitted: int, /) -> None: ...
+    def abandoned(self, admitted: int, /) -> None: ...
 
 
 class OpenAIEmbedder:
@@ -41,6 +52,7 @@ class OpenAIEmbedder:
         model: str,
         dimensions: int,
         clock_s: Callable[[], float],
+        new_breaker: Callable[[], CircuitBreaker],
         count_tokens: Callable[[str, int], None],
         shorten: bool = False,
         alpha: float = 0.4,
@@ -58,10 +70,7 @@ class OpenAIEmbedder:
         self._clock_s = clock_s
         self._count_tokens = count_tokens
         self._deadline_s = deadline_s
-        self._breakers: dict[str, EmbedderBreaker] = {
-            "query": EmbedderBreaker(clock_s),
-            "batch": EmbedderBreaker(clock_s),
-        }
+        self._breakers = {"query": new_breaker(), "batch": new_breaker()}
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The text's unit vector. Raises `EmbeddingUnavailable`."""

@@ -5,6 +5,7 @@ functions of `index/postgres/security_definer_functions.py`.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias, cast
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from index.errors import DatabaseUnavailable
+from index.errors import DatabaseUnavailable, Saturated
 from index.postgres import (
     connections,
     pgvector_version,
@@ -82,16 +83,38 @@ class Session:
 _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
 
 
+class Health:
+    """Whether PostgreSQL answers, as the statements of this process show."""
+
+    def __init__(self) -> None:
+        self._is_answering = True
+        self._failed_at_s = -math.inf
+
+    def answered(self) -> None:
+        self._is_answering = True
+
+    def failed(self) -> None:
+        self._is_answering = False
+        self._failed_at_s = time.perf_counter()
+
+    def has_failed_since(self, start_s: float) -> bool:
+        """Whether a statement has failed since this `perf_counter`, or none was answered since."""
+        return not self._is_answering or self._failed_at_s >= start_s
+
+
 class SearchConnections:
     """Calls the search functions by statement name, on connections of the search role.
 
     Each statement's first argument is the tenant, whose share the connection counts against.
     """
 
-    def __init__(self, pool: Pool, owner: Pool, shares: FairShare, observe: Observe) -> None:
+    def __init__(
+        self, pool: Pool, owner: Pool, shares: FairShare, health: Health, observe: Observe
+    ) -> None:
         self._pool = pool
         self._owner = owner
         self._shares = shares
+        self._health = health
         self._observe = observe
         self._functions = security_definer_functions.Functions()
         self._create_lock = asyncio.Lock()
@@ -124,16 +147,19 @@ class SearchConnections:
     async def snapshot(self, tenant: str) -> AsyncIterator[None]:
         """Run this task's statements in one snapshot, one statement at a time."""
         with unavailable():
-            async with (
-                self._shares.slot(tenant),
-                self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
-                connection.transaction(isolation="repeatable_read", readonly=True),
-            ):
-                pinned = _PINNED.set(connection)
-                try:
-                    yield
-                finally:
-                    _PINNED.reset(pinned)
+            await self._acquire_slot(tenant)
+            try:
+                async with (
+                    self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
+                    connection.transaction(isolation="repeatable_read", readonly=True),
+                ):
+                    pinned = _PINNED.set(connection)
+                    try:
+                        yield
+                    finally:
+                        _PINNED.reset(pinned)
+            finally:
+                self._shares.release(tenant)
 
     async def _create_function(self, name: str, numbers: Mapping[str, int]) -> str:
         """Create a function, one at a time, so that concurrent callers share one connection."""
@@ -148,12 +174,22 @@ class SearchConnections:
         if pinned is not None:
             return await self._fetch(pinned, name, call, arguments)
         tenant = arguments[0]
-        await self._shares.acquire(tenant)
+        await self._acquire_slot(tenant)
         try:
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
                 return await self._fetch(connection, name, call, arguments)
         finally:  # after the connection's return, when even a cancelled task's statement has ended
             self._shares.release(tenant)
+
+    async def _acquire_slot(self, tenant: str) -> None:
+        start_s = time.perf_counter()
+        try:
+            await self._shares.acquire(tenant)
+        except Saturated as error:
+            if not self._health.has_failed_since(start_s):
+                raise
+            # Statements that hang hold the tenant's share: the tenant is not the cause.
+            raise DatabaseUnavailable("PostgreSQL does not answer") from error
 
     async def _fetch(
         self, connection: Connection, name: str, call: str, arguments: Sequence[Any]
@@ -173,12 +209,20 @@ class Database:
     """
 
     def __init__(
-        self, url: str, pool: Pool, searches: SearchConnections, observe: Observe, *, logged: bool
+        self,
+        url: str,
+        pool: Pool,
+        searches: SearchConnections,
+        health: Health,
+        observe: Observe,
+        *,
+        logged: bool,
     ) -> None:
         self.searching = searches
         self.history = ""
         self._url = url
         self._pool = pool
+        self._health = health
         self._observe = observe
         self._logged = logged
         self._dedicated: PoolConnectionProxy[asyncpg.Record] | None = None
@@ -242,6 +286,7 @@ class Database:
         try:
             return await self._dedicated_rows(name, *arguments)
         except DatabaseUnavailable:
+            self._health.failed()
             await self.release()
             if is_fresh:
                 raise
@@ -315,8 +360,14 @@ async def connect(
         shares = FairShare(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
-        searches = SearchConnections(searching, owner, shares, observe)
-        database = Database(url, owner, searches, observe, logged=logged)
+        health = Health()
+
+        def observe_answer(name: str, seconds: float) -> None:
+            health.answered()
+            observe(name, seconds)
+
+        searches = SearchConnections(searching, owner, shares, health, observe_answer)
+        database = Database(url, owner, searches, health, observe_answer, logged=logged)
         try:
             yield database
         finally:

@@ -13,6 +13,7 @@ WHERE tenants.tenant <> 'public' GROUP BY tenants.tenant ORDER BY tenants.tenant
 
 -- name: documents
 -- $1 tenant, $2 the last document of the page before, $3 limit: what their chunks are made of.
+-- $4 null, or a space: only documents with a chunk that has no vector there.
 SELECT document_key, document_id, text, cut, told.starts, told.ends, told.summaries_told
 FROM documents JOIN texts USING (document_key)
 CROSS JOIN LATERAL (
@@ -25,18 +26,23 @@ CROSS JOIN LATERAL (
             FILTER (WHERE chunk_id < 0) AS summaries_told
     FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key
 ) AS told
-WHERE tenant = $1 AND document_key > $2 ORDER BY document_key LIMIT $3;
-
--- name: lacking
--- $1 tenant, $2 space, $3 limit: documents with chunks that have no vector there.
-SELECT document_id FROM documents
-WHERE tenant = $1 AND EXISTS (
+WHERE tenant = $1 AND document_key > $2 AND ($4::text IS NULL OR EXISTS (
     SELECT FROM chunk_texts
     WHERE chunk_texts.document_key = documents.document_key AND NOT EXISTS (
         SELECT FROM embeddings
-        WHERE embeddings.tenant = $1 AND embeddings.space = $2
+        WHERE embeddings.tenant = $1 AND embeddings.space = $4
           AND embeddings.digest = chunk_texts.digest
     )
+))
+ORDER BY document_key LIMIT $3;
+
+-- name: lacking
+-- $1 tenant, $2 space, $3 limit: chunks that have no vector there.
+SELECT document_id, digest FROM documents JOIN chunk_texts USING (document_key)
+WHERE tenant = $1 AND NOT EXISTS (
+    SELECT FROM embeddings
+    WHERE embeddings.tenant = $1 AND embeddings.space = $2
+      AND embeddings.digest = chunk_texts.digest
 )
 LIMIT $3;
 

@@ -5,12 +5,12 @@ meanwhile. Then all chunks switch in one commit. An interrupted run leaves the t
 the next run embeds only the missing vectors.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from cache.protocol import Revisions
 from index.documents.document_store import DocumentStore
-from index.embedders.embedding_migration import EmbeddingMigration, StoredText
+from index.embedders.embedding_migration import EmbeddingMigration, MissingVector, StoredText
 from ingest.chunkers.registry import rebuild_chunks
 from ingest.errors import NotReembedded
 from ingest.summaries import summary
@@ -18,7 +18,9 @@ from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.writer import CacheInvalidation
 
 _PAGE_DOCUMENTS = 50
-_ROUNDS_MAX = 20  # each but the first embeds what was written during the last
+_ROUNDS_MAX = 100  # each but the first embeds what was written during the last
+_MISSING_MAX = 10_000  # chunks that are compared from round to round; about 2 MB
+_NAMED_MAX = 5  # documents in an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,9 @@ class Reembedder:
             )  # an earlier run may have ended here
             return False
         embedded = 0
+        missing: set[MissingVector] = set()
         await self.spaces.prepare(tenant)
         for number in range(1, _ROUNDS_MAX + 1):
-            before = embedded
             embedded = await self._fill(tenant, number, embedded, on_progress)
             committed = await self.spaces.switch(tenant, space)
             if committed is not None:
@@ -60,12 +62,14 @@ class Reembedder:
                 await self.invalidation.drain(tenant, revisions)
                 await self.spaces.finish(tenant, space, dimensions)
                 return True
-            if number > 1 and embedded == before:
-                break
-        lacking = await self.spaces.missing_vectors(tenant, space, limit=5)
+            missing_before = missing
+            missing = {*await self.spaces.missing_vectors(tenant, space, limit=_MISSING_MAX)}
+            # A chunk written since this round read its document is missing for the first time.
+            if stuck := missing & missing_before:
+                raise NotReembedded(_not_rebuilt(tenant, stuck))
         raise NotReembedded(
-            f"{tenant} stays in its space: some chunks are none that its documents are cut into "
-            f"today. Write these documents again: {', '.join(lacking)}"
+            f"{tenant} stays in its space: its documents are written faster than they are "
+            "embedded. Run the command again when there are fewer writes."
         )
 
     async def fill(self, tenant: str, on_progress: Callable[[ReembedProgress], None]) -> int:
@@ -79,14 +83,28 @@ class Reembedder:
         embedded: int,
         on_progress: Callable[[ReembedProgress], None],
     ) -> int:
-        """Embed the texts without a vector in the new space; returns `embedded` plus the count."""
+        """Embed the texts without a vector in the new space; returns `embedded` plus the count.
+
+        The first round reads all documents, the others read those with a missing vector.
+        """
         after = done = 0
-        while page := await self.spaces.texts(tenant, after=after, limit=_PAGE_DOCUMENTS):
+        missing_in = None if number == 1 else self.embedder.space
+        while page := await self.spaces.texts(
+            tenant, after=after, limit=_PAGE_DOCUMENTS, missing_in=missing_in
+        ):
             _, now = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
             embedded += len(now)
             after, done = page[-1].key, done + len(page)
             on_progress(ReembedProgress(number, done, embedded))
         return embedded
+
+
+def _not_rebuilt(tenant: str, stuck: Collection[MissingVector]) -> str:
+    documents = sorted({missing.document_id for missing in stuck})[:_NAMED_MAX]
+    return (
+        f"{tenant} stays in its space: some chunks are none that its documents are cut into "
+        f"today. Write these documents again: {', '.join(documents)}"
+    )
 
 
 def _texts(page: list[StoredText]) -> dict[bytes, str]:

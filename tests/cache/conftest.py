@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.redis.breaker import RedisBreaker
 from cache.redis.store import RedisStore
+from gateway.circuit_breaker import REDIS, CircuitBreaker
 from gateway.embedded.embedded_servers import Servers
 from tests.cache.worker import FakeChangeLog, Worker
 
@@ -24,7 +24,7 @@ def new_store(redis: Redis) -> Callable[..., RedisStore]:
     def new(*, entries_max: int = 1_000, page_entries: int = 100) -> RedisStore:
         return RedisStore(
             redis,
-            RedisBreaker(time.monotonic),
+            CircuitBreaker(time.monotonic, REDIS),
             prefix=prefix,
             budget_s=5.0,
             lifetime_s=60.0,

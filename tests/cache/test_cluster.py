@@ -7,8 +7,8 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from cache.redis.breaker import RedisBreaker
 from cache.redis.store import RedisStore
+from gateway.circuit_breaker import REDIS, CircuitBreaker
 from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.own_server import server, until
@@ -44,7 +44,7 @@ async def test_a_cluster_refuses_what_touches_two_slots(node: Redis) -> None:
 async def test_answers_are_filled_served_and_dropped_on_a_cluster(node: Redis) -> None:
     store = RedisStore(
         node,
-        RedisBreaker(time.monotonic),
+        CircuitBreaker(time.monotonic, REDIS),
         prefix="test:",
         budget_s=5.0,
         lifetime_s=60.0,

@@ -8,8 +8,8 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.errors import CacheUnavailable
-from cache.redis.breaker import RedisBreaker
 from cache.redis.store import CacheSnapshot, RedisStore
+from gateway.circuit_breaker import REDIS, CircuitBreaker
 from tests.cache.histories import HISTORY
 from tests.cache.index import Index
 from tests.cache.own_server import server, until
@@ -47,7 +47,7 @@ async def promote(replica: Redis) -> None:
 def store_on(client: Redis) -> RedisStore:
     return RedisStore(
         client,
-        RedisBreaker(time.monotonic),
+        CircuitBreaker(time.monotonic, REDIS),
         prefix="test:",
         budget_s=5.0,
         lifetime_s=60.0,

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cache import cached_question
+from cache.cached_question import CachedQuestion
 from cache.question_index import QuestionIndex
-from cache.semantic import cached_question
-from cache.semantic.cached_question import CachedQuestion
 
 FAMILY, OTHER_FAMILY = "00" * 16, "ff" * 16
 DIMENSIONS = 8

@@ -11,9 +11,9 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError, ResponseError
 
 from cache.errors import CacheUnavailable
-from cache.redis.breaker import RedisBreaker
 from cache.redis.pipelined_connection import PipelinedConnection
 from cache.redis.store import RedisStore
+from gateway.circuit_breaker import REDIS, CircuitBreaker
 from gateway.embedded.embedded_servers import Servers
 from tests.cache.own_server import server
 
@@ -139,7 +139,7 @@ async def test_whenever_it_ends_the_connection_is_free_again(
 
 async def test_what_a_full_server_refuses_ends_no_connection() -> None:
     async with server("--maxmemory", "1", "--maxmemory-policy", "noeviction") as full:
-        breaker = RedisBreaker(count(0.0, 60.0).__next__)  # whose pauses are over at once
+        breaker = CircuitBreaker(count(0.0, 60.0).__next__, REDIS)  # whose pauses are over at once
         store = RedisStore(
             full, breaker, prefix="test:", budget_s=5.0, lifetime_s=60.0, entries_max=10
         )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cache.answers import CacheLookup, ServedAnswer
+from cache.cached_question import CachedQuestion
 from cache.redis.store import RedisStore
-from cache.semantic.cached_question import CachedQuestion
 from cache.semantic.similarity_buckets import BucketCounts
 from tests.cache.histories import at
 from tests.cache.index import Index

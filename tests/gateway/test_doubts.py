@@ -27,10 +27,10 @@ async def test_answers_that_wait_take_no_more_memory_than_they_may() -> None:
     for number in range(6):
         doubts.add("acme", f"question {number}", large)
     doubts.add("acme", "Question 0", large)
-    await doubts.drain_background()
+    await doubts.flush()
     first = [(each.question, each.count) for each in kept.doubts]
     doubts.add("acme", "question 9", large)
-    await doubts.drain_background()
+    await doubts.flush()
 
     assert first == [("question 0", 2), ("question 1", 1), ("question 2", 1)]
     assert kept.doubts[-1].question == "question 9"

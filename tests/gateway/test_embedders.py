@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from gateway.circuit_breaker import MODEL
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.search import embedders
 from gateway.settings import Settings
-from index.embedders.breaker import FAILURES_MAX
 from index.errors import EmbedderRefused
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.minilm import lay_out
@@ -159,7 +159,7 @@ class TestService:
 
         answers = [await ana.search(f"annual leave {number}") for number in range(6)]
 
-        assert len(stub.asked) == FAILURES_MAX
+        assert len(stub.asked) == MODEL.failures_max
         for answer in answers:
             assert answer.headers["nearhit-degraded"] == "lexical-only"
             assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
@@ -171,11 +171,11 @@ class TestService:
         stub.answer = lambda _: Mischief.SILENCE
         stub.asked.clear()
 
-        together = [ana.search(f"annual leave {number}") for number in range(FAILURES_MAX)]
+        together = [ana.search(f"annual leave {number}") for number in range(MODEL.failures_max)]
         waited = await asyncio.gather(*together)
         answer = await ana.search("annual leave")
 
-        assert len(stub.asked) == FAILURES_MAX
+        assert len(stub.asked) == MODEL.failures_max
         for degraded in (*waited, answer):
             assert degraded.headers["nearhit-degraded"] == "lexical-only"
 

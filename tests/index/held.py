@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from index.postgres import search_role
 from index.postgres.connections import Pool, pool
-from index.postgres.database import SearchConnections
+from index.postgres.database import Health, SearchConnections
 from index.postgres.fair_share import FairShare
 from index.postgres.search_role import Connection
 
@@ -32,7 +32,7 @@ async def held(url: str) -> AsyncIterator[tuple[SearchConnections, Connection]]:
         one = cast("Pool", _OneConnection(connection))
         yield (
             SearchConnections(
-                one, owner, FairShare(1, waiting_max=100, wait_s_max=5.0), unobserved
+                one, owner, FairShare(1, waiting_max=100, wait_s_max=5.0), Health(), unobserved
             ),
             connection,
         )

@@ -13,7 +13,7 @@ import numpy as np
 import openai
 import pytest
 
-from index.embedders.breaker import FAILURES_MAX, FIRST_PAUSE_S
+from gateway.circuit_breaker import MODEL, CircuitBreaker
 from index.embedders.openai_embedder import PATIENCE_S, OpenAIEmbedder
 from index.errors import EmbeddingUnavailable
 from tests.stub_openai import (
@@ -80,11 +80,13 @@ def embedder_on(
     **limits: Any,
 ) -> OpenAIEmbedder:
     counted: Tokens = Counter() if tokens is None else tokens
+    clock_s = clock or Clock()
     return OpenAIEmbedder(
         client,
         model="stub",
         dimensions=WIDTH,
-        clock_s=clock or Clock(),
+        clock_s=clock_s,
+        new_breaker=lambda: CircuitBreaker(clock_s, MODEL),
         count_tokens=lambda kind, used: counted.update({kind: used}),
         **limits,
     )
@@ -304,7 +306,7 @@ class TestTokens:
 
 
 class TestBreaker:
-    async def fail(self, embedder: OpenAIEmbedder, times: int = FAILURES_MAX) -> None:
+    async def fail(self, embedder: OpenAIEmbedder, times: int = MODEL.failures_max) -> None:
         for _ in range(times):
             with pytest.raises(EmbeddingUnavailable):
                 await embedder.embed_query("a")
@@ -322,14 +324,14 @@ class TestBreaker:
         with pytest.raises(EmbeddingUnavailable, match="left alone"):
             await embedder.embed_query("a")
 
-        assert len(down.asked) == FAILURES_MAX
+        assert len(down.asked) == MODEL.failures_max
 
     async def test_after_a_pause_one_probe_goes_and_closes_it(
         self, down: StubOpenAI, embedder: OpenAIEmbedder, clock: Clock
     ) -> None:
         await self.fail(embedder)
         down.answer = lambda texts: embeddings([vector(text) for text in texts])
-        clock.ahead_s += FIRST_PAUSE_S
+        clock.ahead_s += MODEL.first_pause_s
 
         probing = asyncio.create_task(embedder.embed_query("a"))
         await asyncio.sleep(0)
@@ -338,7 +340,7 @@ class TestBreaker:
         await probing
         await embedder.embed_query("after the probe")
 
-        assert [asked.body["input"] for asked in down.asked[FAILURES_MAX:]] == [
+        assert [asked.body["input"] for asked in down.asked[MODEL.failures_max :]] == [
             ["a"],
             ["after the probe"],
         ]
@@ -348,7 +350,7 @@ class TestBreaker:
     ) -> None:
         stub.answer = lambda _: Mischief.SILENCE
 
-        for number in range(FAILURES_MAX):
+        for number in range(MODEL.failures_max):
             await self.give_up(stub, embedder, number, clock, after_s=PATIENCE_S)
 
         with pytest.raises(EmbeddingUnavailable, match="left alone"):
@@ -358,7 +360,7 @@ class TestBreaker:
         self, stub: StubOpenAI, embedder: OpenAIEmbedder, clock: Clock
     ) -> None:
         answer, stub.answer = stub.answer, lambda _: Mischief.SILENCE
-        for number in range(2 * FAILURES_MAX):
+        for number in range(2 * MODEL.failures_max):
             await self.give_up(stub, embedder, number, clock, after_s=0)
         stub.answer = answer
 
@@ -386,9 +388,9 @@ class TestBreaker:
     ) -> None:
         stub.answer = lambda _: Reply(b"{}", 400)
 
-        await self.fail(embedder, 2 * FAILURES_MAX)
+        await self.fail(embedder, 2 * MODEL.failures_max)
 
-        assert len(stub.asked) == 2 * FAILURES_MAX
+        assert len(stub.asked) == 2 * MODEL.failures_max
 
     async def test_a_service_too_slow_for_queries_may_do_for_passages(
         self, down: StubOpenAI, embedder: OpenAIEmbedder

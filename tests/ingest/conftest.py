@@ -10,6 +10,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
+from gateway.circuit_breaker import MODEL, CircuitBreaker
 from ingest.chat_model import ChatModel
 from tests.index.conftest import (
     connection,
@@ -56,7 +57,7 @@ async def chat_model(
         yield ChatModel(
             client,
             model="stub",
-            clock_s=time.monotonic,
+            breaker=CircuitBreaker(time.monotonic, MODEL),
             count_tokens=count_tokens,
             deadline_s=2.0,
         )

@@ -1,7 +1,7 @@
 """A tenant's move to another embedder, while searches and writers go on."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import asyncpg
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from index.documents.document_store import DocumentStore
+from index.documents.outbox import CommitResult
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.index_version import check_or_create
@@ -55,6 +56,20 @@ class Waits(RecordingEmbedder):
         self.searched.clear()
         await self.searched.wait()
         return await super().embed_passages(texts)
+
+
+class CallsBeforeSwitch(EmbeddingMigration):
+    """Awaits a hook, with the round's number, between each round's fill and its switch."""
+
+    def __init__(self, database: Database, hook: Callable[[int], Awaitable[None]]) -> None:
+        super().__init__(database)
+        self._hook = hook
+        self.rounds = 0
+
+    async def switch(self, tenant: str, space: str) -> CommitResult | None:
+        self.rounds += 1
+        await self._hook(self.rounds)
+        return await super().switch(tenant, space)
 
 
 @pytest.fixture
@@ -200,6 +215,60 @@ async def test_what_is_written_during_the_move_comes_along(
     assert await connection.fetchval("SELECT count(*) FROM chunks WHERE tenant = 'acme'") == (
         DOCUMENTS + 40
     )
+
+
+@pytest.mark.usefixtures("full")
+async def test_a_round_that_embeds_nothing_does_not_end_the_move_while_documents_are_written(
+    database: Database,
+    documents: DocumentStore,
+    everyone: Writer,
+    coming: RecordingEmbedder,
+    invalidation: RecordingInvalidation,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    async def write(number: int) -> None:
+        if number <= 2:
+            await put(everyone, a_document(f"late-{number}", f"Lantern {number} burns colza."))
+
+    class RemovesAfterFirstRefusal(CallsBeforeSwitch):
+        async def switch(self, tenant: str, space: str) -> CommitResult | None:
+            committed = await super().switch(tenant, space)
+            if self.rounds == 1:  # so that the second round finds nothing to embed
+                await everyone.remove("acme", "late-1", lambda _stored: None)
+            return committed
+
+    spaces = RemovesAfterFirstRefusal(database, write)
+
+    assert await Reembedder(documents, spaces, coming, invalidation).run("acme", 64, ignore)
+
+    assert spaces.rounds == 3
+    assert await widths(connection, "acme") == {64}
+
+
+@pytest.mark.usefixtures("full")
+async def test_a_document_written_before_each_of_many_switches_only_takes_more_rounds(
+    database: Database,
+    documents: DocumentStore,
+    everyone: Writer,
+    coming: RecordingEmbedder,
+    invalidation: RecordingInvalidation,
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> None:
+    async def write(number: int) -> None:
+        if number <= 30:
+            await put(everyone, a_document(f"late-{number}", f"Lantern {number} burns colza."))
+
+    spaces = CallsBeforeSwitch(database, write)
+    progress: list[ReembedProgress] = []
+
+    moved = await Reembedder(documents, spaces, coming, invalidation).run(
+        "acme", 64, progress.append
+    )
+
+    assert moved
+    assert spaces.rounds == 31
+    assert {step.documents for step in progress if step.round > 1} == {1}
+    assert await widths(connection, "acme") == {64}
 
 
 @pytest.mark.usefixtures("full")

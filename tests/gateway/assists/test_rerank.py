@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
+from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.rag.passage import Passage
 from gateway.rag.rerankers import RerankerUnavailable, ServiceReranker
 from gateway.settings import Settings
-from index.embedders.breaker import EmbedderBreaker
 from index.search.query_embedder import Embedder
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem, running
@@ -245,7 +245,7 @@ async def test_whoever_leaves_while_a_failing_service_is_tried_again_does_not_en
     async with httpx2.AsyncClient(verify=False) as client:
         service = ServiceReranker(
             client,
-            EmbedderBreaker(lambda: now_s),
+            CircuitBreaker(lambda: now_s, MODEL),
             url=f"{stub.url}/rerank",
             model=None,
             deadline_s=5.0,
