@@ -17,7 +17,7 @@ class DryRunWriter:
         self.behind: set[str] = set()
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], _reading: Reading, _turns: PipelineLocks
+        self, tenant: str, puts: Sequence[Put], _reading: Reading, _locks: PipelineLocks
     ) -> list[Outcome]:
         stored = await self._documents.stored_all(tenant, [put.document_id for put in puts])
         return [self._compared(put, stored.get(put.document_id)) for put in puts]

@@ -263,7 +263,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
     assert reasons["large.md"] == "over 2,000,000 bytes"
     assert reasons["large.pdf"] == "over 33,554,432 bytes"
     assert reasons["no.pdf"].startswith("is not a PDF that can be read: ")
-    assert reasons["outside.md"] == "links to outside the folder"
+    assert reasons["outside.md"] == "is a link to outside the folder"
 
 
 def test_counting_reads_no_file_and_leaves_out_what_is_hidden(folder: Path) -> None:
