@@ -210,7 +210,7 @@ def _chunks(
     if cut is not None:
         return cut
     if stored is not None and has_same_chunking(stored, document):
-        return rebuild_chunks(document.text, document.cut, stored.places)
+        return rebuild_chunks(document.text, document.cut, stored.spans)
     return chunks(document.text, document.cut)
 
 

@@ -95,7 +95,7 @@ def _texts(page: list[StoredText]) -> dict[bytes, str]:
         chunk.digest: chunk.embedded_text
         for document in page
         for chunk in (
-            *rebuild_chunks(document.text, document.cut, document.places),
+            *rebuild_chunks(document.text, document.cut, document.spans),
             *summary.rebuild_summaries(document.text, document.summaries),
         )
     }
