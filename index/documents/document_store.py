@@ -204,7 +204,7 @@ class DocumentStore:
             await event_versions.supersede_event(session, tenant, parts, cause)
             changes = await document_writes.put(session, tenant, locked, accepted_writes, cause)
             all_words = chain.from_iterable(write.words for write in accepted_writes)
-            words = self._seen_words.others(tenant, locked.vocabulary.era, all_words)
+            words = self._seen_words.unseen(tenant, locked.vocabulary.era, all_words)
             await vocabulary.learn(session, tenant, words)
             actions = {
                 write.document.document_id: outbox.audit_action(
