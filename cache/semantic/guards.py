@@ -93,7 +93,7 @@ def features(text: str, languages: Collection[str], lexicon: WordFrequencies) ->
         words={
             lexicon.stem(word, stem_language): lexicon.share(word, stem_language)
             for word in words
-            if word.isalpha() and word not in function_words.strip_function_words(reading_language)
+            if word.isalpha() and word not in function_words.ignored_words(reading_language)
         },
     )
 
