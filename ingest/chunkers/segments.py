@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from importlib import resources
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -10,13 +11,16 @@ WORD_CHARACTERS_MAX = 16  # a longer word counts as several; not measured
 
 # A full stop that ends no sentence, in English and Portuguese: after an abbreviation, after an
 # initial (also in e.g. and U.S.), or after the number of a list item.
-_ABBREVIATIONS = (
-    "mr mrs ms dr prof st vs etc cf al fig vol no inc ltd co ed eds pp approx",
-    "sr sra srta dra profa eng av art arts pág págs ex cap obs tel cia núm séc nº",
-)
+_ABBREVIATIONS = [
+    word
+    for line in (resources.files(__package__) / "abbreviations.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
+    for word in line.partition("#")[0].split()
+]
 _ABBREVIATED = "".join(
     rf"(?<!\b(?i:{'|'.join(words)})\.)"
-    for _, words in groupby(sorted(" ".join(_ABBREVIATIONS).split(), key=len), key=len)
+    for _, words in groupby(sorted(_ABBREVIATIONS, key=len), key=len)
 )
 _INITIAL = r"(?<!\b[^\W\d_]\.)"
 ITEM_STOP = re.compile(r"^[ \t]*\d{1,9}\.\Z", re.MULTILINE)
