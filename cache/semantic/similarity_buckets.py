@@ -29,7 +29,7 @@ _PRECISION = 1e-14
 
 @dataclass(frozen=True, slots=True)
 class BucketCounts:
-    """Of one bucket: pairs that passed the guards, answers served, samples verified, wrong ones."""
+    """Counts of one bucket: pairs that passed the guards; served, verified and wrong answers."""
 
     seen: int = 0
     served: int = 0

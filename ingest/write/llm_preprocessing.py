@@ -47,13 +47,13 @@ class LlmPreprocessor:
         """The model's results, by the identifier of each document that uses the model."""
         return {
             document.document_id: LlmResult(
-                await self._cut(stored, document), await self._summaries(stored, document)
+                await self._chunks(stored, document), await self._summaries(stored, document)
             )
             for stored, document in changed
             if chunking_config.MODEL in (document.cut, document.summaries)
         }
 
-    async def _cut(
+    async def _chunks(
         self, stored: StoredDocument | None, document: Document
     ) -> Sequence[Chunk] | None:
         if (

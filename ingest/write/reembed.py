@@ -18,7 +18,7 @@ from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.writer import CacheInvalidation
 
 _PAGE_DOCUMENTS = 50
-_ROUNDS_MAX = 20  # each but the first embeds what was written during the last
+_ROUNDS_MAX = 20  # each but the first embeds the texts written during the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class Reembedder:
                 return True
             if number > 1 and embedded == before:
                 break
-        lacking = await self.spaces.missing_vectors(tenant, space, limit=5)
+        missing = await self.spaces.missing_vectors(tenant, space, limit=5)
         raise NotReembedded(
-            f"{tenant} stays in its space: some chunks are none that its documents are cut into "
-            f"today. Write these documents again: {', '.join(lacking)}"
+            f"{tenant} stays in its space: some chunks differ from those of their texts. Write "
+            f"these documents again: {', '.join(missing)}"
         )
 
     async def fill(self, tenant: str, on_progress: Callable[[ReembedProgress], None]) -> int:
@@ -80,12 +80,12 @@ class Reembedder:
         on_progress: Callable[[ReembedProgress], None],
     ) -> int:
         """Embed the texts without a vector in the new space; returns `embedded` plus the count."""
-        after = done = 0
+        after = documents = 0
         while page := await self.spaces.texts(tenant, after=after, limit=_PAGE_DOCUMENTS):
-            _, now = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
-            embedded += len(now)
-            after, done = page[-1].key, done + len(page)
-            on_progress(ReembedProgress(number, done, embedded))
+            _, digests = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
+            embedded += len(digests)
+            after, documents = page[-1].key, documents + len(page)
+            on_progress(ReembedProgress(number, documents, embedded))
         return embedded
 
 
