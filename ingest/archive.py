@@ -110,7 +110,7 @@ class Archive:
                 has_begun |= isinstance(line, Document)
                 yield line
             elif has_begun and not isinstance(line, End):
-                yield _refused(number, "must precede the first document")
+                yield _refuse(number, "must precede the first document")
         if not isinstance(line, End):
             yield RefusedItem("end", "the archive is incomplete: its last line is missing")
 
@@ -121,7 +121,7 @@ class Archive:
             while line := file.readline(_LINE_BYTES_MAX + 1):
                 number += 1
                 if len(line) > _LINE_BYTES_MAX:
-                    yield number, _refused(number, "is too long")
+                    yield number, _refuse(number, "is too long")
                     while line and not line.endswith(b"\n"):
                         line = file.readline(_LINE_BYTES_MAX)
                 elif line.strip():
@@ -152,10 +152,10 @@ def _parse(number: int, line: bytes) -> Item | Preamble | End:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        return _refused(number, f"{where}: {first['msg']}" if where else first["msg"])
+        return _refuse(number, f"{where}: {first['msg']}" if where else first["msg"])
     except ValueError as error:
-        return _refused(number, str(error))
+        return _refuse(number, str(error))
 
 
-def _refused(number: int, reason: str) -> RefusedItem:
+def _refuse(number: int, reason: str) -> RefusedItem:
     return RefusedItem(f"line {number}", reason)

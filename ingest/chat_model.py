@@ -50,7 +50,7 @@ class ChatModel:
 
         Raises `ChatUnavailable`, also for an incomplete answer.
         """
-        async with self._admitted():
+        async with self._admit():
             reply = await self._create(self._complete, instruction, text, tokens_max)
             choice = self._parse(reply)
         if choice.finish_reason == "length" or choice.message.content is None:
@@ -70,7 +70,7 @@ class ChatModel:
         Raises `ChatUnavailable`, also after some pieces.
         """
         finish_reason, characters_left = "", tokens_max * _TOKEN_CHARACTERS_MAX
-        async with self._admitted():
+        async with self._admit():
             async with await self._create(self._start, instruction, text, tokens_max) as stream:
                 while (chunk := await _next(stream)) is not None:
                     self._count(chunk.usage)
@@ -86,7 +86,7 @@ class ChatModel:
         return finish_reason
 
     @asynccontextmanager
-    async def _admitted(self) -> AsyncIterator[None]:
+    async def _admit(self) -> AsyncIterator[None]:
         """Run a call within its deadline, and report its result to the breaker."""
         admitted = self._breaker.admit()
         if admitted is None:

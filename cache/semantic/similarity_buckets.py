@@ -81,16 +81,6 @@ def sample_share(counts: BucketCounts, error_max: float) -> float:
     return _OPEN_SAMPLE if is_open(one_more, error_max) else _UNSURE_SAMPLE
 
 
-def decay(counts: BucketCounts) -> BucketCounts:
-    """The counts with verified and wrong halved once `VERIFIED_MAX` is reached.
-
-    Wrong ones are rounded up. The SQL statement that adds counts does the same.
-    """
-    if counts.verified < VERIFIED_MAX:
-        return counts
-    return BucketCounts(counts.seen, counts.served, counts.verified // 2, (counts.wrong + 1) // 2)
-
-
 def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:
     """Whether the served answer was wrong, judged by the real one; hits are best first."""
     if not served or not real:

@@ -63,12 +63,11 @@ class Extracted:
 class Extractor:
     """A context manager that ends its process; the first file starts it.
 
-    seconds_min, seconds_max: the time limits of the smallest and the largest file.
+    seconds_min: the time limit of the smallest file.
     """
 
-    def __init__(self, seconds_min: float = SECONDS_MIN, seconds_max: float = SECONDS_MAX) -> None:
+    def __init__(self, seconds_min: float = SECONDS_MIN) -> None:
         self._seconds_min = seconds_min
-        self._seconds_max = seconds_max
         self._is_killed = False
         self._started: tuple[subprocess.Popen[bytes], Connection] | None = None
 
@@ -87,7 +86,7 @@ class Extractor:
         """Raises `Unreadable`."""
         if suffix in _NEEDS and find_spec(_NEEDS[suffix]) is None:
             raise Unreadable("needs packages that are not installed: pip install 'nearhit[files]'")
-        seconds = min(self._seconds_min + len(content) / BYTES_PER_S, self._seconds_max)
+        seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
             connection = self._start()
             connection.send_bytes(suffix.encode())
@@ -254,7 +253,7 @@ def _read(suffix: str, content: bytes) -> dict[str, str | None]:
     """The reply: the extracted fields, or the reason for none. Libraries raise any exception."""
     name, extract = _KINDS[suffix]
     try:
-        extracted = _checked(extract(content))
+        extracted = _validate(extract(content))
     except Unreadable as error:
         return {"refused": str(error)}
     except RecursionError:
@@ -267,7 +266,7 @@ def _read(suffix: str, content: bytes) -> dict[str, str | None]:
     return asdict(extracted)
 
 
-def _checked(extracted: Extracted) -> Extracted:
+def _validate(extracted: Extracted) -> Extracted:
     text = extracted.text
     if len(text) > TEXT_CHARACTERS_MAX:
         raise Unreadable(

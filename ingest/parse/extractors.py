@@ -28,9 +28,9 @@ class Extractors:
     files_read: the number of files that the processes have received.
     """
 
-    def __init__(self, number: int, *, wait_s_max: float = WAIT_S_MAX) -> None:
+    def __init__(self, number: int) -> None:
         self._threads = Threads(
-            number, name="extract", waiting_max=WAITING_MAX, wait_s_max=wait_s_max
+            number, name="extract", waiting_max=WAITING_MAX, wait_s_max=WAIT_S_MAX
         )
         self._idle: list[Extractor] = []
         self._flights: Singleflight[Extracted | Unreadable] = Singleflight()

@@ -19,7 +19,6 @@ class FolderSource:
 
     name: None for the folder's name.
     within: the resolved folder that contains all files; None for the source's own folder.
-    file_bytes_max: of any file; None for the limit of its format.
     """
 
     def __init__(
@@ -29,13 +28,11 @@ class FolderSource:
         *,
         name: str | None = None,
         within: Path | None = None,
-        file_bytes_max: int | None = None,
     ) -> None:
         self._root = root.resolve()
         self.folder = self._root if self._root.is_dir() else self._root.parent
         self.name = name or self.folder.name
         self._within = within
-        self._file_bytes_max = file_bytes_max
         self._defaults = defaults
 
     @property
@@ -103,7 +100,7 @@ class FolderSource:
 
     def _document(self, path: Path, extractor: Extractor) -> Document:
         uri = path.relative_to(self.folder).as_posix()
-        limit = self._file_bytes_max or file_parsers.size_bytes_max(path.suffix)
+        limit = file_parsers.size_bytes_max(path.suffix)
         content = confined.read_file(path, limit, self.folder, self._within)
         fields = file_parsers.parse_fields(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}

@@ -94,7 +94,7 @@ class GitSource:
         """Files by path, then tags, then months. Does blocking I/O; raises nothing."""
         try:
             self._run("rev-parse", "--verify", "HEAD^{commit}")
-            changed = self._changed()
+            changed = self._last_changes()
         except (OSError, GitUnreadable) as error:
             yield RefusedItem(self._root.name, reason(error), holds="")
             return
@@ -153,7 +153,7 @@ class GitSource:
                 mode, _, object_name, size = head.split()
                 yield _Entry(mode, object_name, 0 if size == "-" else int(size), path)
 
-    def _changed(self) -> dict[str, tuple[str, str]]:
+    def _last_changes(self) -> dict[str, tuple[str, str]]:
         """The last commit that changed each path, and its time, by path."""
         log = self._run(
             "log",
@@ -267,7 +267,7 @@ class GitSource:
             if feed:
                 yield git
             else:
-                with _limited(git):
+                with _time_limit(git):
                     yield git
         finally:
             git.kill()
@@ -286,7 +286,7 @@ class _ObjectReader:
         assert stdin is not None
         assert stdout is not None
         try:
-            with _limited(self.git):
+            with _time_limit(self.git):
                 stdin.write(entry.object.encode() + b"\n")
                 stdin.flush()
                 head = stdout.readline(256).split()
@@ -299,7 +299,7 @@ class _ObjectReader:
 
 
 @contextmanager
-def _limited(git: "subprocess.Popen[bytes]") -> Iterator[None]:
+def _time_limit(git: "subprocess.Popen[bytes]") -> Iterator[None]:
     killer = Timer(SECONDS_MAX, git.kill)
     killer.start()
     try:

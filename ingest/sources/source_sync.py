@@ -99,7 +99,7 @@ async def read_source(
     )
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
-            is_gone = document_id not in document_ids and not _refused(
+            is_gone = document_id not in document_ids and not _is_refused(
                 report, source.name, document_id
             )
             if is_gone and await remove_stored(writer, tenant, document_id, reading):
@@ -188,7 +188,7 @@ async def _written(
         await asyncio.gather(*(task for _, task in writing), return_exceptions=True)
 
 
-def _refused(report: Report, source: str, document_id: str) -> bool:
+def _is_refused(report: Report, source: str, document_id: str) -> bool:
     """Whether the document is inside a refused item, so that it may still exist."""
     path = PurePosixPath(document_id.removeprefix(f"{source}/"))
     return any(path.is_relative_to(_holds(refused)) for refused in report.refused)

@@ -96,7 +96,7 @@ class Watch:
     async def _read_changed(self, paths: Collection[Path]) -> Report:
         """Write the existing paths; remove the documents at and below the missing ones."""
         reading = Reading(await self._documents.next_sequence())
-        existing, gone = await asyncio.to_thread(self._parted, paths)
+        existing, gone = await asyncio.to_thread(self._split, paths)
         report, _ = await read_items(
             self._source.documents_of(existing),
             self._tenant,
@@ -112,7 +112,7 @@ class Watch:
                 report.removed += 1
         return report
 
-    def _parted(self, paths: Collection[Path]) -> tuple[set[Path], set[PurePosixPath]]:
+    def _split(self, paths: Collection[Path]) -> tuple[set[Path], set[PurePosixPath]]:
         """The paths to read, and the missing paths relative to the folder."""
         folder = self._source.folder
         if not folder.is_dir():  # perhaps an unmounted disk: refused, nothing is removed

@@ -64,7 +64,7 @@ def _sentences(text: str) -> list[_Sentence]:
         _Sentence(
             sentence,
             count_words(sentence),
-            _normalised({word: number * rarity[word] for word, number in words.items()}),
+            _to_unit_length({word: number * rarity[word] for word, number in words.items()}),
         )
         for sentence, words in counts
     ]
@@ -97,7 +97,7 @@ def _words(sentence: str) -> Iterator[str]:
     return chain(lexical.words(sentence), tokens.read(sentence).spans)
 
 
-def _normalised(weights: Mapping[str, float]) -> Mapping[str, float]:
+def _to_unit_length(weights: Mapping[str, float]) -> Mapping[str, float]:
     length = sqrt(sum(weight * weight for weight in weights.values()))
     return {word: weight / length for word, weight in weights.items()} if length else {}
 

@@ -30,7 +30,7 @@ class Part:
 
 def parts(text: str) -> list[Part]:
     """The parts with a summary, by their start; a part comes before the parts within it."""
-    whole = _stripped(text, 0, len(text))
+    whole = _strip(text, 0, len(text))
     if count_words(text) <= WHOLE_WORDS_MIN:
         return []
     chosen = [whole]
@@ -47,7 +47,7 @@ def parts(text: str) -> list[Part]:
 
 def parts_at(text: str, spans: Sequence[tuple[int, int]]) -> list[Part]:
     """The parts with these spans, whatever their length."""
-    whole = _stripped(text, 0, len(text))
+    whole = _strip(text, 0, len(text))
     sections = {(section.start, section.end): section for section in _sections(text, blocks(text))}
     sections[whole.start, whole.end] = whole
     return [sections.get(span, Part(*span)) for span in spans]
@@ -61,12 +61,12 @@ def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Part]:
         path = (*(above for above in path if above.level < heading.level), heading)
         later = map(headings.__getitem__, range(number + 1, len(headings)))
         end = next((other.start for other in later if other.level <= heading.level), len(text))
-        yield _stripped(
+        yield _strip(
             text, heading.start, end, tuple(above.heading for above in path if above.heading)
         )
 
 
-def _stripped(text: str, start: int, end: int, headings: tuple[str, ...] = ()) -> Part:
+def _strip(text: str, start: int, end: int, headings: tuple[str, ...] = ()) -> Part:
     body = text[start:end]
     return Part(
         end - len(body.lstrip()) if body.strip() else start, start + len(body.rstrip()), headings

@@ -113,11 +113,11 @@ class Worker:
             log.warning("job", state="failed", detail=str(error), **log_fields)
             await self.jobs.fail(run, str(error))
         except Exception as error:
-            await self._failed(claimed, error, log_fields)
+            await self._retry_or_fail(claimed, error, log_fields)
         else:
             await self.jobs.finish(run, result)
 
-    async def _failed(
+    async def _retry_or_fail(
         self, claimed: ClaimedJob, error: Exception, log_fields: Mapping[str, str]
     ) -> None:
         """Reschedule the job after a pause, unless this was the last attempt."""

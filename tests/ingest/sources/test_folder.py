@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from index.model.document import Document
+from index.model.document import TEXT_CHARACTERS_MAX, Document
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults, RefusedItem
 from tests.ingest.sources.files import docx, pdf, write, zipped
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 def read(root: Path) -> list[Document | RefusedItem]:
     defaults = Defaults(owner="ana", readers=("tenant",), tags=("all",))
-    return list(FolderSource(root, defaults, file_bytes_max=999).documents())
+    return list(FolderSource(root, defaults).documents())
 
 
 def refusal(root: Path) -> RefusedItem:
@@ -186,7 +186,7 @@ def test_a_name_that_is_not_unicode_is_refused_and_can_be_printed(folder: Path) 
     ("content", "reason"),
     [
         (b"caf\xe9", "not UTF-8: unexpected end of data at byte 3"),
-        (b"x" * 1000, "over 999 bytes"),
+        pytest.param(b"x" * (TEXT_CHARACTERS_MAX + 1), "over 2,000,000 bytes", id="long"),
         ("---\ntitle: [\n---\n", "front matter, line 3"),
         ("---\njust text\n---\n", "front matter: must be a mapping"),
         ("---\ntitle: 2024\n---\n", "title: "),
