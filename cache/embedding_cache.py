@@ -4,7 +4,7 @@ An output never changes for the same key, so nothing is invalidated.
 """
 
 import hashlib
-from typing import Protocol
+from collections.abc import Callable
 
 from cachetools import LRUCache
 
@@ -15,10 +15,6 @@ _STAMP_BYTES = 8
 _OVERHEAD_BYTES = 200  # of a value in memory, beside its bytes; measured with sys.getsizeof
 
 
-class CountEvent(Protocol):
-    def __call__(self, event: str, amount: int = 1, /) -> None: ...
-
-
 class EmbeddingCache:
     """`count` receives vector_memory, vector_redis, vector_miss, and away if Redis is unavailable.
 
@@ -26,7 +22,12 @@ class EmbeddingCache:
     """
 
     def __init__(
-        self, store: RedisStore, count: CountEvent, *, size_bytes_max: int, kind: str = "vector"
+        self,
+        store: RedisStore,
+        count: Callable[[str], None],
+        *,
+        size_bytes_max: int,
+        kind: str = "vector",
     ) -> None:
         self._kind = kind
         self._store = store
@@ -42,7 +43,7 @@ class EmbeddingCache:
             self._count(f"{self._kind}_memory")
             return vector
         try:
-            vector = _unstamped(await self._store.get(home, f"{self._kind}:{key}"))
+            vector = _strip_stamp(await self._store.get(home, f"{self._kind}:{key}"))
         except CacheUnavailable:
             self._count("away")
         if vector is None:
@@ -64,7 +65,7 @@ class EmbeddingCache:
             self._memory[home, key] = vector
 
 
-def _unstamped(raw: bytes | None) -> bytes | None:
+def _strip_stamp(raw: bytes | None) -> bytes | None:
     """None if the bytes are absent, truncated or altered."""
     if raw is None:
         return None

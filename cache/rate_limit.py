@@ -50,7 +50,7 @@ class TakenTokens:
 
 class TokenBuckets(Protocol):
     async def take_tokens(
-        self, home: str, name: str, rate: RateLimit, wanted: int, /
+        self, home: str, name: str, rate: RateLimit, count: int, /
     ) -> TakenTokens:
         """Raises `CacheUnavailable`."""
 
@@ -109,14 +109,14 @@ class LocalTokens:
             self.tokens = 0
         growth = min(_GROWTH_MAX, _AHEAD_S / max(elapsed_s, _NEARLY))
         expected = math.ceil(self._spent * growth)
-        wanted = max(1, self._waiting, min(self._bucket.rate.batch_size, expected))
+        count = max(1, self._waiting, min(self._bucket.rate.batch_size, expected))
         try:
-            taken = await self._bucket.take(wanted)
+            batch = await self._bucket.take(count)
         finally:
             self._fetching = None
-        self.tokens += taken.tokens
-        self._fetched, self._spent = taken.tokens, 0
-        self.left, self.wait_s = taken.left, taken.wait_s
+        self.tokens += batch.tokens
+        self._fetched, self._spent = batch.tokens, 0
+        self.left, self.wait_s = batch.left, batch.wait_s
         self._taken_at_s = self._bucket.clock_s()
 
 
@@ -159,20 +159,20 @@ class _Bucket:
         self._local_tokens = float(rate.size)
         self._local_at_s = clock_s()
 
-    async def take(self, wanted: int) -> TakenTokens:
+    async def take(self, count: int) -> TakenTokens:
         try:
-            return await self._buckets.take_tokens(self._home, self._name, self.rate, wanted)
+            return await self._buckets.take_tokens(self._home, self._name, self.rate, count)
         except CacheUnavailable:
-            return self._take_locally(wanted)
+            return self._take_locally(count)
 
-    def _take_locally(self, wanted: int) -> TakenTokens:
+    def _take_locally(self, count: int) -> TakenTokens:
         now_s = self.clock_s()
         added = (now_s - self._local_at_s) * self.rate.per_s
         self._local_tokens, self._local_at_s = (
             min(float(self.rate.size), self._local_tokens + added),
             now_s,
         )
-        taken = min(wanted, int(self._local_tokens + _NEARLY))
-        self._local_tokens -= taken
+        tokens = min(count, int(self._local_tokens + _NEARLY))
+        self._local_tokens -= tokens
         wait_s = 0.0 if self._local_tokens >= 1 else (1 - self._local_tokens) / self.rate.per_s
-        return TakenTokens(taken, int(self._local_tokens), wait_s)
+        return TakenTokens(tokens, int(self._local_tokens), wait_s)

@@ -15,7 +15,7 @@ from index.errors import BudgetSpent
 from index.model import chunking_config
 from ingest.chunkers import registry
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import MAX_SIZE, KnownChunks, LlmChunker
+from ingest.chunkers.llm_chunker import MAX_SIZE, LlmChunker, StoredModelChunks
 from ingest.summaries.llm_summaries import LlmSummarizer
 from ingest.write.llm_preprocessing import LlmPreprocessor
 
@@ -34,12 +34,12 @@ class MeteredChunker:
         self._made = made
         self._check_budget = check_budget
 
-    async def chunks(self, text: str, known: KnownChunks | None) -> list[Chunk]:
+    async def chunks(self, text: str, stored: StoredModelChunks | None) -> list[Chunk]:
         try:
             await self._check_budget()
         except BudgetSpent:
             return await asyncio.to_thread(registry.chunks, text, chunking_config.MODEL)
-        return await self._made.chunks(text, known)
+        return await self._made.chunks(text, stored)
 
 
 class MeteredSummarizer:
@@ -49,12 +49,12 @@ class MeteredSummarizer:
         self._made = made
         self._check_budget = check_budget
 
-    async def summaries_by_text(self, text: str, known: Mapping[str, str]) -> Mapping[str, str]:
+    async def summaries_by_text(self, text: str, stored: Mapping[str, str]) -> Mapping[str, str]:
         try:
             await self._check_budget()
         except BudgetSpent:
-            return known
-        return await self._made.summaries_by_text(text, known)
+            return stored
+        return await self._made.summaries_by_text(text, stored)
 
 
 class Models:

@@ -2,83 +2,83 @@
 
 IndexStoreError
 ├── DatabaseUnavailable    PostgreSQL can't answer now
-├── EmbedderRefused        the model that was asked for can't be used; the message says what to do
-├── EmbeddingUnavailable   the embedder gave no vectors that can be used
-│   └── BudgetSpent        the tenant has nothing left to pay for them this month
+├── EmbedderRefused        the configured model can't be used; the message says what to do
+├── EmbeddingUnavailable   the embedder returned no usable vectors
+│   └── BudgetSpent        the tenant has spent its budget of this month
 ├── EventSuperseded        another event of the document was stored first
-├── GroupHeld              a key of the subject names the group itself
-├── IndexVersionMismatch   the index was made with another embedder or analyser
+├── GroupHeld              a key of the subject names the group
+├── IndexVersionMismatch   the index has another embedder or analyser
 ├── JobLost                another worker has claimed the job, or it was superseded
-├── MigrationRefused       the schema is not one that this version can bring up to date
-├── PayloadTooLarge        what a job was to be told is longer than it may be
-├── PgvectorRefused        the server's pgvector is missing or too old; says what to do
-├── PoolerRefused          the pooler before PostgreSQL is not as it must be; says what to do
-├── QueueFull              too many jobs of the tenant wait already
-├── RoleRefused            the database role that serves searches is not as it must be
-├── Saturated              what is shared is in use, and the request has waited long enough
-├── SourceReserved         others bring documents to the source
-├── TenantFull             the tenant has as many things of a kind as it may have
-├── TenantMissing          there is no such tenant
-└── Unreadable             a record of what an answer depends on says nothing
+├── MigrationRefused       this version cannot migrate the schema
+├── PayloadTooLarge        the payload of a job exceeds the limit
+├── PgvectorRefused        the server's pgvector is missing or too old
+├── PoolerRefused          the pooler before PostgreSQL is misconfigured
+├── QueueFull              too many jobs of the tenant are waiting
+├── RoleRefused            the database role for searches is missing or too powerful
+├── Saturated              a shared resource is in use, and the wait has ended
+├── SourceReserved         a source reading or a vector store writes the source's documents
+├── TenantFull             the tenant has the maximal number of these
+├── TenantMissing          the tenant does not exist
+└── Unreadable             the record of an answer's dependencies cannot be decoded
 """
 
 from collections.abc import Sequence
 
 
 class IndexStoreError(Exception):
-    """The base of every exception that this package raises."""
+    """The base of all exceptions of this package."""
 
 
 class DatabaseUnavailable(IndexStoreError):
-    """PostgreSQL can't answer now; asking again later may help."""
+    """PostgreSQL can't answer now; a later retry may succeed."""
 
 
 class EmbedderRefused(IndexStoreError):
-    """The model that was asked for can't be used; the message says what to do."""
+    """The configured model can't be used; the message says what to do."""
 
 
 class EmbeddingUnavailable(IndexStoreError):
-    """The embedder gave no vectors that can be used; asking again later may help."""
+    """The embedder returned no usable vectors; a later retry may succeed."""
 
 
 class BudgetSpent(EmbeddingUnavailable):
-    """The tenant has nothing left to pay for embeddings this month."""
+    """The tenant has spent its budget of this month."""
 
     def __init__(self, tenant: str) -> None:
-        super().__init__(f"{tenant} has used up what it may spend this month")
+        super().__init__(f"{tenant} has spent its budget of this month")
 
 
 class IndexVersionMismatch(IndexStoreError):
-    """The index was made with another embedder or analyser than the one asked for."""
+    """The index has another embedder or analyser than the configured one."""
 
 
 class GroupHeld(IndexStoreError):
-    """Nothing was removed: the subject's keys or tokens name the group themselves."""
+    """Nothing was removed: keys or tokens of the subject name the group."""
 
     def __init__(self, group_id: str, subject: str, key_ids: Sequence[str]) -> None:
         super().__init__(
-            f"{subject} stays in {group_id} by keys or tokens that name the group themselves: "
-            f"{', '.join(key_ids)}. Nothing was changed. Revoke them, or first make keys without "
-            "the group in their place; then remove the member."
+            f"Keys or tokens of {subject} name the group {group_id}: {', '.join(key_ids)}. Nothing "
+            "was changed. Revoke them or replace them by keys without the group; then remove the "
+            "member."
         )
 
 
 class EventSuperseded(IndexStoreError):
-    """Another event of the document has come first; nothing was written."""
+    """Another event of the document was stored first; nothing was written."""
 
     def __init__(self, document_id: str) -> None:
-        super().__init__(f"another event of {document_id} has been heard meanwhile")
+        super().__init__(f"another event of {document_id} was stored first")
 
 
 class JobLost(IndexStoreError):
-    """Another worker has the job by now, or nobody needs it any more; nothing was written."""
+    """Another worker has claimed the job, or it was superseded; nothing was written."""
 
-    def __init__(self, place: int) -> None:
-        super().__init__(f"the job at {place} is not this worker's any more")
+    def __init__(self, row_id: int) -> None:
+        super().__init__(f"this worker no longer has the lease of the job in row {row_id}")
 
 
 class MigrationRefused(IndexStoreError):
-    """The schema is not one that this version can bring up to date."""
+    """This version cannot migrate the schema; the message says why."""
 
 
 class PayloadTooLarge(IndexStoreError):
@@ -94,57 +94,57 @@ class PgvectorRefused(IndexStoreError):
 
 
 class PoolerRefused(IndexStoreError):
-    """The pooler before PostgreSQL is not as it must be; the message says what to do."""
+    """The pooler before PostgreSQL is misconfigured; the message says what to do."""
 
 
 class QueueFull(IndexStoreError):
-    """Nothing was queued; asking again later may help."""
+    """Nothing was queued; a later retry may succeed."""
 
     def __init__(self, tenant: str, waiting_max: int) -> None:
-        super().__init__(f"{waiting_max:,} jobs of {tenant} wait already")
+        super().__init__(f"{tenant} already has {waiting_max:,} waiting jobs")
 
 
 class RoleRefused(IndexStoreError):
-    """The database role that serves searches is missing, or may do too much; says what to do."""
+    """The database role for searches is missing or too powerful; the message says what to do."""
 
 
 class Saturated(IndexStoreError):
-    """What tenants share is in use, and the request has waited as long as it may.
+    """A shared resource is in use, and the request has waited for the maximal time.
 
-    by_itself: whether the tenant's own requests use it up.
+    by_itself: whether the tenant's own requests use its share.
     """
 
     def __init__(self, tenant: str, *, by_itself: bool) -> None:
         users = f"requests of {tenant}" if by_itself else "other tenants"
-        super().__init__(f"all that {tenant} may use is in use by {users}")
+        super().__init__(f"the share of {tenant} is in use by {users}")
         self.by_itself = by_itself
 
 
 class SourceReserved(IndexStoreError):
-    """Nothing was stored: others bring documents to the source. The message says who."""
+    """Nothing was stored: a source reading or a vector store writes the source's documents."""
 
     def __init__(self, source: str, detail: str = "") -> None:
         super().__init__(
             detail
-            or "The documents of this source are read by Nearhit, or are the files of a vector "
-            "store. Choose another source."
+            or "Nearhit reads the documents of this source itself, or they are the files of a "
+            "vector store. Choose another source."
         )
         self.source = source
 
 
 class TenantFull(IndexStoreError):
-    """Nothing was added: the tenant has as many of these already."""
+    """Nothing was added: the tenant has the maximal number of these."""
 
-    def __init__(self, tenant: str, most: int, what: str) -> None:
-        super().__init__(f"{tenant} has {most:,} {what} already: remove some first")
+    def __init__(self, tenant: str, number_max: int, kind: str) -> None:
+        super().__init__(f"{tenant} already has {number_max:,} {kind}: remove some first")
 
 
 class TenantMissing(IndexStoreError):
-    """There is no such tenant, or there is none any more."""
+    """The tenant does not exist, or was deleted."""
 
     def __init__(self, tenant: str) -> None:
         super().__init__(f"there is no tenant {tenant}")
 
 
 class Unreadable(IndexStoreError):
-    """A record of what an answer depends on is cut short, altered, or of another version."""
+    """The record of an answer's dependencies is truncated, altered, or of another version."""

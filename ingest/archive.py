@@ -1,4 +1,4 @@
-"""A tenant written down: one JSON object a line, each with its kind, in this order.
+"""The archive of a tenant: JSON Lines, each an object with its kind, in this order.
 
     {"kind": "header", "format": 1, "tenant": "acme", "name": "A", "revision": 17, "documents": 2}
     {"kind": "group", "group": "sales", "members": ["ana", "ben"]}
@@ -6,8 +6,8 @@
     {"kind": "document", "document_id": "team/leave", "title": "Leave", "text": "…", …}
     {"kind": "end", "documents": 2}
 
-No line is an archive's last but `end`: what lacks it was cut short. Keys are in none: of a key only
-a digest is known, and nobody can let anybody in by it elsewhere.
+A complete archive ends with an `end` line. An archive contains no keys: the database stores only
+their digests, which would not authenticate anybody elsewhere.
 """
 
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ from index.model.document import Source as SourceName
 from ingest.errors import NotImportable
 from ingest.sources.source import Item, RefusedItem
 
-FORMAT = 1  # raise it when the same lines mean something else than before
-_LINE_BYTES_MAX = 33_554_432  # the longest text, every character escaped, and room for the rest
+FORMAT = 1  # raise it when the meaning of a line changes
+_LINE_BYTES_MAX = 33_554_432  # the longest text, with every character escaped, and the other fields
 
 
 class _Line(BaseModel):
@@ -60,7 +60,7 @@ class End(_Line):
 
 
 class _DocumentLine(_Line):
-    """Any text that a document may have, and its identifier, are checked as all documents' are."""
+    """The other fields are validated as those of any document."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -68,7 +68,7 @@ class _DocumentLine(_Line):
     document_id: DocumentId
 
 
-Other: TypeAlias = GroupLine | SourceLine
+Preamble: TypeAlias = GroupLine | SourceLine
 _LINE: TypeAdapter[GroupLine | SourceLine | End | _DocumentLine] = TypeAdapter(
     Annotated[GroupLine | SourceLine | End | _DocumentLine, Field(discriminator="kind")]
 )
@@ -76,17 +76,17 @@ _DOCUMENT: TypeAdapter[Document] = TypeAdapter(Document)
 _FIELDS = [field.name for field in fields(Document)]
 
 
-def write_archive(line: BaseModel | Document) -> bytes:
+def encode_line(line: BaseModel | Document) -> bytes:
     if isinstance(line, Document):
-        told = {name: getattr(line, name) for name in _FIELDS}
-        return orjson.dumps({"kind": "document", **told}, option=orjson.OPT_APPEND_NEWLINE)
+        values = {name: getattr(line, name) for name in _FIELDS}
+        return orjson.dumps({"kind": "document", **values}, option=orjson.OPT_APPEND_NEWLINE)
     return orjson.dumps(line.model_dump(), option=orjson.OPT_APPEND_NEWLINE)
 
 
 class Archive:
-    """One that is read; it blocks on the disk.
+    """Reads an archive, with blocking I/O.
 
-    Raises `NotImportable` if it is none, or one of another format.
+    Raises `NotImportable` if the file is no archive, or has another format.
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,66 +94,68 @@ class Archive:
         with path.open("rb") as file:
             self.header = _header(file)
 
-    def others(self) -> Iterator[Other]:
-        """What comes before the documents, as far as it can be read."""
-        for _, found in self._lines():
-            if isinstance(found, Document | End):
+    def preamble(self) -> Iterator[Preamble]:
+        """The groups and sources, which precede the documents; skips invalid lines."""
+        for _, line in self._lines():
+            if isinstance(line, Document | End):
                 return
-            if isinstance(found, GroupLine | SourceLine):
-                yield found
+            if isinstance(line, GroupLine | SourceLine):
+                yield line
 
     def documents(self) -> Iterator[Item]:
-        """Every document, and each line that is nothing at all; the end, if it is missing."""
-        last, has_begun = None, False
-        for number, last in self._lines():
-            if isinstance(last, Document | RefusedItem):
-                has_begun |= isinstance(last, Document)
-                yield last
-            elif has_begun and not isinstance(last, End):
-                yield _refused(number, "stands after the first document, where nobody looks for it")
-        if not isinstance(last, End):
-            yield RefusedItem("end", "the archive was cut short: its last line is missing")
+        """Every document, and a `RefusedItem` for each invalid line and for a missing end."""
+        line, has_begun = None, False
+        for number, line in self._lines():
+            if isinstance(line, Document | RefusedItem):
+                has_begun |= isinstance(line, Document)
+                yield line
+            elif has_begun and not isinstance(line, End):
+                yield _refuse(number, "must precede the first document")
+        if not isinstance(line, End):
+            yield RefusedItem("end", "the archive is incomplete: its last line is missing")
 
-    def _lines(self) -> Iterator[tuple[int, Item | Other | End]]:
+    def _lines(self) -> Iterator[tuple[int, Item | Preamble | End]]:
         with self.path.open("rb") as file:
             _header(file)
             number = 1
             while line := file.readline(_LINE_BYTES_MAX + 1):
                 number += 1
                 if len(line) > _LINE_BYTES_MAX:
-                    yield number, _refused(number, "is too long")
+                    yield number, _refuse(number, "is too long")
                     while line and not line.endswith(b"\n"):
                         line = file.readline(_LINE_BYTES_MAX)
                 elif line.strip():
-                    yield number, _parsed(number, line)
+                    yield number, _parse(number, line)
 
 
 def _header(file: BinaryIO) -> Header:
     line = file.readline(_LINE_BYTES_MAX)
     try:
-        told = orjson.loads(line)
-        if isinstance(told, dict) and told.get("format", FORMAT) != FORMAT:
-            raise NotImportable(f"it has format {told['format']}, and only {FORMAT} is known here")
-        return Header.model_validate(told)
+        header = orjson.loads(line)
+        if isinstance(header, dict) and header.get("format", FORMAT) != FORMAT:
+            raise NotImportable(
+                f"it has format {header['format']}; this version reads only format {FORMAT}"
+            )
+        return Header.model_validate(header)
     except ValueError:
-        raise NotImportable("it does not begin as `nearhit export` does") from None
+        raise NotImportable("it does not begin with the header of `nearhit export`") from None
 
 
-def _parsed(number: int, line: bytes) -> Item | Other | End:
+def _parse(number: int, line: bytes) -> Item | Preamble | End:
     try:
-        told = _LINE.validate_json(line)
-        if not isinstance(told, _DocumentLine):
-            return told
+        parsed = _LINE.validate_json(line)
+        if not isinstance(parsed, _DocumentLine):
+            return parsed
         document = orjson.loads(line)
         del document["kind"]
         return _DOCUMENT.validate_python(document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        return _refused(number, f"{where}: {first['msg']}" if where else first["msg"])
+        return _refuse(number, f"{where}: {first['msg']}" if where else first["msg"])
     except ValueError as error:
-        return _refused(number, str(error))
+        return _refuse(number, str(error))
 
 
-def _refused(number: int, reason: str) -> RefusedItem:
+def _refuse(number: int, reason: str) -> RefusedItem:
     return RefusedItem(f"line {number}", reason)

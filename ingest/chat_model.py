@@ -1,4 +1,4 @@
-"""A language model behind any service that speaks OpenAI's `POST /chat/completions`."""
+"""A language model behind any service with OpenAI's `POST /chat/completions`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -14,19 +14,19 @@ from ingest.errors import ChatTooLate, ChatUnavailable
 
 DEADLINE_S = 60.0  # of a call with all its retries; a starting value, not measured
 
-# What a model may write at most is asked for by either name: OpenAI's newer models refuse the older
-# one, and other services know only that.
+# The limit of an answer has two names: OpenAI's newer models refuse the older name, and other
+# services know only the older one.
 _LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
-_TOKEN_CHARACTERS_MAX = 32  # of a stream: one that is longer does not keep to what it was asked for
+_TOKEN_CHARACTERS_MAX = 32  # in a stream; a longer stream exceeds the requested tokens
 
 T = TypeVar("T")
 _Begin: TypeAlias = Callable[[list[Any], dict[str, int]], Awaitable[T]]
 
 
 class ChatModel:
-    """count_tokens: told what the service says that each call read, and what it wrote.
+    """count_tokens: receives the tokens that each call has read and written.
 
-    After three failures in a row the service is left alone for a while.
+    After three consecutive failures, calls fail at once for a while.
     """
 
     def __init__(
@@ -46,15 +46,15 @@ class ChatModel:
         self._limit_name = _LIMIT_NAMES[0]
 
     async def answer(self, instruction: str, text: str, *, tokens_max: int) -> str:
-        """What the model writes about the text. Raises `ChatUnavailable`, also for half an answer.
+        """The model's answer to the text, of at most `tokens_max` tokens.
 
-        tokens_max: of the answer.
+        Raises `ChatUnavailable`, also for an incomplete answer.
         """
-        async with self._admitted():
-            reply = await self._create(self._whole, instruction, text, tokens_max)
-            choice = self._read(reply)
+        async with self._admit():
+            reply = await self._create(self._complete, instruction, text, tokens_max)
+            choice = self._parse(reply)
         if choice.finish_reason == "length" or choice.message.content is None:
-            raise ChatUnavailable("the chat service sent half an answer")
+            raise ChatUnavailable("the chat service sent an incomplete answer")
         return choice.message.content
 
     async def stream(
@@ -65,32 +65,32 @@ class ChatModel:
         tokens_max: int,
         on_text: Callable[[str], Awaitable[None]],
     ) -> str:
-        """Why the model has ended: `stop`, `length`, … on_text: told what it writes, bit by bit.
+        """The finish reason of the answer: `stop`, `length`, … on_text: receives its pieces.
 
-        Raises `ChatUnavailable`, also in the middle.
+        Raises `ChatUnavailable`, also after some pieces.
         """
-        ended, left = "", tokens_max * _TOKEN_CHARACTERS_MAX
-        async with self._admitted():
-            async with await self._create(self._begun, instruction, text, tokens_max) as written:
-                while (piece := await _next(written)) is not None:
-                    self._count(piece.usage)
-                    for choice in piece.choices[:1]:
-                        ended = choice.finish_reason or ended
-                        if said := choice.delta.content:
-                            left -= len(said)
-                            await on_text(said)
-                    if left < 0:
-                        raise ChatUnavailable("the chat service does not end")
-            if not ended:
-                raise ChatUnavailable("the chat service sent half an answer")
-        return ended
+        finish_reason, characters_left = "", tokens_max * _TOKEN_CHARACTERS_MAX
+        async with self._admit():
+            async with await self._create(self._start, instruction, text, tokens_max) as stream:
+                while (chunk := await _next(stream)) is not None:
+                    self._count(chunk.usage)
+                    for choice in chunk.choices[:1]:
+                        finish_reason = choice.finish_reason or finish_reason
+                        if piece := choice.delta.content:
+                            characters_left -= len(piece)
+                            await on_text(piece)
+                    if characters_left < 0:
+                        raise ChatUnavailable("the chat service sent more than the limit")
+            if not finish_reason:
+                raise ChatUnavailable("the chat service sent an incomplete answer")
+        return finish_reason
 
     @asynccontextmanager
-    async def _admitted(self) -> AsyncIterator[None]:
-        """A call, within its deadline, of which the breaker learns how it ended."""
+    async def _admit(self) -> AsyncIterator[None]:
+        """Run a call within its deadline, and report its result to the breaker."""
         admitted = self._breaker.admit()
         if admitted is None:
-            raise ChatUnavailable("the chat service keeps failing; left alone for now")
+            raise ChatUnavailable("the chat service keeps failing; it is not called for now")
         try:
             with _unavailable():
                 async with asyncio.timeout(self._deadline_s):
@@ -98,7 +98,7 @@ class ChatModel:
         except ChatUnavailable:
             self._breaker.failed(admitted)
             raise
-        except BaseException:  # cancelled: nobody waits any more
+        except BaseException:  # cancelled: the caller has gone
             self._breaker.abandoned(admitted)
             raise
         self._breaker.succeeded(admitted)
@@ -111,19 +111,19 @@ class ChatModel:
         try:
             return await begin(messages, {self._limit_name: tokens_max})
         except openai.BadRequestError as error:
-            other = _LIMIT_NAMES[self._limit_name == _LIMIT_NAMES[0]]
+            other_name = _LIMIT_NAMES[self._limit_name == _LIMIT_NAMES[0]]
             if self._limit_name not in str(error):
                 raise
-            self._limit_name = other
-            return await begin(messages, {other: tokens_max})
+            self._limit_name = other_name
+            return await begin(messages, {other_name: tokens_max})
 
-    async def _whole(self, messages: list[Any], limit: dict[str, int]) -> bytes:
+    async def _complete(self, messages: list[Any], limit: dict[str, int]) -> bytes:
         reply = await self._client.chat.completions.with_raw_response.create(
             model=self._model, messages=messages, extra_body=limit
         )
         return reply.content
 
-    async def _begun(
+    async def _start(
         self, messages: list[Any], limit: dict[str, int]
     ) -> "openai.AsyncStream[ChatCompletionChunk]":
         return await self._client.chat.completions.create(
@@ -134,7 +134,7 @@ class ChatModel:
             stream_options={"include_usage": True},
         )
 
-    def _read(self, body: bytes) -> "_Choice":
+    def _parse(self, body: bytes) -> "_Choice":
         try:
             reply = _Reply.model_validate_json(body)
         except ValidationError:
@@ -149,7 +149,7 @@ class ChatModel:
 
 @contextmanager
 def _unavailable() -> Iterator[None]:
-    # Not chained: the client's errors quote the service, which may quote the key.
+    # Not chained: the client's errors quote the reply, which may quote the key.
     try:
         yield
     except openai.APIStatusError as error:
@@ -161,11 +161,13 @@ def _unavailable() -> Iterator[None]:
         raise ChatUnavailable(f"the chat service did not answer: {reason}") from None
 
 
-async def _next(written: "openai.AsyncStream[ChatCompletionChunk]") -> "_Piece | None":
-    """Judged here: the client takes pieces as they come, whatever they are."""
+async def _next(stream: "openai.AsyncStream[ChatCompletionChunk]") -> "_StreamChunk | None":
+    """The next chunk, validated: the client does not validate chunks."""
     try:
-        piece = await anext(written, None)
-        return None if piece is None else _Piece.model_validate(piece.model_dump(warnings=False))
+        chunk = await anext(stream, None)
+        if chunk is None:
+            return None
+        return _StreamChunk.model_validate(chunk.model_dump(warnings=False))
     except (ValueError, TypeError, AttributeError):
         raise ChatUnavailable("the chat service sent no answer") from None
 
@@ -189,13 +191,13 @@ class _Reply(BaseModel):
     usage: _Usage | None = None
 
 
-class _Written(BaseModel):
+class _StreamChoice(BaseModel):
     delta: _Message
     finish_reason: str | None = None
 
 
-class _Piece(BaseModel):
-    """Of a stream; the last one brings the usage, and nothing else."""
+class _StreamChunk(BaseModel):
+    """One chunk of a stream; the last one has the usage only."""
 
-    choices: list[_Written] = Field(default_factory=list)
+    choices: list[_StreamChoice] = Field(default_factory=list)
     usage: _Usage | None = None

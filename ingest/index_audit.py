@@ -1,6 +1,6 @@
-"""The index held against its own texts: what is not as it should be is told, and mended if asked.
+"""Compares the index with the stored texts; reports flaws, and repairs them on request.
 
-A document is read as of one instant, so whoever writes meanwhile is taken for no flaw.
+Each document is read in one snapshot, so a concurrent write is not reported as a flaw.
 """
 
 import asyncio
@@ -19,11 +19,10 @@ from ingest.write.writer import Writer
 
 _PAGE_DOCUMENTS = 20  # a starting value, not measured
 
-# text: the document's is lost. orphan: chunks that not all tables hold. vector: chunks without one,
-# or with another one than their digest's. digest: the chunks are none that the text is cut into.
-# summary: its summaries are others than it should have.
-# count: there are more or fewer chunks than is told. space: vectors of a space that nobody uses.
-# behind: the source has other documents by now.
+# text: the document's text is missing. orphan: chunks that are missing in a table. vector: chunks
+# without a vector, or with another one than their digest's. digest: the chunks differ from those of
+# the text. summary: the summaries differ from those of the text. count: the recorded number of
+# chunks is wrong. space: vectors of an unused space. behind: the source has changed since.
 Kind: TypeAlias = Literal[
     "text", "orphan", "vector", "digest", "summary", "count", "space", "behind"
 ]
@@ -31,17 +30,17 @@ Kind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """where: the document, space or source that has it; empty if it is the tenant."""
+    """where: the document, space or source that has the flaw; empty for the tenant."""
 
     kind: Kind
     where: str
     detail: str
-    is_mended: bool = False
+    is_repaired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class IndexAudit:
-    """spaces: those that are in use beside the tenant's own. repair: whether flaws are mended."""
+    """spaces: those in use beside the tenant's own. repair: whether to repair the flaws."""
 
     inventory: ConsistencyReader
     writer: Writer
@@ -51,89 +50,93 @@ class IndexAudit:
     async def flaws(
         self, tenant: str, on_documents: Callable[[int], None], run: JobLease | None = None
     ) -> AsyncIterator[Flaw]:
-        """All of the tenant's, each once it is mended if it is to be.
+        """The tenant's flaws; a flaw is repaired before it is returned.
 
-        on_documents: told how many more have been looked at. run: of the job that does it.
+        on_documents: receives the number of documents checked since the last call. run: the job's.
         Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `JobLost` and `DocumentContended`.
         """
-        async for flaw in self._of_documents(tenant, on_documents, run):
+        async for flaw in self._document_flaws(tenant, on_documents, run):
             yield flaw
         counts = await self.inventory.counts(tenant)
         if counts is not None and counts.recorded != counts.counted:
-            detail = f"{_listed(counts.recorded)} chunks are told, {_listed(counts.counted)} found"
+            detail = f"{_join(counts.recorded)} chunks are recorded, {_join(counts.counted)} exist"
             if self.repair:
                 await self.inventory.recount(tenant)
             yield Flaw("count", "", detail, self.repair)
         for space, vectors in (await self.inventory.old_spaces(tenant, self.spaces)).items():
             if self.repair:
                 await self.inventory.forget_space(tenant, space)
-            yield Flaw("space", space, f"{vectors:,} vectors that nobody uses", self.repair)
+            yield Flaw("space", space, f"{vectors:,} unused vectors", self.repair)
 
-    async def _of_documents(
+    async def _document_flaws(
         self, tenant: str, on_documents: Callable[[int], None], run: JobLease | None
     ) -> AsyncIterator[Flaw]:
         after = 0
         while page := await self.inventory.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
-            for held, flaws in await asyncio.to_thread(_judged, page):
-                is_mended = bool(flaws) and self.repair and await self._mended(tenant, held, run)
+            for chunks, flaws in await asyncio.to_thread(_check, page):
+                is_repaired = (
+                    bool(flaws) and self.repair and await self._repair(tenant, chunks, run)
+                )
                 for flaw in flaws:
-                    yield replace(flaw, is_mended=is_mended)
+                    yield replace(flaw, is_repaired=is_repaired)
             after = page[-1].key
             on_documents(len(page))
 
-    async def _mended(self, tenant: str, held: StoredChunks, run: JobLease | None) -> bool:
-        if held.text is None:
+    async def _repair(self, tenant: str, stored: StoredChunks, run: JobLease | None) -> bool:
+        if stored.text is None:
             return False
         try:
-            await self.writer.rewrite_chunks(tenant, held.document_id, held.strays, run)
+            await self.writer.rewrite_chunks(tenant, stored.document_id, stored.strays, run)
         except DocumentTooLong:
             return False
         return True
 
 
-def _judged(page: Sequence[StoredChunks]) -> list[tuple[StoredChunks, list[Flaw]]]:
-    registry.load({held.cut for held in page})
-    return [(held, [*_flaws(held)]) for held in page]
+def _check(page: Sequence[StoredChunks]) -> list[tuple[StoredChunks, list[Flaw]]]:
+    registry.load({stored.cut for stored in page})
+    return [(stored, [*_flaws(stored)]) for stored in page]
 
 
-def _flaws(held: StoredChunks) -> Iterator[Flaw]:
-    if held.text is None:
-        yield Flaw("text", held.document_id, "its text is lost; write it again")
-    elif held.chunks != _cut(held.text, held):
-        yield Flaw("digest", held.document_id, "its chunks are none that its text is cut into")
-    if held.text is not None and held.summary_chunks != _summaries(held.text, held):
-        yield Flaw("summary", held.document_id, "its summaries are others than its text has today")
-    if held.strays:
-        yield Flaw("orphan", held.document_id, f"{len(held.strays)} chunks are in one table alone")
-    if held.wrong_vector_count:
-        detail = (
-            f"{held.wrong_vector_count} chunks have no vector, or another one than their text's"
+def _flaws(stored: StoredChunks) -> Iterator[Flaw]:
+    if stored.text is None:
+        yield Flaw("text", stored.document_id, "its text is missing; write the document again")
+    elif stored.chunks != _chunk(stored.text, stored):
+        yield Flaw("digest", stored.document_id, "its chunks differ from those of its text")
+    if stored.text is not None and stored.summary_chunks != _summaries(stored.text, stored):
+        yield Flaw("summary", stored.document_id, "its summaries differ from those of its text")
+    if stored.strays:
+        yield Flaw(
+            "orphan", stored.document_id, f"{len(stored.strays)} chunks are in only one table"
         )
-        yield Flaw("vector", held.document_id, detail)
-    found = len(held.chunks) + len(held.summary_chunks)
-    if held.expected_count != found:
-        detail = f"{held.expected_count} chunks are told, {found} found"
-        yield Flaw("count", held.document_id, detail)
+    if stored.wrong_vector_count:
+        detail = f"{stored.wrong_vector_count} chunks have no vector, or that of another text"
+        yield Flaw("vector", stored.document_id, detail)
+    count = len(stored.chunks) + len(stored.summary_chunks)
+    if stored.expected_count != count:
+        detail = f"{stored.expected_count} chunks are recorded, {count} exist"
+        yield Flaw("count", stored.document_id, detail)
 
 
-def _cut(text: str, held: StoredChunks) -> tuple[StoredPiece, ...]:
-    """The chunks that the text is cut into today."""
-    places = [(each.start, each.end) for each in held.chunks]
-    return _pieces(registry.rebuild_chunks(text, held.cut, places))
+def _chunk(text: str, stored: StoredChunks) -> tuple[StoredPiece, ...]:
+    """The chunks that the text should have."""
+    spans = [(chunk.start, chunk.end) for chunk in stored.chunks]
+    return _pieces(registry.rebuild_chunks(text, stored.cut, spans))
 
 
-def _summaries(text: str, held: StoredChunks) -> tuple[StoredPiece, ...]:
-    """What the text is summed up in today; a model would not say it in the same words twice."""
-    if held.summaries == NO_SUMMARIES:
+def _summaries(text: str, stored: StoredChunks) -> tuple[StoredPiece, ...]:
+    """The summaries that the text should have; those of a model are taken as they are stored."""
+    if stored.summaries == NO_SUMMARIES:
         return ()
-    by_model = held.summaries == "model"
-    said = {text[each.start : each.end]: each.text for each in held.summary_chunks if by_model}
-    return _pieces(summary.summaries(text, said))
+    by_model = stored.summaries == "model"
+    llm_summaries = {
+        text[chunk.start : chunk.end]: chunk.text for chunk in stored.summary_chunks if by_model
+    }
+    return _pieces(summary.summaries(text, llm_summaries))
 
 
 def _pieces(chunks: Iterable[Chunk]) -> tuple[StoredPiece, ...]:
-    return tuple(StoredPiece(each.start, each.end, each.digest, each.text) for each in chunks)
+    return tuple(StoredPiece(chunk.start, chunk.end, chunk.digest, chunk.text) for chunk in chunks)
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _join(numbers: Sequence[int]) -> str:
     return "/".join(f"{number:,}" for number in numbers)

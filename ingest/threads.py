@@ -21,7 +21,7 @@ class Threads:
         self._executor = ThreadPoolExecutor(number, thread_name_prefix=name)
 
     async def run(
-        self, tenant: str, function: Callable[P, T], *arguments: P.args, **named: P.kwargs
+        self, tenant: str, function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs
     ) -> T:
         """Run the function in a thread and return its result. Raises `Saturated`.
 
@@ -34,7 +34,7 @@ class Threads:
             with suppress(RuntimeError):  # the event loop has ended
                 loop.call_soon_threadsafe(self._shares.release, tenant)
 
-        running = self._executor.submit(lambda: context.run(function, *arguments, **named))
+        running = self._executor.submit(lambda: context.run(function, *arguments, **keywords))
         running.add_done_callback(release)
         return await asyncio.wrap_future(running)
 

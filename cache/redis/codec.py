@@ -56,8 +56,8 @@ def encode_entry(entry: Entry) -> bytes:
     revisions = entry.version.as_of
     as_of = " ".join(f"{name}:{revision}" for name, revision in revisions.by_partition.items())
     version = f"{FORMAT} {entry.version.nonce} {revisions.history} {as_of}"
-    rest = f"{_checksum(entry.body)} {len(entry.dependencies)} {len(entry.question)}"
-    first_line = f"{version} {rest}\n".encode()
+    lengths = f"{_checksum(entry.body)} {len(entry.dependencies)} {len(entry.question)}"
+    first_line = f"{version} {lengths}\n".encode()
     assert len(first_line) <= _HEAD_BYTES_MAX, "tenant names are bounded"
     return b"".join((first_line, entry.dependencies, entry.question, entry.body))
 

@@ -238,7 +238,7 @@ class RedisStore:
         )
 
     async def drop(self, home: str, key: str) -> None:
-        """Drop an entry, whatever it holds."""
+        """Drop an entry."""
         await self._run("drop", home, ("entries", key), key)
 
     async def drop_tenant(self, home: str) -> int:
@@ -273,12 +273,12 @@ class RedisStore:
         key, lifetime_ms = self.name(home, name), self._lifetime_ms()
         await self._call(lambda: self._line.send("SET", key, value, "PX", lifetime_ms))
 
-    async def take_tokens(self, home: str, name: str, rate: RateLimit, wanted: int) -> TakenTokens:
-        """Take up to `wanted` tokens from a bucket."""
-        taken, tokens_left, wait_ms = await self._run(
-            "take", home, (name,), rate.per_s, rate.size, wanted
+    async def take_tokens(self, home: str, name: str, rate: RateLimit, count: int) -> TakenTokens:
+        """Take up to `count` tokens from a bucket."""
+        tokens, tokens_left, wait_ms = await self._run(
+            "take", home, (name,), rate.per_s, rate.size, count
         )
-        return TakenTokens(taken, tokens_left, wait_ms / 1000)
+        return TakenTokens(tokens, tokens_left, wait_ms / 1000)
 
     async def eviction_policy(self) -> str:
         """Redis's `maxmemory-policy`."""

@@ -52,8 +52,8 @@ class Features:
 
     language: detected from function words; empty if unknown.
     asks:     thing, person, time, place, reason, manner or quantity.
-    poles:    by pair of antonyms, the sides that the question contains, in order.
-    ways:     by directional word such as from and to, the words after it.
+    antonym_sides: by pair of antonyms, the sides that the question contains, in order.
+    directions: by word such as from and to, the words after it.
     words:    stems, each with its frequency in the language.
     """
 
@@ -63,8 +63,8 @@ class Features:
     units: frozenset[str]
     dates: frozenset[str]
     negations: tuple[str, ...]
-    poles: Mapping[str, tuple[bool, ...]]
-    ways: Mapping[str, frozenset[str]]
+    antonym_sides: Mapping[str, tuple[bool, ...]]
+    directions: Mapping[str, frozenset[str]]
     codes: frozenset[str]
     words: Mapping[str, float]
 
@@ -87,57 +87,60 @@ def features(text: str, languages: Collection[str], lexicon: WordFrequencies) ->
         units=entities.units(text) | function_words.units(words),
         dates=function_words.dates(words, reading_language),
         negations=function_words.negations(words, reading_language),
-        poles=antonyms.antonym_sides(words, reading_language),
-        ways=antonyms.directions(words, reading_language),
+        antonym_sides=antonyms.antonym_sides(words, reading_language),
+        directions=antonyms.directions(words, reading_language),
         codes=entities.codes(text),
         words={
             lexicon.stem(word, stem_language): lexicon.share(word, stem_language)
             for word in words
-            if word.isalpha() and word not in function_words.strip_function_words(reading_language)
+            if word.isalpha() and word not in function_words.ignored_words(reading_language)
         },
     )
 
 
-def objections(cached: Features, asked: Features) -> frozenset[Guard]:
+def objections(cached: Features, new: Features) -> frozenset[Guard]:
     """The guards that object to serving the cached question's answer."""
-    return frozenset(guard for guard in GUARDS if _OBJECTS[guard](cached, asked))
+    return frozenset(guard for guard in GUARDS if _OBJECTS[guard](cached, new))
 
 
-def may_share(cached: Features, asked: Features) -> bool:
+def may_share(cached: Features, new: Features) -> bool:
     """Whether no guard objects."""
-    return not any(objects(cached, asked) for objects in _OBJECTS.values())
+    return not any(objects(cached, new) for objects in _OBJECTS.values())
 
 
-def _another_language(cached: Features, asked: Features) -> bool:
-    return bool(cached.language and asked.language) and cached.language != asked.language
+def _has_other_language(cached: Features, new: Features) -> bool:
+    return bool(cached.language and new.language) and cached.language != new.language
 
 
-def _another_pole(cached: Features, asked: Features) -> bool:
+def _has_other_antonym(cached: Features, new: Features) -> bool:
     """Such as before and after; applies only if both questions have a side of the pair."""
-    return any(asked.poles.get(axis, sides) != sides for axis, sides in cached.poles.items())
-
-
-def _another_way(cached: Features, asked: Features) -> bool:
-    """Such as from A to B and from B to A; applies only if both questions have the word."""
     return any(
-        asked.ways.get(way, following) != following for way, following in cached.ways.items()
+        new.antonym_sides.get(pair, sides) != sides for pair, sides in cached.antonym_sides.items()
     )
 
 
-def _another_rare_word(cached: Features, asked: Features) -> bool:
-    return any(share < RARE_SHARE for share in _differing(cached.words, asked.words))
+def _has_other_direction(cached: Features, new: Features) -> bool:
+    """Such as from A to B and from B to A; applies only if both questions have the word."""
+    return any(
+        new.directions.get(word, following) != following
+        for word, following in cached.directions.items()
+    )
 
 
-def _another_word(cached: Features, asked: Features) -> bool:
+def _has_other_rare_word(cached: Features, new: Features) -> bool:
+    return any(share < RARE_SHARE for share in _differing(cached.words, new.words))
+
+
+def _has_other_word(cached: Features, new: Features) -> bool:
     """Whether a meaningful word differs, or too much of the weight of all words."""
-    differing = _differing(cached.words, asked.words)
+    differing = _differing(cached.words, new.words)
     if any(RARE_SHARE <= share < WORD_SHARE for share in differing):
         return True
     cached_weight = sum(map(_weight, cached.words.values()))
-    asked_weight = sum(map(_weight, asked.words.values()))
-    both = cached.words.keys() & asked.words.keys()  # of two languages a stem has two shares
-    common = sum(min(_weight(cached.words[stem]), _weight(asked.words[stem])) for stem in both)
-    return common < AGREEMENT_MIN * max(cached_weight, asked_weight)
+    new_weight = sum(map(_weight, new.words.values()))
+    both = cached.words.keys() & new.words.keys()  # of two languages a stem has two shares
+    common = sum(min(_weight(cached.words[stem]), _weight(new.words[stem])) for stem in both)
+    return common < AGREEMENT_MIN * max(cached_weight, new_weight)
 
 
 def _differing(words: Mapping[str, float], others: Mapping[str, float]) -> list[float]:
@@ -151,15 +154,15 @@ def _weight(share: float) -> float:
 
 
 _OBJECTS = {
-    "language": _another_language,
-    "question": lambda cached, asked: cached.asks != asked.asks,
-    "number": lambda cached, asked: cached.numbers != asked.numbers,
-    "unit": lambda cached, asked: cached.units != asked.units,
-    "date": lambda cached, asked: cached.dates != asked.dates,
-    "negation": lambda cached, asked: cached.negations != asked.negations,
-    "opposite": _another_pole,
-    "way": _another_way,
-    "code": lambda cached, asked: cached.codes != asked.codes,
-    "rare": _another_rare_word,
-    "word": _another_word,
+    "language": _has_other_language,
+    "question": lambda cached, new: cached.asks != new.asks,
+    "number": lambda cached, new: cached.numbers != new.numbers,
+    "unit": lambda cached, new: cached.units != new.units,
+    "date": lambda cached, new: cached.dates != new.dates,
+    "negation": lambda cached, new: cached.negations != new.negations,
+    "opposite": _has_other_antonym,
+    "way": _has_other_direction,
+    "code": lambda cached, new: cached.codes != new.codes,
+    "rare": _has_other_rare_word,
+    "word": _has_other_word,
 }

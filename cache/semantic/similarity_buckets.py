@@ -29,7 +29,7 @@ _PRECISION = 1e-14
 
 @dataclass(frozen=True, slots=True)
 class BucketCounts:
-    """Of one bucket: pairs that passed the guards, answers served, samples verified, wrong ones."""
+    """Counts of one bucket: pairs that passed the guards; served, verified and wrong answers."""
 
     seen: int = 0
     served: int = 0
@@ -79,16 +79,6 @@ def sample_share(counts: BucketCounts, error_max: float) -> float:
         return _SHUT_SAMPLE
     one_more = BucketCounts(verified=counts.verified + 1, wrong=counts.wrong + 1)
     return _OPEN_SAMPLE if is_open(one_more, error_max) else _UNSURE_SAMPLE
-
-
-def decay(counts: BucketCounts) -> BucketCounts:
-    """The counts with verified and wrong halved once `VERIFIED_MAX` is reached.
-
-    Wrong ones are rounded up. The SQL statement that adds counts does the same.
-    """
-    if counts.verified < VERIFIED_MAX:
-        return counts
-    return BucketCounts(counts.seen, counts.served, counts.verified // 2, (counts.wrong + 1) // 2)
 
 
 def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:

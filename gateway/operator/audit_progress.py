@@ -52,7 +52,7 @@ class ProblemCounts:
 
     def add(self, tenant: str, flaw: Flaw) -> None:
         self.of[flaw.kind] += 1
-        self.left += not flaw.is_mended
+        self.left += not flaw.is_repaired
         if len(self.shown) < _OTHERS_SHOWN_MAX:
             self.shown.append((tenant, flaw))
         self._on_change(str(self))
@@ -103,7 +103,7 @@ def show(console: Console, counts: AuditCounts) -> None:
 
 def show_flaws(console: Console, flaws: ProblemCounts) -> None:
     for tenant, flaw in flaws.shown:
-        state = "[green]mended[/]" if flaw.is_mended else "[red]flaw[/]"
+        state = "[green]mended[/]" if flaw.is_repaired else "[red]flaw[/]"
         where = f"{tenant}/{flaw.where}" if flaw.where else tenant
         console.print(f"{state} {flaw.kind} of {escape(where)}: {escape(flaw.detail)}")
     if flaws.of.total() > len(flaws.shown):

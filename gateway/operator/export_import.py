@@ -16,7 +16,7 @@ from index.documents.event_versions import Reading
 from index.documents.export import ReadSource, Snapshot, snapshot
 from index.documents.source_store import SourceConfig, SourceStore
 from index.errors import SourceReserved, TenantMissing
-from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, write_archive
+from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, encode_line
 from ingest.sources.source import RefusedItem
 from ingest.sources.source_sync import Report, read_items
 
@@ -46,18 +46,18 @@ async def _write(
         revision=seen.revision,
         documents=seen.documents,
     )
-    to.write(write_archive(header))
+    to.write(encode_line(header))
     groups, sources = await seen.groups(), await seen.sources()
     to.writelines(
-        write_archive(GroupLine(group=each.group_id, members=each.members)) for each in groups
+        encode_line(GroupLine(group=each.group_id, members=each.members)) for each in groups
     )
-    to.writelines(map(write_archive, map(_source_line, sources)))
+    to.writelines(map(encode_line, map(_source_line, sources)))
     done = 0
     async for page in seen.pages():
-        to.writelines(map(write_archive, page))
+        to.writelines(map(encode_line, page))
         done += len(page)
         on_page(done, seen.documents)
-    to.write(write_archive(End(documents=done)))
+    to.write(encode_line(End(documents=done)))
     to.flush()
     return done
 
@@ -86,7 +86,7 @@ async def import_tenant(
             raise CommandError(f"the tenant {tenant} is being deleted")
         reading = Reading(await opened.stores.documents.next_sequence())
         refused = []
-        for line in await asyncio.to_thread(list, archive.others()):
+        for line in await asyncio.to_thread(list, archive.preamble()):
             match line:
                 case GroupLine():
                     await opened.stores.tenants.put_group(tenant, line.group, line.members)

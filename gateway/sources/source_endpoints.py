@@ -23,7 +23,7 @@ from index.model.document import Document
 from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.source_sync import Report, read_source
-from ingest.worker.job_progress import TELL_S, report_progress
+from ingest.worker.job_progress import REPORT_S, report_progress
 
 _REFUSED_SHOWN_MAX = 20
 
@@ -171,7 +171,7 @@ class RemoveSourceJob:
                     )
                     removed += 1
                 now_s = asyncio.get_running_loop().time()
-                if now_s - told_s > TELL_S:
+                if now_s - told_s > REPORT_S:
                     told_s = now_s
                     await services.jobs.progress(job.run, {"removed": removed})
         await services.sources.remove(job.tenant, job.source)

@@ -43,7 +43,7 @@ async def flaws(
         _behind(services, tenant, repair=repair),
     ):
         async for flaw in found:
-            left[flaw.kind] += not flaw.is_mended
+            left[flaw.kind] += not flaw.is_repaired
             yield flaw
     await services.stores.audits.record_run(tenant, +left)
 

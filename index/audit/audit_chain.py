@@ -32,27 +32,30 @@ class Verified:
 async def verify(
     database: Database,
     tenant: str | None = None,
-    kept: Sequence[AuditHead] = (),
+    earlier_heads: Sequence[AuditHead] = (),
     *,
     links_max: int = LINKS_MAX,
 ) -> AsyncIterator[Verified]:
     """Verify each log, or this tenant's, in one snapshot; writers are not blocked.
 
-    kept: earlier heads, which must still be in their logs.
+    earlier_heads: heads that must still be in their logs.
     """
     async with database.snapshot() as session:
         rows = await session.rows("audit_log.heads", tenant)
         for row in rows:
             head = AuditHead(row["tenant"], row["number"] or 0, row["hash"] or b"")
             fault = await _fault(session, row, links_max)
-            for stored_head in kept:
-                if fault is None and stored_head.tenant == head.tenant:
-                    fault = await _lost(session, row, stored_head)
+            for earlier_head in earlier_heads:
+                if fault is None and earlier_head.tenant == head.tenant:
+                    fault = await _lost(session, row, earlier_head)
             yield Verified(head, fault)
         tenants_with_log = {row["tenant"] for row in rows}
-        for stored_head in kept:
-            if stored_head.tenant not in tenants_with_log and tenant in (None, stored_head.tenant):
-                yield Verified(AuditHead(stored_head.tenant, 0, b""), "the whole log is missing")
+        for earlier_head in earlier_heads:
+            if earlier_head.tenant not in tenants_with_log and tenant in (
+                None,
+                earlier_head.tenant,
+            ):
+                yield Verified(AuditHead(earlier_head.tenant, 0, b""), "the whole log is missing")
 
 
 async def _fault(session: Session, head: Row, links_max: int) -> str | None:
@@ -83,22 +86,24 @@ async def _fault(session: Session, head: Row, links_max: int) -> str | None:
     return None
 
 
-async def _lost(session: Session, head: Row, stored_head: AuditHead) -> str | None:
-    if stored_head.number > head["number"]:
+async def _lost(session: Session, head: Row, earlier_head: AuditHead) -> str | None:
+    if earlier_head.number > head["number"]:
         return (
-            f"row {stored_head.number} of the kept head is missing: "
+            f"row {earlier_head.number} of the kept head is missing: "
             f"the log ends at {head['number']}"
         )
-    if stored_head.number < head["base_number"]:
-        return f"row {stored_head.number} of the kept head was pruned: keep a later one"
-    if stored_head.number == head["base_number"]:
+    if earlier_head.number < head["base_number"]:
+        return f"row {earlier_head.number} of the kept head was pruned: keep a later one"
+    if earlier_head.number == head["base_number"]:
         stored_hash = head["base_hash"]
     else:
-        stored_hash = await session.value("audit_log.hash", stored_head.tenant, stored_head.number)
+        stored_hash = await session.value(
+            "audit_log.hash", earlier_head.tenant, earlier_head.number
+        )
     return (
         None
-        if stored_hash == stored_head.hash
-        else f"row {stored_head.number} is not the one of the kept head"
+        if stored_hash == earlier_head.hash
+        else f"row {earlier_head.number} is not the one of the kept head"
     )
 
 

@@ -99,19 +99,27 @@ class AuditLog:
         self._looked_at_max = looked_at_max
         self._pruned_max = pruned_max
 
-    async def append_reads(self, sightings: Sequence[ReadEvent]) -> None:
+    async def append_reads(self, events: Sequence[ReadEvent]) -> None:
         """Append all events or none, ordered by tenant so that processes can't deadlock."""
         async with self._database.session() as session:
             await session.rows_each(
                 "audit_log.append",
                 [
-                    (one.tenant, one.who.subject, one.who.key_id, "documents.see", "", one.details)
-                    for one in sorted(sightings, key=lambda one: one.tenant)
+                    (
+                        *(event.tenant, event.who.subject, event.who.key_id),
+                        *("documents.see", "", event.details),
+                    )
+                    for event in sorted(events, key=lambda event: event.tenant)
                 ],
             )
 
     async def page(
-        self, tenant: str, wanted: AuditLogFilter = ANY, *, before: int | None = None, limit: int
+        self,
+        tenant: str,
+        row_filter: AuditLogFilter = ANY,
+        *,
+        before: int | None = None,
+        limit: int,
     ) -> AuditLogPage:
         head = await self._database.row("audit_log.head", tenant)
         if head is None:
@@ -120,12 +128,20 @@ class AuditLog:
         first = max(head["base_number"], last - self._looked_at_max) + 1
         page_rows = await self._database.rows(
             "audit_log.page",
-            *(tenant, first, last, wanted.subject, wanted.document, wanted.since, limit),
+            *(
+                tenant,
+                first,
+                last,
+                row_filter.subject,
+                row_filter.document,
+                row_filter.since,
+                limit,
+            ),
         )
         rows = [LoggedAction(**row) for row in page_rows]
         if len(rows) == limit:
             first = rows[-1].number
-        is_last = first <= head["base_number"] + 1 or await self._is_over(tenant, first, wanted)
+        is_last = first <= head["base_number"] + 1 or await self._is_over(tenant, first, row_filter)
         return AuditLogPage(rows, None if is_last else first)
 
     async def begun(self, tenant: str) -> datetime | None:
@@ -134,14 +150,14 @@ class AuditLog:
         return None if row is None else row["created_at"]
 
     async def newest(
-        self, tenants: Sequence[str], wanted: AuditLogFilter = ANY, *, limit: int
+        self, tenants: Sequence[str], row_filter: AuditLogFilter = ANY, *, limit: int
     ) -> list[LoggedAction]:
         """The newest matching rows of all these tenants, however old."""
         newest_rows: list[LoggedAction] = []
         for tenant in tenants:
             before, rows_left = None, limit
             while rows_left:
-                page = await self.page(tenant, wanted, before=before, limit=rows_left)
+                page = await self.page(tenant, row_filter, before=before, limit=rows_left)
                 newest_rows += page.rows
                 before, rows_left = page.before, rows_left - len(page.rows)
                 if before is None:
@@ -175,9 +191,9 @@ class AuditLog:
         pruned: int = last - base
         return pruned
 
-    async def _is_over(self, tenant: str, first: int, wanted: AuditLogFilter) -> bool:
+    async def _is_over(self, tenant: str, first: int, row_filter: AuditLogFilter) -> bool:
         """Whether all rows before this one are too old for the filter."""
-        if wanted.since is None:
+        if row_filter.since is None:
             return False
         row = await self._database.row("audit_log.at", tenant, first)
-        return row is not None and row["at"] < wanted.since
+        return row is not None and row["at"] < row_filter.since

@@ -51,7 +51,7 @@ class StoredDocument:
     """A document's stored version, with its chunks in the order of the text.
 
     revision: the tenant's, when this was read.
-    places: start and end of each chunk. summaries: further chunks, which those tuples leave out.
+    spans: start and end of each chunk. summaries: further chunks, which those tuples leave out.
     sequences: of the last writes of its parts. is_awaited: whether a write of it is queued.
     """
 
@@ -60,7 +60,7 @@ class StoredDocument:
     revision: int
     chunk_ids: tuple[int, ...]
     digests: tuple[bytes, ...]
-    places: tuple[tuple[int, int], ...]
+    spans: tuple[tuple[int, int], ...]
     summaries: tuple[StoredSummary, ...] = ()
     sequences: PartSequences = UNKNOWN
     is_awaited: bool = False
@@ -204,7 +204,7 @@ class DocumentStore:
             await event_versions.supersede_event(session, tenant, parts, cause)
             changes = await document_writes.put(session, tenant, locked, accepted_writes, cause)
             all_words = chain.from_iterable(write.words for write in accepted_writes)
-            words = self._seen_words.others(tenant, locked.vocabulary.era, all_words)
+            words = self._seen_words.unseen(tenant, locked.vocabulary.era, all_words)
             await vocabulary.learn(session, tenant, words)
             actions = {
                 write.document.document_id: outbox.audit_action(
@@ -361,7 +361,7 @@ def _to_stored_document(row: Row) -> StoredDocument:
         revision=row["revision"],
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
-        places=tuple(zip(row["starts"], row["ends"], strict=True)),
+        spans=tuple(zip(row["starts"], row["ends"], strict=True)),
         summaries=tuple(StoredSummary(*summary) for summary in row["summaries_told"] or ()),
         sequences=PartSequences(
             row["content_sequence"], row["owner_sequence"], row["readers_sequence"]

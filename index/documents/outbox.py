@@ -49,9 +49,9 @@ class Change:
         return self.chunks * self.is_public - self.chunks_before * self.was_public
 
 
-def has_same_fields(one: Document, other: Document) -> bool:
-    """Whether a chunk that both hold is the same in both, except for its position."""
-    return _chunk_fields(one) == _chunk_fields(other)
+def has_same_fields(document: Document, other: Document) -> bool:
+    """Whether a chunk that both contain is the same in both, except for its position."""
+    return _chunk_fields(document) == _chunk_fields(other)
 
 
 def audit_action(version: int, before: Document | None, document: Document) -> str:

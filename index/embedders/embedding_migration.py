@@ -11,16 +11,16 @@ from index.postgres.database import Database, Session
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """A document, as far as its vectors depend on it.
+    """The parts of a document that its vectors depend on.
 
-    places: of its chunks. summaries: where each begins, where it ends, and what it says.
+    spans: of its chunks. summaries: start, end and text of each.
     """
 
     key: int
     document_id: str
     text: str
     cut: str
-    places: tuple[tuple[int, int], ...]
+    spans: tuple[tuple[int, int], ...]
     summaries: tuple[tuple[int, int, str], ...]
 
 

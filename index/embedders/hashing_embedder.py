@@ -1,4 +1,4 @@
-"""Embeds for tests: no model, any width, and a meaning that is no more than the words."""
+"""An embedder without a model, of any dimension, for tests: similarity is common words."""
 
 import re
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ _WORD = re.compile(r"\w+")
 
 
 class HashingEmbedder:
-    """Texts with words in common are similar; equal texts get equal bytes, in any process.
+    """Texts with common words are similar; equal texts have equal bytes, in any process.
 
-    Its limits are those that a real one might have.
+    Its limits are those of a typical embedder.
     """
 
     alpha = 0.5
@@ -33,15 +33,15 @@ class HashingEmbedder:
         return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector a text, shape (texts, dimensions); an empty text has one too."""
+        """One unit vector for each text, shape (texts, dimensions); also for an empty text."""
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in zip(vectors, texts, strict=True):
-            # Only added to, so no two words can undo each other and leave no direction.
+            # Values are only added, so words can't cancel each other to a zero vector.
             for word in _WORD.findall(text.casefold())[: self.tokens_max] or [""]:
-                row[_place(word) % self.dimensions] += 1
+                row[_position(word) % self.dimensions] += 1
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 
 
-def _place(word: str) -> int:
+def _position(word: str) -> int:
     return int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "big")

@@ -7,7 +7,7 @@ from index.postgres.database import Database
 from index.search.query_embedder import Embedder
 from index.text import lexical
 
-SCHEMA = 1  # raise it when stored chunks mean something else than before
+SCHEMA = 1  # raise it when the meaning of stored chunks changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ async def check_or_create(database: Database, *embedders: Embedder) -> IndexVers
     configured = [(embedder.space, embedder.dimensions) for embedder in embedders]
     if row["analyser"] != lexical.ANALYSER:
         raise IndexVersionMismatch(
-            f"this index was made with the analyser {row['analyser']}, and this version of Nearhit "
-            f"has {lexical.ANALYSER}: ingest into a new database"
+            f"the analyser of this index is {row['analyser']}, and that of this version of Nearhit "
+            f"is {lexical.ANALYSER}: ingest into a new database"
         )
     if stored not in configured:
         raise IndexVersionMismatch(
-            f"this index was made with {stored}, and NEARHIT_EMBEDDER asks for {configured[0]}: "
-            "set it back; to move, name the new one in NEARHIT_EMBEDDER_NEXT and see "
+            f"the embedder of this index is {stored}, and NEARHIT_EMBEDDER is {configured[0]}: "
+            "set it back; to change it, set NEARHIT_EMBEDDER_NEXT to the new one and see "
             "`nearhit reembed`"
         )
     return IndexVersion(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")

@@ -1,10 +1,10 @@
-"""Embeds by a sentence-embedding model in ONNX form, on this machine's processors.
+"""Embeds with a sentence-embedding model in ONNX format, on this machine's processors.
 
-One text a run, in no batch: so equal texts get equal bytes whatever comes with them, also where a
-model scales its arithmetic by all that it is given. It costs nothing. Measured with
-all-MiniLM-L6-v2 in int8 on paragraphs of 155 tokens, one thread: 37 passages a second one by one,
-28 in batches of 8 sorted by length, 22 in batches of 32. On two threads 64 passages a second, and
-a question of ten words takes 3.3 ms (on one 4.3), the best of three on a busy machine of two cores.
+A run embeds one text, without batches: equal texts get equal bytes, even from a model that scales
+its arithmetic by its whole input. It is also faster. Measured with all-MiniLM-L6-v2 in int8 on
+paragraphs of 155 tokens, one thread: 37 passages a second one by one, 28 in batches of 8 sorted by
+length, 22 in batches of 32. On two threads 64 passages a second, and a question of ten words takes
+3.3 ms (4.3 on one thread), the best of three on a busy machine with two cores.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from index.errors import EmbedderRefused, EmbeddingUnavailable
 ALPHA = 0.4
 BATCH_TEXTS_MAX = 32  # half a second's work
 
-# What a model may ask for, by the names that every exporter gives.
+# The inputs of models, by the names that all exporters use.
 _INPUTS: Mapping[str, Callable[[Encoding], Sequence[int]]] = {
     "input_ids": lambda tokens: tokens.ids,
     "attention_mask": lambda tokens: tokens.attention_mask,
@@ -33,8 +33,12 @@ _INPUTS: Mapping[str, Callable[[Encoding], Sequence[int]]] = {
     "position_ids": lambda tokens: range(len(tokens.ids)),
 }
 _TYPES: Mapping[str, type[np.integer[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-_POOLED = "sentence_embedding"  # the output of a model that pools by itself
-_OUTPUTS = (_POOLED, "last_hidden_state", "token_embeddings")  # the first of them that there is
+_POOLED = "sentence_embedding"  # the output of a model that includes the pooling
+_OUTPUTS = (
+    _POOLED,
+    "last_hidden_state",
+    "token_embeddings",
+)  # the first that the model has is used
 
 
 class Node(Protocol):
@@ -45,7 +49,7 @@ class Node(Protocol):
 
 
 class Session(Protocol):
-    """A loaded model; may be run by several threads at once."""
+    """A loaded model; several threads may run it concurrently."""
 
     def get_inputs(self) -> Sequence[Node]: ...
     def get_outputs(self) -> Sequence[Node]: ...
@@ -55,30 +59,30 @@ class Session(Protocol):
 
 
 def load(path: Path, *, threads: int) -> Session:
-    """The model, run on so many threads. Raises `EmbedderRefused`."""
+    """Load the model, to run on this number of threads. Raises `EmbedderRefused`."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # Else its threads go on turning after a run, on processors that others need: a seventh faster,
-    # measured on two.
+    # With spinning, threads stay busy after a run: a seventh faster on two processors, but others
+    # need these.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         session: Session = onnxruntime.InferenceSession(
             path, options, providers=["CPUExecutionProvider"]
         )
-    except Exception as error:  # its exceptions have no base of their own
-        raise EmbedderRefused(f"{path} can't be loaded: {error}") from None
+    except Exception as error:  # the library's exceptions have no common base
+        raise EmbedderRefused(f"{path} cannot be loaded: {error}") from None
     return session
 
 
 class OnnxEmbedder:
-    """space: the same wherever the folder lies; another as soon as anything in it counts otherwise.
+    """space: depends on the contents of the model's folder, not on its path.
     alpha: 0.2, 0.3, 0.4, 0.5 and 0.7 gave all-MiniLM-L6-v2 in int8 a mean nDCG@10 of 0.831, 0.836,
            0.840, 0.838 and 0.822 on 400 questions each of four public English sets (xquad, pira,
            scifact, squad by sentences).
 
-    Passages are embedded one after another, whoever asks, so that questions never wait for them.
+    Passages of all callers are embedded one after another, so that queries do not wait for them.
     """
 
     def __init__(self, model: OnnxModel, session: Session) -> None:
@@ -95,16 +99,16 @@ class OnnxEmbedder:
         self._output = _output(session)
         if model.further and self._output != _POOLED:
             raise EmbedderRefused(
-                f"{model.path} leaves {', '.join(model.further)} to be done after it: export it "
-                f"with an output called {_POOLED}"
+                f"{model.path} needs {', '.join(model.further)} after it: export it with an output "
+                f"called {_POOLED}"
             )
         self._tokenizer = _tokenizer(model)
-        self.dimensions = self._width(model)
+        self.dimensions = self._measure_dimensions(model)
         self._passages = ThreadPoolExecutor(1, thread_name_prefix="onnx-passages")
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The unit vector of the text after the query prefix. Raises `EmbeddingUnavailable`."""
-        return await asyncio.to_thread(self._vector, self._query_prefix + text)
+        return await asyncio.to_thread(self._embed, self._query_prefix + text)
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector a text, shape (texts, dimensions). Raises `EmbeddingUnavailable`."""
@@ -112,19 +116,19 @@ class OnnxEmbedder:
         loop = asyncio.get_running_loop()
         for row, text in zip(vectors, texts, strict=True):
             prefixed = self._passage_prefix + text
-            row[:] = await loop.run_in_executor(self._passages, self._vector, prefixed)
+            row[:] = await loop.run_in_executor(self._passages, self._embed, prefixed)
         return vectors
 
-    def _vector(self, text: str) -> NDArray[np.float32]:
+    def _embed(self, text: str) -> NDArray[np.float32]:
         try:
-            vector = self._pooled(text)
-        except Exception as error:  # its exceptions have no base of their own
+            vector = self._run(text)
+        except Exception as error:  # the library's exceptions have no common base
             raise EmbeddingUnavailable(f"the model failed: {error}") from None
         vectors = unit(vector[np.newaxis], source="the model")
         row: NDArray[np.float32] = vectors[0]
         return row
 
-    def _pooled(self, text: str) -> NDArray[Any]:
+    def _run(self, text: str) -> NDArray[Any]:
         tokens = self._tokenizer.encode(text)
         feeds = {
             name: np.array([_INPUTS[name](tokens)], dtype) for name, dtype in self._inputs.items()
@@ -132,32 +136,32 @@ class OnnxEmbedder:
         (batch,) = self._session.run([self._output], feeds)
         return batch[0] if batch.ndim == 2 else _pool(batch[0], self._pooling)
 
-    def _width(self, model: OnnxModel) -> int:
-        """How wide the vectors are, as the longest text shows, which has to pass too."""
+    def _measure_dimensions(self, model: OnnxModel) -> int:
+        """The dimensions of the vector of the longest text, which must not fail."""
         try:
-            vector = self._pooled("a " * model.tokens_max)
-            unit(vector[np.newaxis], source="it")
-        except Exception as error:  # its exceptions have no base of their own
+            vector = self._run("a " * model.tokens_max)
+            unit(vector[np.newaxis], source="the model")
+        except Exception as error:  # the library's exceptions have no common base
             raise EmbedderRefused(
                 f"{model.path} fails on a text of {model.tokens_max:,} tokens; NEARHIT_ONNX_TOKENS_"
                 f"MAX sets a lower limit: {error}"
             ) from None
         if vector.ndim != 1 or not 1 <= vector.size <= DIMENSIONS_MAX:
             raise EmbedderRefused(
-                f"{model.path} gives vectors of shape {vector.shape}; an index takes up to "
+                f"{model.path} gives vectors of shape {vector.shape}; an index allows up to "
                 f"{DIMENSIONS_MAX:,} dimensions"
             )
         return vector.size
 
 
 def _inputs(session: Session) -> dict[str, type[np.integer[Any]]]:
-    """The type of each input that the model asks for."""
+    """The type of each of the model's inputs."""
     inputs = session.get_inputs()
-    strange = [node.name for node in inputs if node.name not in _INPUTS or node.type not in _TYPES]
-    if strange:
+    unknown = [node.name for node in inputs if node.name not in _INPUTS or node.type not in _TYPES]
+    if unknown:
         raise EmbedderRefused(
-            f"the model asks for {', '.join(strange)}, and is no sentence-embedding model: those "
-            f"ask for {', '.join(_INPUTS)}"
+            f"the model has inputs {', '.join(unknown)}, but a sentence-embedding model has only "
+            f"{', '.join(_INPUTS)}"
         )
     return {node.name: _TYPES[node.type] for node in inputs}
 
@@ -170,15 +174,15 @@ def _output(session: Session) -> str:
 def _tokenizer(model: OnnxModel) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(model.tokenizer))
-        tokenizer.no_padding()  # which files ask for, to a fixed length too
+        tokenizer.no_padding()  # some files set it, even to a fixed length
         tokenizer.enable_truncation(model.tokens_max)
-    except Exception as error:  # the package raises nothing narrower
-        raise EmbedderRefused(f"{model.tokenizer} is no tokenizer: {error}") from None
+    except Exception as error:  # the package raises no narrower class
+        raise EmbedderRefused(f"{model.tokenizer} is not a tokenizer: {error}") from None
     return tokenizer
 
 
 def _pool(tokens: NDArray[Any], pooling: Pooling) -> NDArray[Any]:
-    """The vector of a text, of any length, from its tokens': shape (tokens, dimensions)."""
+    """The vector of a text, not normalised; tokens: shape (tokens, dimensions)."""
     match pooling:
         case "mean":
             pooled = tokens.mean(axis=0)
@@ -188,7 +192,7 @@ def _pool(tokens: NDArray[Any], pooling: Pooling) -> NDArray[Any]:
             pooled = tokens.max(axis=0)
         case "last":
             pooled = tokens[-1]
-        case "weighted":  # the later, the more
+        case "weighted":  # later tokens weigh more
             pooled = np.arange(1, len(tokens) + 1) @ tokens
         case _:
             assert_never(pooling)

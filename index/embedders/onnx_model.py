@@ -1,12 +1,12 @@
-"""A sentence-embedding model in ONNX form, as a folder holds it: its files, and what they say.
+"""Reads the folder of a sentence-embedding model in ONNX format.
 
-The layout is that of sentence-transformers; only the model and the tokenizer have to be there:
+The layout is that of sentence-transformers; only the model and the tokenizer are required:
 
-model.onnx, onnx/model.onnx        the model, or the only other *.onnx in either place
+model.onnx, onnx/model.onnx        the model, or the only other *.onnx in either folder
 tokenizer.json                     the tokenizer
-1_Pooling/config.json              how tokens' vectors become the text's; by their mean if absent
-config_sentence_transformers.json  `prompts`: what stands before a query and before a passage
-sentence_bert_config.json, tokenizer_config.json, config.json   the longest text
+1_Pooling/config.json              the pooling of the tokens' vectors; the mean if absent
+config_sentence_transformers.json  `prompts`: the prefixes of queries and of passages
+sentence_bert_config.json, tokenizer_config.json, config.json   the maximal length of a text
 """
 
 import json
@@ -21,10 +21,10 @@ from index.errors import EmbedderRefused
 T = TypeVar("T")
 Pooling: TypeAlias = Literal["mean", "cls", "max", "last", "weighted"]
 
-TOKENS_MAX = 512  # unless asked for more: a chunk has 200 words, and time grows with the square
+TOKENS_MAX = 512  # by default: a chunk has 200 words, and the time grows with the square
 
-# By sentence-transformers' names, those of now and those of old. To divide a sum by the root of
-# the length leaves it the direction of the mean.
+# By sentence-transformers' names, current and old. A sum divided by the root of the length has the
+# direction of the mean.
 _POOLINGS: Mapping[str, Pooling] = {
     "mean": "mean",
     "mean_tokens": "mean",
@@ -37,13 +37,13 @@ _POOLINGS: Mapping[str, Pooling] = {
     "weightedmean": "weighted",
     "weightedmean_tokens": "weighted",
 }
-_DONE_HERE = {"Transformer", "Pooling", "Normalize"}
+_SUPPORTED_MODULES = {"Transformer", "Pooling", "Normalize"}
 
 
 @dataclass(frozen=True, slots=True)
 class OnnxModel:
-    """name:    what it calls itself, for people.
-    further: the modules that it wants after the pooling, which are not done here.
+    """name:    the model's own name, for people.
+    further: the modules that it needs after the pooling; these are not supported.
     """
 
     name: str
@@ -56,10 +56,10 @@ class OnnxModel:
     further: tuple[str, ...]
 
     def digest(self) -> str:
-        """16 hex digits of all that decides on a vector; reads the whole files."""
-        said = (self.pooling, self.query_prefix, self.passage_prefix, self.tokens_max)
-        digest = sha256(repr(said).encode())
-        # Weights may lie beside the model: model.onnx_data, model.onnx.data.
+        """16 hex digits, of everything that determines a vector; reads the whole files."""
+        options = (self.pooling, self.query_prefix, self.passage_prefix, self.tokens_max)
+        digest = sha256(repr(options).encode())
+        # Weights may be in files beside the model: model.onnx_data, model.onnx.data.
         for path in (*sorted(self.path.parent.glob(f"{self.path.name}*")), self.tokenizer):
             with path.open("rb") as file:
                 digest.update(file_digest(file, "sha256").digest())
@@ -74,7 +74,7 @@ def read(
     passage_prefix: str | None = None,
     tokens_max: int | None = None,
 ) -> OnnxModel:
-    """What the folder holds; what is given counts more than what the files say.
+    """Read the folder; the arguments override its files.
 
     Raises `EmbedderRefused`.
     """
@@ -97,26 +97,26 @@ def read(
 
 
 def _model(folder: Path) -> Path:
-    for place in (folder, folder / "onnx"):
-        if (place / "model.onnx").is_file():
-            return place / "model.onnx"
-    found = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise EmbedderRefused(f"{folder} has no *.onnx, nor has a folder onnx in it")
-    names = ", ".join(str(path.relative_to(folder)) for path in found)
-    raise EmbedderRefused(f"{folder} has several models: call one of {names} model.onnx")
+    for parent in (folder, folder / "onnx"):
+        if (parent / "model.onnx").is_file():
+            return parent / "model.onnx"
+    models = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
+    if len(models) == 1:
+        return models[0]
+    if not models:
+        raise EmbedderRefused(f"{folder} has no *.onnx, and neither has its folder onnx")
+    names = ", ".join(str(path.relative_to(folder)) for path in models)
+    raise EmbedderRefused(f"{folder} has several models: rename one of {names} to model.onnx")
 
 
 def _name(folder: Path) -> str:
-    called = str(_object(folder / "config.json").get("_name_or_path") or "")
-    return Path(called).name[:64] or "model"
+    name_or_path = str(_read_object(folder / "config.json").get("_name_or_path") or "")
+    return Path(name_or_path).name[:64] or "model"
 
 
 def _prompts(folder: Path) -> tuple[str, str]:
-    """What stands before a query and before a passage."""
-    prompts = _object(folder / "config_sentence_transformers.json").get("prompts")
+    """The prefixes of queries and of passages."""
+    prompts = _read_object(folder / "config_sentence_transformers.json").get("prompts")
     if not isinstance(prompts, dict):
         return "", ""
     passage = prompts.get("passage") or prompts.get("document")
@@ -124,54 +124,54 @@ def _prompts(folder: Path) -> tuple[str, str]:
 
 
 def _pooling(folder: Path) -> Pooling:
-    config = _object(folder / "1_Pooling" / "config.json")
-    named = config.get("pooling_mode") or [
+    config = _read_object(folder / "1_Pooling" / "config.json")
+    modes = config.get("pooling_mode") or [
         key.removeprefix("pooling_mode_")
-        for key, wanted in config.items()
-        if key.startswith("pooling_mode_") and wanted
+        for key, is_enabled in config.items()
+        if key.startswith("pooling_mode_") and is_enabled
     ]
-    names = [named] if isinstance(named, str) else named or ["mean"]
+    names = [modes] if isinstance(modes, str) else modes or ["mean"]
     if len(names) > 1 or names[0] not in _POOLINGS or not config.get("include_prompt", True):
         raise EmbedderRefused(
-            f"{folder / '1_Pooling'} asks for a pooling that is not known here; name one with "
-            "NEARHIT_ONNX_POOLING if another will do"
+            f"the pooling of {folder / '1_Pooling'} is not supported; to use another one, set "
+            "NEARHIT_ONNX_POOLING"
         )
     return _POOLINGS[names[0]]
 
 
 def _lengths(folder: Path) -> Iterator[int]:
-    """The most tokens that the files give a text: what was meant for it, else what could be."""
-    meant = _object(folder / "sentence_bert_config.json").get("max_seq_length")
+    """The maximal tokens of a text: the recommended number, or else the possible ones."""
+    recommended = _read_object(folder / "sentence_bert_config.json").get("max_seq_length")
     lengths = (
-        [meant]
-        if meant
+        [recommended]
+        if recommended
         else [
-            _object(folder / "tokenizer_config.json").get("model_max_length"),
-            _object(folder / "config.json").get("max_position_embeddings"),
+            _read_object(folder / "tokenizer_config.json").get("model_max_length"),
+            _read_object(folder / "config.json").get("max_position_embeddings"),
         ]
     )
     yield from (int(length) for length in lengths if isinstance(length, int | float))
 
 
 def _further(folder: Path) -> Iterator[str]:
-    for module in _read(folder / "modules.json", list):
+    for module in _read_json(folder / "modules.json", list):
         name = str(dict(module).get("type")).rpartition(".")[2]
-        if name not in _DONE_HERE:
+        if name not in _SUPPORTED_MODULES:
             yield name
 
 
-def _object(path: Path) -> Mapping[str, Any]:
-    return _read(path, dict)
+def _read_object(path: Path) -> Mapping[str, Any]:
+    return _read_json(path, dict)
 
 
-def _read(path: Path, form: type[T]) -> T:
-    """What the file says in JSON; nothing if it isn't there."""
+def _read_json(path: Path, form: type[T]) -> T:
+    """The JSON value of the file; an empty one if the file does not exist."""
     if not path.is_file():
         return form()
     try:
-        said = json.loads(path.read_bytes())
+        value = json.loads(path.read_bytes())
     except ValueError as error:
-        raise EmbedderRefused(f"{path} is no JSON: {error}") from None
-    if not isinstance(said, form):
-        raise EmbedderRefused(f"{path} holds something else than was expected")
-    return said
+        raise EmbedderRefused(f"{path} is not JSON: {error}") from None
+    if not isinstance(value, form):
+        raise EmbedderRefused(f"{path} is not a JSON {'object' if form is dict else 'array'}")
+    return value

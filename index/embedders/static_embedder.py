@@ -1,4 +1,4 @@
-"""Embeds without a model to run: a text's vector is the sum of its tokens' vectors, from a table.
+"""Embeds without running a model: a text's vector is the sum of its tokens' vectors in a table.
 
 The table and the tokenizer are files; see `index/embedders/static_model.py`.
 """
@@ -13,17 +13,17 @@ from tokenizers import Encoding, Tokenizer
 
 from index.embedders import static_model
 
-TOKENS_MAX = 4096  # of one text, 4 MB of vectors; what comes after does not count
-BATCH_TEXTS = 64  # bounds what the tokenizer holds at a time
+TOKENS_MAX = 4096  # of one text, 4 MB of vectors; later tokens are ignored
+BATCH_TEXTS = 64  # bounds the memory of the tokenizer
 BATCH_TEXTS_MAX = 1_000  # 1 MB of vectors, a second's work
-INLINE_LENGTH_MAX = 500  # characters: more would hold the event loop for over a millisecond
-_UNKNOWN = 0  # the token that stands for an empty text, whose sum would have no direction
+INLINE_LENGTH_MAX = 500  # characters: more would block the event loop for over a millisecond
+_UNKNOWN = 0  # the token of an empty text, whose sum would have no direction
 
 
 class StaticEmbedder:
-    """Equal texts get equal bytes, whatever else is in the batch.
+    """Equal texts get equal bytes in any batch.
 
-    space: the same for every release of the wheel, which doesn't change a published model.
+    space: the same for all releases of the wheel, which never change a published model.
     alpha: see docs/decisions/0012-scores-on-their-own-scale.md.
     """
 
@@ -40,19 +40,21 @@ class StaticEmbedder:
         self._tokenizer = Tokenizer.from_file(str(static_model.tokenizer()))
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The text's unit vector; to this model a question is a text like any other."""
+        """The text's unit vector; the model embeds queries and passages alike."""
         vector: NDArray[np.float32] = (await self.embed_passages([text]))[0]
         return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector a text, shape (texts, dimensions); an empty text has one too."""
+        """One unit vector for each text, shape (texts, dimensions); also for an empty text."""
         if sum(map(len, texts)) > INLINE_LENGTH_MAX:
             return await asyncio.to_thread(self._embed, texts)
-        # One by one is the faster way for a single query: no threads to wake.
+        # One by one is faster for a single query: no threads to wake.
         return self._pool(self._tokenizer.encode(text, add_special_tokens=False) for text in texts)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        batches = (texts[at : at + BATCH_TEXTS] for at in range(0, len(texts), BATCH_TEXTS))
+        batches = (
+            texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS)
+        )
         return self._pool(
             encoding
             for batch in batches

@@ -1,8 +1,8 @@
-"""The files of the static model, which the `wordllama` wheel carries.
+"""The files of the static model, which the `wordllama` wheel contains.
 
 They are read without importing the package: its import sets up root logging and loads an HTTP
-client that nothing here needs. Its compiled modules are not used either, so a wheel for another
-machine or another Python has the same files.
+client that is not needed. Its compiled modules are not used, so a wheel for another machine or
+another Python has the same files.
 """
 
 from importlib.metadata import PackageNotFoundError, distribution
@@ -25,10 +25,10 @@ def tokenizer() -> Path:
 
 
 def check() -> None:
-    """Raises `EmbedderRefused` unless both files are there."""
+    """Raises `EmbedderRefused` unless both files exist."""
     for path in (weights(), tokenizer()):
         if not path.is_file():
-            raise EmbedderRefused(f"the static model lacks {path}: install wordllama anew")
+            raise EmbedderRefused(f"the static model lacks {path}: reinstall wordllama")
 
 
 def _folder() -> Path:

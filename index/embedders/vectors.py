@@ -1,4 +1,4 @@
-"""Vectors as the index stores them: finite, of length one, not wider than a column can be."""
+"""Vectors as the index stores them: finite, of length one, of at most DIMENSIONS_MAX."""
 
 from collections.abc import Mapping
 from struct import pack
@@ -8,30 +8,29 @@ from numpy.typing import NDArray
 
 from index.errors import EmbeddingUnavailable
 
-DIMENSIONS_MAX = 4_000  # of a halfvec that an HNSW index takes
+DIMENSIONS_MAX = 4_000  # of a halfvec in an HNSW index
 
 
 def unit(rows: NDArray[np.floating], *, source: str) -> NDArray[np.float32]:
-    """The rows at length one, shape (texts, dimensions).
+    """The rows, normalised to length one, shape (texts, dimensions).
 
-    Raises `EmbeddingUnavailable`, which names the source, if a row has no direction: zero, or not
-    finite.
+    Raises `EmbeddingUnavailable`, which names the source, if a row is zero or not finite.
     """
-    wide = rows.astype(np.float64)
-    with np.errstate(over="ignore"):  # what overflows is refused
-        norms = np.linalg.norm(wide, axis=1, keepdims=True)
+    doubles = rows.astype(np.float64)
+    with np.errstate(over="ignore"):  # an overflow is refused below
+        norms = np.linalg.norm(doubles, axis=1, keepdims=True)
     if not (np.isfinite(norms) & (norms > 0)).all():
         raise EmbeddingUnavailable(f"{source} gave vectors without a direction")
-    wide /= norms
-    return wide.astype(np.float32)
+    doubles /= norms
+    return doubles.astype(np.float32)
 
 
 def sparse(weights: Mapping[int, float], dimensions: int) -> bytes:
-    """A `sparsevec` as PostgreSQL is sent it; no weight may be zero.
+    """A `sparsevec` in PostgreSQL's binary format; no weight may be zero.
 
-    In half the time that pgvector's own takes, which a long reading makes for every chunk.
+    Takes half the time of pgvector's own encoder; it is called for every chunk.
     """
     indexes = sorted(weights)
-    held = len(indexes)
+    count = len(indexes)
     values = map(weights.__getitem__, indexes)
-    return pack(f">iii{held}i{held}f", dimensions, held, 0, *indexes, *values)
+    return pack(f">iii{count}i{count}f", dimensions, count, 0, *indexes, *values)

@@ -22,8 +22,8 @@ from index.model.scope import Scope
 
 FORMAT = 3  # raise it when the same bytes mean something else than before
 
-# Format, checksum of what follows, exact, vocabulary size, alpha, the floors, and the length of
-# each part: dimensions, terms, candidates, shown, documents; bytes of audience, analysis and query.
+# Format, checksum of the other bytes, exact, vocabulary size, alpha, the floors, and the length of
+# each part: dimensions, terms, candidates, examined, documents; bytes of audience, analysis, query.
 _FORM = Struct("<BI")
 _HEAD = Struct("<?qdddd8I")
 _KINDS = ("<f2", "<i4", "<i8", "<i8", "<i8", "<f4")  # the last holds the terms' weights
@@ -49,7 +49,7 @@ class AnswerDependencies:
         candidates than requested, so that any score above zero enters; infinite if the leg has no
         weight or is not used, so that nothing can enter.
     candidates: the chunks of the legs that count.
-    shown: the chunks examined for hits, whether they became part of a hit or not.
+    examined: the chunks examined for hits, whether they became part of a hit or not.
     documents: of which the hits show more than their chunks: surrounding texts, summaries.
     exact: whether no nearer chunk can have been missed; a graph may miss one.
     """
@@ -66,12 +66,12 @@ class AnswerDependencies:
     dense_floor: float | None
     lexical_floor: float | None
     candidates: tuple[int, ...]
-    shown: tuple[int, ...]
+    examined: tuple[int, ...]
     documents: tuple[int, ...]
     exact: bool
 
     def encode(self) -> bytes:
-        parts = (self.dense, self.lexical, self.candidates, self.shown, self.documents)
+        parts = (self.dense, self.lexical, self.candidates, self.examined, self.documents)
         terms, *chunks = (len(part) for part in parts[1:])
         blobs = (
             orjson.dumps([self.scope, self.query.filter]),
@@ -92,7 +92,7 @@ class AnswerDependencies:
             f"<{terms}i{sum(chunks)}q{terms}f",
             *self.lexical,
             *self.candidates,
-            *self.shown,
+            *self.examined,
             *self.documents,
             *self.lexical.values(),
         )
@@ -118,7 +118,7 @@ class AnswerDependencies:
             dense_floor=parts.dense_floor,
             lexical_floor=parts.lexical_floor,
             candidates=tuple(parts.candidates.tolist()),
-            shown=tuple(parts.shown.tolist()),
+            examined=tuple(parts.examined.tolist()),
             documents=tuple(parts.documents.tolist()),
             exact=parts.exact,
         )
@@ -138,7 +138,7 @@ class DependencyRecord:
     terms: NDArray[np.int32]
     weights: NDArray[np.float32]
     candidates: NDArray[np.int64]
-    shown: NDArray[np.int64]
+    examined: NDArray[np.int64]
     documents: NDArray[np.int64]
     audience: bytes
     analysis: bytes
@@ -149,7 +149,7 @@ def decode_record(record: bytes) -> DependencyRecord:
     """Raises `Unreadable`."""
     start = _FORM.size + _HEAD.size
     if len(record) < start:
-        raise Unreadable("the record is cut short")
+        raise Unreadable("the record is truncated")
     form, checksum = _FORM.unpack_from(record)
     if form != FORMAT:
         raise Unreadable(f"the record is of format {form}, and this version reads {FORMAT}")
@@ -164,7 +164,7 @@ def decode_record(record: bytes) -> DependencyRecord:
             arrays.append(np.frombuffer(record, kind, count, start))
             start += arrays[-1].nbytes
     except ValueError as error:
-        raise Unreadable("the record is cut short") from error
+        raise Unreadable("the record is truncated") from error
     blobs = []
     for length in counts[5:]:
         blobs.append(record[start : start + length])
@@ -180,7 +180,7 @@ def decode_record(record: bytes) -> DependencyRecord:
         terms=arrays[1],
         weights=arrays[5],
         candidates=arrays[2],
-        shown=arrays[3],
+        examined=arrays[3],
         documents=arrays[4],
         audience=blobs[0],
         analysis=blobs[1],

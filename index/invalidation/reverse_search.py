@@ -81,7 +81,7 @@ class ReverseIndex:
         self._vectors: dict[str, _QueryVectors] = {}
         self._words = Postings(WEIGHTED_NOTE)
         self._candidates = Postings()
-        self._shown = Postings()
+        self._examined = Postings()
         self._documents = Postings()
 
     def __len__(self) -> int:
@@ -111,7 +111,7 @@ class ReverseIndex:
         self._keys[row] = None
         self._free.append(row)
         turns = self._table["turn"]
-        for postings in (self._words, self._candidates, self._shown, self._documents):
+        for postings in (self._words, self._candidates, self._examined, self._documents):
             postings.sweep(turns)
 
     def invalidated(self, changes: ChangeSet) -> set[str]:
@@ -122,7 +122,7 @@ class ReverseIndex:
         is_invalid = table["is_lost"] | (is_concerned & self._is_reinterpreted(changes, table))
         for postings, numbers in (
             (self._candidates, changes.removed),
-            (self._shown, changes.removed | changes.repositioned),
+            (self._examined, changes.removed | changes.repositioned),
             (self._documents, changes.documents),
         ):
             is_invalid[postings.rows(numbers, turns)] = True
@@ -176,7 +176,7 @@ class ReverseIndex:
         self._words.add(record.terms.tolist(), _split_notes(weighted_notes))
         note = repeat(np.array((row, turn), NOTE).tobytes())
         self._candidates.add(record.candidates.tolist(), note)
-        self._shown.add(record.shown.tolist(), note)
+        self._examined.add(record.examined.tolist(), note)
         self._documents.add(record.documents.tolist(), note)
 
     def _empty_row(self, row: int, audience: int, analysis: int) -> None:

@@ -209,7 +209,7 @@ class JobQueue:
 
         tenant_jobs_max: how many jobs of one tenant may run at once, in all workers.
         kinds: those that this worker can do.
-        at_work: places of jobs that still run here, even if another worker has claimed them.
+        at_work: row ids of jobs that still run here, even if another worker has claimed them.
         """
         async with self._database.transaction() as session:
             await session.rows("jobs.alone")
@@ -219,12 +219,12 @@ class JobQueue:
             )
         return None if row is None else _to_claimed_job(row, lease)
 
-    async def renew(self, lease: UUID, places: Collection[int], *, lease_s: float) -> None:
-        await self._database.rows("jobs.renew", lease, lease_s, list(places))
+    async def renew(self, lease: UUID, row_ids: Collection[int], *, lease_s: float) -> None:
+        await self._database.rows("jobs.renew", lease, lease_s, list(row_ids))
 
-    async def progress(self, run: JobLease, done: Mapping[str, Any]) -> None:
+    async def progress(self, run: JobLease, values: Mapping[str, Any]) -> None:
         """Record the job's progress. Raises `JobLost`."""
-        if not await self._end_run("progress", run, dict(done)):
+        if not await self._end_run("progress", run, dict(values)):
             raise JobLost(run.place)
 
     async def finish(self, run: JobLease, result: Mapping[str, Any]) -> bool:

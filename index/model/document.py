@@ -50,14 +50,6 @@ READER = re.compile(rf"(user|group):{ID.pattern}|tenant|public")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")  # RFC 5646, without its rarer forms
 
 
-def is_reader(token: str) -> bool:
-    """Whether a token is `user:ID`, `group:ID`, `tenant` or `public`.
-
-    An ID has 1 to 128 characters, none of them whitespace or a control character.
-    """
-    return READER.fullmatch(token) is not None
-
-
 def normalise(text: str) -> str:
     r"""The text in Unicode's normal form C, with lines that end in \n.
 

@@ -61,7 +61,7 @@ class Filter:
             and (self.updated_after is None or updated_at >= self.updated_after)
             and (self.updated_before is None or updated_at < self.updated_before)
             and (self.exclude_documents is None or document_id not in self.exclude_documents)
-            and (self.metadata is None or _holds(metadata, self.metadata))
+            and (self.metadata is None or _contains(metadata, self.metadata))
             and (self.attributes is None or attributes.meets(metadata, self.attributes))
         )
 
@@ -75,12 +75,12 @@ class Filter:
             metadata = _both(self.metadata or {}, limits.metadata)
         return replace(
             self,
-            sources=_common(self.sources, limits.sources) if metadata is not _NOTHING else (),
-            tags_all=_joined(self.tags_all, limits.tags_all),
-            languages=_common(self.languages, limits.languages),
+            sources=_intersection(self.sources, limits.sources) if metadata is not _NOTHING else (),
+            tags_all=_union(self.tags_all, limits.tags_all),
+            languages=_intersection(self.languages, limits.languages),
             updated_after=_outermost(max, self.updated_after, limits.updated_after),
             updated_before=_outermost(min, self.updated_before, limits.updated_before),
-            exclude_documents=_joined(self.exclude_documents, limits.exclude_documents),
+            exclude_documents=_union(self.exclude_documents, limits.exclude_documents),
             metadata=None if metadata is _NOTHING else metadata,
             attributes=attributes.both(self.attributes, limits.attributes),
         )
@@ -160,45 +160,42 @@ class Query:
         return hashlib.blake2b(form, digest_size=16).digest()
 
 
-def _common(one: _Names, other: _Names) -> _Names:
-    if one is None or other is None:
-        return other if one is None else one
-    return tuple(sorted(set(one) & set(other)))
+def _intersection(names: _Names, other: _Names) -> _Names:
+    if names is None or other is None:
+        return other if names is None else names
+    return tuple(sorted(set(names) & set(other)))
 
 
-def _joined(one: _Names, other: _Names) -> _Names:
-    if one is None or other is None:
-        return other if one is None else one
-    return tuple(sorted({*one, *other}))
+def _union(names: _Names, other: _Names) -> _Names:
+    if names is None or other is None:
+        return other if names is None else names
+    return tuple(sorted({*names, *other}))
 
 
-def _outermost(
-    pick: Callable[..., datetime], one: datetime | None, other: datetime | None
-) -> datetime | None:
-    bounds = [bound for bound in (one, other) if bound is not None]
+def _outermost(pick: Callable[..., datetime], *optional_bounds: datetime | None) -> datetime | None:
+    bounds = [bound for bound in optional_bounds if bound is not None]
     return pick(bounds) if bounds else None
 
 
-def _both(one: Any, other: Any) -> Any:
-    """A value that is contained, by `_holds`, exactly where both are; `_NOTHING` if impossible."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        parts = {**one, **other}
-        parts |= {key: _both(one[key], other[key]) for key in one.keys() & other.keys()}
+def _both(value: Any, other: Any) -> Any:
+    """A value that `_contains` accepts exactly where it accepts both; `_NOTHING` if impossible."""
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        parts = {**value, **other}
+        parts |= {key: _both(value[key], other[key]) for key in value.keys() & other.keys()}
         return _NOTHING if any(part is _NOTHING for part in parts.values()) else parts
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return [*one, *other]
-    return one if _holds(one, other) and _holds(other, one) else _NOTHING
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return [*value, *other]
+    return value if _contains(value, other) and _contains(other, value) else _NOTHING
 
 
-def _holds(value: Any, wanted: Any) -> bool:
+def _contains(value: Any, part: Any) -> bool:
     """PostgreSQL's `@>`: whether a value contains another; the order of lists is ignored."""
-    if isinstance(wanted, Mapping):
+    if isinstance(part, Mapping):
         return isinstance(value, Mapping) and all(
-            key in value and _holds(value[key], wanted_value)
-            for key, wanted_value in wanted.items()
+            key in value and _contains(value[key], inner) for key, inner in part.items()
         )
-    if isinstance(wanted, list | tuple):
+    if isinstance(part, list | tuple):
         return isinstance(value, list | tuple) and all(
-            any(_holds(one, wanted_value) for one in value) for wanted_value in wanted
+            any(_contains(element, inner) for element in value) for inner in part
         )
-    return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
+    return isinstance(value, bool) == isinstance(part, bool) and bool(value == part)

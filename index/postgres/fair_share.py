@@ -19,17 +19,14 @@ from index.errors import Saturated
 class FairShare:
     """Belongs to one event loop.
 
-    slots: the number of slots in use at once.
-    share: the most slots that one tenant may hold; half of all by default.
+    slots: the number of slots in use at once; one tenant holds at most half of them.
     waiting_max: the most requests of one tenant that wait.
     wait_s_max: the longest time that a request waits.
     """
 
-    def __init__(
-        self, slots: int, *, waiting_max: int, wait_s_max: float, share: int | None = None
-    ) -> None:
+    def __init__(self, slots: int, *, waiting_max: int, wait_s_max: float) -> None:
         self._free = slots
-        self._share = max(1, (slots + 1) // 2) if share is None else share
+        self._share = max(1, (slots + 1) // 2)
         self._waiting_max = waiting_max
         self._wait_s_max = wait_s_max
         self._slots_in_use: dict[str, int] = {}

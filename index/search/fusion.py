@@ -81,7 +81,7 @@ def relative(
     alpha: 0 to 1; 0 uses keywords alone, 1 vectors alone. A leg without weight adds no chunk.
     A chunk that is no candidate of a leg scores 0 there. A leg of equal scores scales to 1.
     """
-    return _fused(dense, lexical, _scaled(dense, alpha), _scaled(lexical, 1 - alpha))
+    return _fuse(dense, lexical, _scale(dense, alpha), _scale(lexical, 1 - alpha))
 
 
 def reciprocal_rank(
@@ -91,7 +91,7 @@ def reciprocal_rank(
 
     Source: Cormack, Clarke, Buettcher, SIGIR 2009.
     """
-    return _fused(dense, lexical, _reciprocal(dense, k), _reciprocal(lexical, k))
+    return _fuse(dense, lexical, _reciprocal(dense, k), _reciprocal(lexical, k))
 
 
 def _convex(chunk: ScoredChunk, alpha: float) -> float:
@@ -100,7 +100,7 @@ def _convex(chunk: ScoredChunk, alpha: float) -> float:
     return alpha * chunk.dense + (1 - alpha) * chunk.lexical
 
 
-def _scaled(leg: Sequence[Candidate], weight: float) -> dict[int, float]:
+def _scale(leg: Sequence[Candidate], weight: float) -> dict[int, float]:
     if not leg or not weight:
         return {}
     worst, best = leg[-1].score, leg[0].score
@@ -115,7 +115,7 @@ def _reciprocal(leg: Sequence[Candidate], k: int) -> dict[int, float]:
     return {candidate.chunk_id: 1 / (k + rank) for rank, candidate in enumerate(leg, start=1)}
 
 
-def _fused(
+def _fuse(
     dense: Sequence[Candidate],
     lexical: Sequence[Candidate],
     dense_parts: Mapping[int, float],

@@ -75,28 +75,28 @@ def select_hits(
           rank of the best; so are two hits that a third one bridges.
     """
     hits: list[Hit] = []
-    looked_at: list[int] = []
+    examined: list[int] = []
     digests: set[bytes] = set()
     document_hits: Counter[tuple[str, str]] = Counter()
     for fused in ranking:
         if len(hits) == query.top_k or fused.score < (query.min_score or 0):
             break
         row = rows[fused.chunk_id]
-        looked_at.append(fused.chunk_id)
+        examined.append(fused.chunk_id)
         if row["digest"] in digests:
             continue
         digests.add(row["digest"])
         hit = _hit(fused, row)
         hits_of_document = document_hits[hit.document]
-        if hits_of_document and (overlapped := [other for other in hits if _overlap(other, hit)]):
-            best, *rest = overlapped
-            hits[hits.index(best)] = reduce(_together, (hit, *rest), best)
-            hits = [other for other in hits if other not in rest]
-            document_hits[hit.document] -= len(rest)
+        if hits_of_document and (overlapping := [other for other in hits if _overlap(other, hit)]):
+            best, *others = overlapping
+            hits[hits.index(best)] = reduce(_together, (hit, *others), best)
+            hits = [other for other in hits if other not in others]
+            document_hits[hit.document] -= len(others)
         elif hits_of_document != query.document_hits_max:
             document_hits[hit.document] += 1
             hits.append(hit)
-    return SelectedHits(tuple(hits), tuple(looked_at))
+    return SelectedHits(tuple(hits), tuple(examined))
 
 
 def _overlap(hit: Hit, other: Hit) -> bool:

@@ -174,7 +174,7 @@ def _dependencies(
         dense_floor=_leg_floor(results.dense, query) if dense_counts else math.inf,
         lexical_floor=_leg_floor(results.lexical, query) if lexical_counts else math.inf,
         candidates=tuple({candidate.chunk_id: None for candidate in candidates}),
-        shown=selected.examined,
+        examined=selected.examined,
         documents=tuple(
             {results.rows[chunk_id]["document_key"]: None for chunk_id in widened_chunks}
         ),

@@ -1,1 +1,1 @@
-"""Tenants at rest: principals, groups, usage and settings of a tenant."""
+"""Tenants in PostgreSQL: their principals, groups, usage and settings."""

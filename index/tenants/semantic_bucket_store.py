@@ -26,7 +26,7 @@ class BucketSettings:
 
 
 class SemanticBucketStore:
-    """generation: what the counts are valid for; those of other generations are never read."""
+    """generation: the counts of another generation are never read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,7 +66,7 @@ class SemanticBucketStore:
     async def set_error_max(self, tenant: str, error_max: float | None) -> bool:
         """Set the tenant's limit; None removes it. False if there is no such tenant."""
         async with self._database.transaction() as session:
-            put = await session.row("bands.set_error_max", tenant, error_max)
-            if put is not None:
+            row = await session.row("bands.set_error_max", tenant, error_max)
+            if row is not None:
                 await audit_log.append(session, tenant, "semantic.put", tenant, error_max=error_max)
-            return put is not None
+            return row is not None

@@ -23,15 +23,15 @@ from index.jobs.job_queue import JobLease, NewJob
 from index.model.scope import PUBLIC
 from index.postgres.database import Database, Row, Session
 
-REMOVE = "tenant.remove"  # the kind of such jobs; they are those of 'public', to outlive theirs
-ATTEMPTS_MAX = 300  # a day of them: longer than anything in a cache lives
-_DOCUMENTS_MAX = 100  # of a piece: others wait for its locks as for a batch's
-_WITHDRAWN_MAX = 10_000  # public chunks named to the caches; beyond it these start anew
-_ROWS_MAX = 5_000  # of a piece without other locks than its rows'
+REMOVE = "tenant.remove"  # the kind of such jobs; their tenant is 'public', so that they survive
+ATTEMPTS_MAX = 300  # about a day of retries: longer than the lifetime of a cache entry
+_DOCUMENTS_MAX = 100  # of a batch, for whose locks others wait
+_WITHDRAWN_MAX = 10_000  # public chunks in the change log; beyond it the caches start anew
+_ROWS_MAX = 5_000  # of a batch that locks only its own rows
 _PAUSE_S = 0.1  # while the tenant's chunks are being moved
 _PAUSES_MAX = 300
 
-Told = dict[str, int]  # how many of each kind are gone
+Counts = dict[str, int]  # removed rows by kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,11 @@ class TenantDeletion:
                 return None
             was_public = await _withdraw_public(session, tenant)
             await audit_log.append(session, tenant, "tenant.delete")
-            under_way: str | None = await session.value("leaving.under_way", target(tenant))
-            job_id = under_way or await job_queue.enqueue(session, _job(tenant, dropped))
+            running: str | None = await session.value("leaving.under_way", target(tenant))
+            job_id = running or await job_queue.enqueue(session, _job(tenant, dropped))
             return ClosedTenant(job_id, was_public)
 
-    async def progress(self, job_id: str) -> Told:
+    async def progress(self, job_id: str) -> Counts:
         """By kind, the number of rows that earlier attempts have removed."""
         row = await self._database.row("jobs.show", PUBLIC, job_id)
         return {} if row is None else dict(row["progress"] or {})
@@ -85,28 +85,28 @@ class TenantDeletion:
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)
 
-    async def remove_documents(self, tenant: str, run: JobLease, told: Told) -> bool:
+    async def remove_documents(self, tenant: str, run: JobLease, counts: Counts) -> bool:
         """Remove a batch of the tenant's documents and their rows; False if none are left.
 
-        told: progress counts, increased here and below. Raises `JobLost`, here and below.
+        counts: the progress, increased here and below. Raises `JobLost`, here and below.
         """
-        async with self._entered(tenant) as session:
+        async with self._locked(tenant) as session:
             rows = await session.rows("leaving.documents", tenant, _DOCUMENTS_MAX)
             if not rows:
                 return False
             await session.rows("leaving.remove", tenant, [row["document_id"] for row in rows])
-            done = {row["document_id"]: "removed" for row in rows}
-            await outbox.commit(session, tenant, [_change(row) for row in rows], "remove", done)
+            results = {row["document_id"]: "removed" for row in rows}
+            await outbox.commit(session, tenant, [_change(row) for row in rows], "remove", results)
             more = {"documents": len(rows), "chunks": sum(row["chunks"] for row in rows)}
-            await _tell(session, run, told, more)
+            await _record_progress(session, run, counts, more)
         return True
 
-    async def remove_rows(self, tenant: str, kind: str, run: JobLease, told: Told) -> bool:
+    async def remove_rows(self, tenant: str, kind: str, run: JobLease, counts: Counts) -> bool:
         """Remove a batch of `embeddings`, `words` or `heard` rows; False if none are left."""
         async with self._database.transaction() as session:
-            gone = await session.value(f"leaving.{kind}", tenant, _ROWS_MAX)
-            await _tell(session, run, told, {kind: gone})
-        return bool(gone)
+            removed = await session.value(f"leaving.{kind}", tenant, _ROWS_MAX)
+            await _record_progress(session, run, counts, {kind: removed})
+        return bool(removed)
 
     async def drop_shelf(self, tenant: str) -> None:
         """Drop the tenant's own shelf, if it has one; it is empty by now."""
@@ -122,15 +122,15 @@ class TenantDeletion:
                 await session.rows("leaving.hurry")
                 await session.rows("leaving.drop", shelf=shelf)
 
-    async def end(self, tenant: str, run: JobLease, told: Told) -> None:
+    async def end(self, tenant: str, run: JobLease, counts: Counts) -> None:
         """Remove the tenant itself and its remaining rows."""
         async with self._database.transaction() as session:
             await session.rows("leaving.remember", tenant)
             await session.rows("leaving.end", tenant)
-            await _tell(session, run, told, {})
+            await _record_progress(session, run, counts, {})
 
     @asynccontextmanager
-    async def _entered(self, tenant: str) -> AsyncIterator[Session]:
+    async def _locked(self, tenant: str) -> AsyncIterator[Session]:
         """A transaction during which the tenant's chunks are not moved."""
         for _ in range(_PAUSES_MAX):
             async with self._database.transaction() as session:
@@ -156,12 +156,14 @@ async def _withdraw_public(session: Session, tenant: str) -> bool:
     return bool(rows)
 
 
-async def _tell(session: Session, run: JobLease, told: Told, more: Mapping[str, int]) -> None:
+async def _record_progress(
+    session: Session, run: JobLease, counts: Counts, more: Mapping[str, int]
+) -> None:
     """Add to the progress in the transaction of the removal. Raises `JobLost`."""
-    now = {**told, **{kind: told.get(kind, 0) + count for kind, count in more.items()}}
+    now = {**counts, **{kind: counts.get(kind, 0) + count for kind, count in more.items()}}
     if not await session.value("jobs.progress", run.place, run.lease, run.attempts, now):
         raise JobLost(run.place)
-    told.update(now)
+    counts.update(now)
 
 
 def _job(tenant: str, dropped: Mapping[str, Any]) -> NewJob:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-PIECES_MAX = 262_144  # some 40 MB; reading 28,000 passages, half as many took a tenth longer
-CHARACTERS_MAX = 128  # of a piece that comes again; a longer one is a blob of data
+PIECES_MAX = 262_144  # about 40 MB; with half as many, 28,000 passages took a tenth longer
+CHARACTERS_MAX = 128  # a longer piece is not stored: it is a blob of data
 
 T = TypeVar("T")
 

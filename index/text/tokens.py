@@ -1,7 +1,7 @@
-"""The tokens of a text, spelt plainly, and the words that each is found by: whole and in parts.
+"""The tokens of a text in plain spelling, and the words that find a token: whole and in parts.
 
-A language matters to nothing here but to which mark groups the digits of a number.
-Every pattern takes time linear in the text, which comes from strangers.
+The language only decides which mark groups the digits of a number.
+Texts are untrusted, so every pattern takes time linear in the text.
 """
 
 import re
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-LENGTH_MAX = 128  # characters of a token; past it only a blob of data goes on
+LENGTH_MAX = 128  # characters of a token; a longer one is a blob of data
 
-# Letters that Unicode does not take for a plain one with an accent, and signs that would part a
-# word or be taken for letters. (ß is two letters as soon as the case is folded.)
+# Letters that Unicode does not decompose into a plain letter and an accent, and signs that would
+# split a word or count as letters. (Case folding makes two letters of ß.)
 _SPELLINGS = str.maketrans(
     {"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ħ": "h", "Ħ": "H", "\u0131": "i"}
     | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ð": "d", "Ð": "D"}
@@ -22,7 +22,7 @@ _SPELLINGS = str.maketrans(
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")  # soft hyphens, joiners
 )
 # The marks of Latin, Greek, Cyrillic, Hebrew and Arabic letters are accents. Those of Indic ones
-# are not: with other vowels a word is another word.
+# are not: they are vowels, and distinguish words.
 _ACCENTS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
     "\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
@@ -54,12 +54,12 @@ _TOKEN, _INDIC_TOKEN = (
 _ALPHANUMERIC = re.compile(rf"(?:[^\W_]|[{_INDIC_MARKS}])+")
 _LETTERS_OR_DIGITS = re.compile(rf"(?:[^\W\d_]|[{_INDIC_MARKS}])+|\d+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# What only joins the parts of an identifier, so that snake_case is snakeCase; but 10-20 isn't 1020.
+# Joints within an identifier are removed: snake_case equals snakeCase, but 10-20 is not 1020.
 _JOINT = re.compile(r"(?<=[^\W\d_])[-_]+(?=[^\W_])|(?<=\d)[-_]+(?=[^\W\d_])")
 _VERSION = re.compile(r"v(?=\d+\.\d)")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
-_PUNCTUATION = ".,;:!?()[]\"'"  # that belongs to no token when it stands before or behind it
+_PUNCTUATION = ".,;:!?()[]\"'"  # not part of a token when before or after it
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _DECIMAL_POINT = frozenset({"en", "und"})  # elsewhere 1.000 is a thousand
@@ -67,17 +67,17 @@ _DECIMAL_POINT = frozenset({"en", "und"})  # elsewhere 1.000 is a thousand
 _PHONE = re.compile(r"[+(\d](?<![\w.,/-].)[\d ().-]{7,20}(?<=\d)(?!\w)")
 PHONE_DIGITS_MIN = 9
 _PHONE_DIGITS = range(PHONE_DIGITS_MIN, 16)  # E.164 allows 15
-_PHONE_DIGITS_LOCAL = 9  # of the end, which are the same with a country's code and without
+_PHONE_DIGITS_LOCAL = 9  # the last digits, which are the same with and without a country's code
 _LINK = re.compile(r"[^\s<>()\[\]{}\"'`|,;\\]+")
 _LINK_PUNCTUATION = ".:!?*_"
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a text holds.
+    """The tokens of a text.
 
-    words: in order, as often as they occur: their number is the length of the text.
-    spans: what goes over several words: addresses, phone numbers, pairs of characters.
+    words: in order, with repetitions: their number is the length of the text.
+    spans: terms of several words: addresses, phone numbers, pairs of characters.
     """
 
     words: list[str]
@@ -85,12 +85,12 @@ class Tokens:
 
 
 def read(text: str) -> Tokens:
-    """The tokens of a text, their case kept for `parts` to see.
+    """The tokens of a text, in their case, which `parts` uses.
 
-    None but a phone number goes over whitespace: the rest can be read piece by piece.
+    Only a phone number contains whitespace: other tokens can be read piece by piece.
     """
     bare = text.strip(_PUNCTUATION)
-    if bare.isascii() and bare.isalpha():  # most of what stands between spaces
+    if bare.isascii() and bare.isalpha():  # most pieces between spaces
         return Tokens([bare[:LENGTH_MAX]], [])
     text = plain(text)
     spans = [*_links(text)] if "/" in text else []
@@ -101,30 +101,30 @@ def read(text: str) -> Tokens:
         text = _CHARACTER.sub(r" \g<0> ", text)
     if len(text) <= LENGTH_MAX:
         return Tokens(split(text), spans)
-    return Tokens(_bounded(split(text)), _bounded(spans))
+    return Tokens(_truncate(split(text)), _truncate(spans))
 
 
 def digits(text: str) -> int:
-    """How many of them a phone number could be made of."""
+    """The number of digits that could belong to a phone number."""
     return 0 if text.isalpha() else sum(map(str.isdecimal, plain(text)))
 
 
 def split(text: str) -> list[str]:
-    """The tokens of a text as they are spelt."""
+    """The tokens of a text in their spelling."""
     if not text.isascii() and _INDIC.search(text):
         return _INDIC_TOKEN.findall(text)
     return _TOKEN.findall(text)
 
 
 def plain(text: str) -> str:
-    """The text without accents, and in one of the spellings that Unicode takes for equal."""
+    """The text without accents, in one normal form of Unicode."""
     if text.isascii():
         return text
     return _FOREIGN.sub(_plain_match, text)
 
 
 def whole(token: str, language: str) -> str:
-    """The word that stands for all of a token, however it is written."""
+    """The word for the whole token: the same for all its spellings."""
     folded = token.casefold()
     if folded.isalpha():
         return folded
@@ -134,7 +134,7 @@ def whole(token: str, language: str) -> str:
 
 
 def parts(token: str) -> Iterator[str]:
-    """The words within a token: between its marks, then between its humps, letters and digits."""
+    """The words within a token: split at marks, then at capitals, letters and digits."""
     if token.isalpha() and (token[1:].islower() or token.isupper()):
         return
     for run in _ALPHANUMERIC.findall(token):
@@ -143,22 +143,22 @@ def parts(token: str) -> Iterator[str]:
 
 
 def is_hyphenated(token: str) -> bool:
-    """Whether hyphens join it from words, as well-known, and no identifier."""
+    """Whether the token is words joined by hyphens, as well-known, and no identifier."""
     return "-" in token and _HYPHENATED.fullmatch(token) is not None
 
 
 def is_character(word: str) -> bool:
-    """Whether it is one character of a script without spaces."""
+    """Whether the word is one character of a script without spaces."""
     return _CHARACTER.fullmatch(word) is not None
 
 
 def _number(number: str, language: str) -> str:
-    """1.000,50 and 1,000.50 as 1000.50; a date or a version as it stands."""
+    """1.000,50 and 1,000.50 become 1000.50; a date or a version stays."""
     first, *groups = re.split("[.,]", number)
     marks = re.sub(r"\d", "", number)
-    thousand = marks == ("," if language in _DECIMAL_POINT else ".") and len(groups[0]) == 3
+    is_thousand = marks == ("," if language in _DECIMAL_POINT else ".") and len(groups[0]) == 3
     decimals = ""
-    if marks[-1] not in marks[:-1] and (not thousand or first == "0"):
+    if marks[-1] not in marks[:-1] and (not is_thousand or first == "0"):
         decimals = f".{groups.pop()}"
     if groups and (len(first) > 3 or any(len(group) != 3 for group in groups)):
         return number
@@ -171,15 +171,15 @@ def _plain_match(match: re.Match[str]) -> str:
 
 
 def _plain_run(run: str) -> str:
-    spelt = run.replace("\u2122", " ")  # a trade mark, which would become the letters TM
-    letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", spelt))
+    run = run.replace("\u2122", " ")  # a trade mark, which would become the letters TM
+    letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", run))
     return unicodedata.normalize("NFC", letters.translate(_SPELLINGS))
 
 
-_plain_short_run = lru_cache(maxsize=4096)(_plain_run)  # what Portuguese consists of; 1 MB
+_plain_short_run = lru_cache(maxsize=4096)(_plain_run)  # most runs in Portuguese are short; 1 MB
 
 
-def _bounded(tokens: list[str]) -> list[str]:
+def _truncate(tokens: list[str]) -> list[str]:
     return [token[:LENGTH_MAX] for token in tokens]
 
 
@@ -193,7 +193,7 @@ def _links(text: str) -> Iterator[str]:
 
 
 def _phones(text: str) -> Iterator[str]:
-    """The digits of phone numbers, and the last of them, which are the same from abroad."""
+    """The digits of phone numbers, and their last digits, which are the same from abroad."""
     for match in _PHONE.finditer(text):
         digits = re.sub(r"\D", "", match[0])
         if len(digits) in _PHONE_DIGITS:

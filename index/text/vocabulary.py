@@ -13,13 +13,13 @@ from index.postgres.database import Database, Row, Session
 from index.text import spelling
 from index.text.spelling import Near
 
-# Short words share few trigrams with their slips: 0.25 and 0.3, pg_trgm's own, took 1.3 and 1.0 ms
-# where this took 2.2, and found less (the figure of `spelling` is 0.994 and 0.991 with them).
+# Short words share few trigrams with their typos: 0.25 and pg_trgm's default of 0.3 took 1.3 and
+# 1.0 ms instead of 2.2, but found less (the figure of `spelling` is 0.994 and 0.991).
 SIMILARITY_MIN = 0.2
-NEAR_MAX = 50  # enough for the right one to be among them: 100 gave no more, 20 little less
+NEAR_MAX = 50  # near words to rank: with 100 the figure is the same, with 20 a little less
 UNKNOWN_MAX = 8  # words of a query; a starting value: each costs about 2 ms
 
-_ERA_BITS = 40  # of its number, as sql/unlearning.sql counts: below them it is how many words came
+_ERA_BITS = 40  # the lower bits count the added words, the upper ones prunings: sql/unlearning.sql
 
 KNOWN_MAX = 100_000  # words, about 20 MB
 CORRECTED_MAX = 20_000  # unknown words, about 10 MB
@@ -48,10 +48,10 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What a query's words are taken for, by a vocabulary of that extent.
+    """The corrections of a query's words, from a vocabulary of this extent.
 
-    extent: None if the query has no unknown word: then it stays so, whatever is learned.
-    era: until when its known words are known; None if every language at large knows them.
+    extent: None if the query has no unknown word, which more words in the vocabulary don't change.
+    epoch: of its known words; None if all its words are common in the languages.
     """
 
     corrections: Mapping[str, tuple[str, ...]]
@@ -60,11 +60,11 @@ class Spelling:
 
     @property
     def words(self) -> int | None:
-        """How many words the vocabulary held, where that has a part in the answer."""
+        """The number of words of the vocabulary; None if the corrections do not depend on it."""
         return None if self.extent is None else self.extent.words
 
     def holds(self, extent: Extent) -> bool:
-        """Whether the tenant's vocabulary of that extent gives the same corrections."""
+        """Whether the tenant's vocabulary of this extent gives the same corrections."""
         return self.extent in (None, extent) and self.epoch in (None, extent.era)
 
 
@@ -72,99 +72,102 @@ CERTAIN = Spelling(_NONE, None)
 
 
 async def learn(session: Session, tenant: str, words: Collection[str]) -> None:
-    """Add what is new of `spelling.words_of` the tenant's texts, within the session's transaction.
+    """Add the new words of `spelling.vocabulary_words` of the tenant's texts, in a transaction.
 
-    Locks the tenant's row if anything is new, so call it last before the revision is raised.
+    Locks the tenant's row if a word is new, so call it last, before the revision is raised.
     """
     if words:
         await session.rows("vocabulary.learn", tenant, list(words))
 
 
 class SeenWords:
-    """The words that this process has seen committed: one that is known stays so for its era."""
+    """The words that this process has seen committed; they stay in the vocabulary for their era."""
 
     def __init__(self) -> None:
-        self._known: defaultdict[tuple[str, Era], set[str]] = defaultdict(set)
+        self._words: defaultdict[tuple[str, Era], set[str]] = defaultdict(set)
         self._size = 0
 
-    def others(self, tenant: str, era: Era, words: Iterable[str]) -> list[str]:
+    def unseen(self, tenant: str, era: Era, words: Iterable[str]) -> list[str]:
         """The words that may be new, without duplicates."""
-        return list(frozenset(words) - self._known[tenant, era])
+        return list(frozenset(words) - self._words[tenant, era])
 
-    def remember(self, tenant: str, era: Era, others: Collection[str]) -> None:
+    def remember(self, tenant: str, era: Era, words: Collection[str]) -> None:
         """Record committed words; call it after the commit, with the era of the transaction."""
-        self._size += len(others)
-        if self._size > KNOWN_MAX:  # begin anew: whatever is forgotten is learned once more
-            self._known.clear()
-            self._size = len(others)
-        self._known[tenant, era].update(others)
+        self._size += len(words)
+        if self._size > KNOWN_MAX:  # start anew: forgotten words are added once more
+            self._words.clear()
+            self._size = len(words)
+        self._words[tenant, era].update(words)
 
 
 class Vocabulary:
-    """Caches, in this process, known words by era, and corrections by extent.
+    """Caches known words by era, and corrections by extent, in this process.
 
-    Cached per scope: no caller of another scope can tell that a word was looked up before.
+    The caches are per scope, so no timing reveals what callers of another scope have looked up.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database.searching
-        self._known: LRUCache[tuple[bytes, Era, str], bool] = LRUCache(KNOWN_MAX)
+        self._known_words: LRUCache[tuple[bytes, Era, str], bool] = LRUCache(KNOWN_MAX)
         self._corrections: LRUCache[_Key, tuple[str, ...]] = LRUCache(CORRECTED_MAX)
 
     async def spelling(
         self, scope: Scope, text: str, languages: frozenset[str], *, extent: Extent
     ) -> Spelling:
-        """What the query's words are taken for, as of now or as is remembered of that extent.
+        """The corrections of the query's words, from the cache of this extent or from the database.
 
-        extent: what the vocabulary was last seen to be at.
+        extent: the latest known extent of the vocabulary.
 
         Raises `DatabaseUnavailable`.
         """
         unlisted = spelling.doubtful(text, languages) if languages else ()
         if not unlisted:
             return CERTAIN
-        era, seen = extent.era, scope.fingerprint
-        doubtful = [word for word in unlisted if (seen, era, word) not in self._known]
+        era, fingerprint = extent.era, scope.fingerprint
+        doubtful = [word for word in unlisted if (fingerprint, era, word) not in self._known_words]
         if not doubtful:
             return Spelling(_NONE, None, era)
-        remembered = self._remembered(seen, doubtful, languages, extent)
-        return remembered or await self._look_up(scope.tenant, seen, doubtful, languages)
+        cached = self._from_cache(fingerprint, doubtful, languages, extent)
+        return cached or await self._look_up(scope.tenant, fingerprint, doubtful, languages)
 
-    def _remembered(
-        self, seen: bytes, unknown: Sequence[str], languages: frozenset[str], extent: Extent
+    def _from_cache(
+        self, fingerprint: bytes, unknown: Sequence[str], languages: frozenset[str], extent: Extent
     ) -> Spelling | None:
-        found: dict[str, tuple[str, ...]] = {}
+        by_word: dict[str, tuple[str, ...]] = {}
         for word in unknown[:UNKNOWN_MAX]:
-            corrections = self._corrections.get((seen, extent, languages, word))
+            corrections = self._corrections.get((fingerprint, extent, languages, word))
             if corrections is None:
                 return None
-            found[word] = corrections
-        return _spelling(found, extent)
+            by_word[word] = corrections
+        return _spelling(by_word, extent)
 
     async def _look_up(
-        self, tenant: str, seen: bytes, doubtful: Sequence[str], languages: frozenset[str]
+        self, tenant: str, fingerprint: bytes, doubtful: Sequence[str], languages: frozenset[str]
     ) -> Spelling:
         rows = await self._database.rows(
             "vocabulary.look_up", tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX
         )
         extent = Extent(rows[0]["history"], rows[0]["words"])
         era = extent.era
-        self._known.update(((seen, era, row["word"]), True) for row in rows if row["is_known"])
+        self._known_words.update(
+            ((fingerprint, era, row["word"]), True) for row in rows if row["is_known"]
+        )
         unknown = [row for row in rows if not row["is_known"]]
-        found = {
+        by_word = {
             row["word"]: spelling.corrections(row["word"], _near(row), languages)
             for row in unknown[:UNKNOWN_MAX]
         }
-        for word, corrections in found.items():
-            self._corrections[seen, extent, languages, word] = corrections
-        return _spelling(found, extent) if found else Spelling(_NONE, None, era)
+        for word, corrections in by_word.items():
+            self._corrections[fingerprint, extent, languages, word] = corrections
+        return _spelling(by_word, extent) if by_word else Spelling(_NONE, None, era)
 
 
 _Key = tuple[bytes, Extent, frozenset[str], str]  # scope, extent, languages, unknown word
 
 
-def _spelling(found: Mapping[str, tuple[str, ...]], extent: Extent) -> Spelling:
-    return Spelling({word: taken for word, taken in found.items() if taken}, extent)
+def _spelling(by_word: Mapping[str, tuple[str, ...]], extent: Extent) -> Spelling:
+    corrected = {word: corrections for word, corrections in by_word.items() if corrections}
+    return Spelling(corrected, extent)
 
 
 def _near(row: Row) -> list[Near]:

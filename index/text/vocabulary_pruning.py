@@ -1,4 +1,4 @@
-"""Prunes a tenant's vocabulary: removes words of no document that the whole tenant may read.
+"""Prunes a tenant's vocabulary: removes words that no document has which all of the tenant read.
 
 Words are not counted as documents change: a pruning reads all documents again, while writers
 continue. It reads what they wrote meanwhile last, while writers wait.
@@ -28,29 +28,29 @@ class VocabularyPruning:
         """Prune the vocabulary; return the number of removed words."""
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)
-            known = {row["word"] for row in await session.rows("unlearning.words", tenant)}
+            unused = {row["word"] for row in await session.rows("unlearning.words", tenant)}
             version = await session.value("unlearning.version", tenant)
         after = 0
-        while known:
+        while unused:
             rows = await self._database.rows("unlearning.page", tenant, after, _PAGE_DOCUMENTS)
             if not rows:
                 break
-            known -= await _words(rows)
+            unused -= await _words(rows)
             after = rows[-1]["document_key"]
-        if not known:
+        if not unused:
             return 0
         async with self._database.transaction() as session:
             await session.rows("shelves.close", tenant)
-            known -= await _words(await session.rows("unlearning.since", tenant, version))
-            return await _forget(session, tenant, sorted(known))
+            unused -= await _words(await session.rows("unlearning.since", tenant, version))
+            return await _forget(session, tenant, sorted(unused))
 
 
 async def _forget(session: Session, tenant: str, words: Sequence[str]) -> int:
     """Remove words, and invalidate all of the tenant's answers, as any may depend on them."""
-    gone: int = await session.value("unlearning.forget", tenant, words)
-    if gone:
+    removed: int = await session.value("unlearning.forget", tenant, words)
+    if removed:
         await session.rows("unlearning.tell", tenant)
-    return gone
+    return removed
 
 
 async def _words(rows: Sequence[Row]) -> frozenset[str]:

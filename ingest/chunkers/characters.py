@@ -1,4 +1,4 @@
-"""The cut into overlapping stretches of so many characters, at the coarsest separator at hand."""
+"""The chunker by characters: overlapping chunks, cut at the coarsest separator in reach."""
 
 from collections.abc import Iterator
 
@@ -10,34 +10,34 @@ SEPARATORS = ("\n\n", "\n", ". ", " ")  # the coarsest first
 def chunks(text: str, size: int, overlap: int) -> list[Chunk]:
     """Chunks of at most `size` characters, in order.
 
-    A chunk ends behind the last of the coarsest separators in the second half of what it has new;
-    where there is none, it has all of its size. The next one begins with the last `overlap`
-    characters of it, less what belongs to a word that begins before them.
+    A chunk ends after the last occurrence of the coarsest separator in the second half of its new
+    characters; without a separator there, it has its full size. The next chunk repeats the last
+    `overlap` characters, from the first word that begins among them.
     """
-    found = (chunk_of(text, start, end) for start, end in _stretches(text, size, overlap))
-    return [chunk for chunk in found if chunk]
+    chunks = (chunk_of(text, start, end) for start, end in _spans(text, size, overlap))
+    return [chunk for chunk in chunks if chunk]
 
 
-def _stretches(text: str, size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    start = seen = 0
+def _spans(text: str, size: int, overlap: int) -> Iterator[tuple[int, int]]:
+    start = previous_end = 0
     while len(text) - start > size:
         limit = start + size
-        end = _end(text, (seen + limit) // 2, limit)
+        end = _find_end(text, (previous_end + limit) // 2, limit)
         yield start, end
-        start, seen = _begin(text, end - overlap, end), end
+        start, previous_end = _find_start(text, end - overlap, end), end
     yield start, len(text)
 
 
-def _end(text: str, least: int, limit: int) -> int:
+def _find_end(text: str, least: int, limit: int) -> int:
     for separator in SEPARATORS:
-        place = text.rfind(separator, least, limit)
-        if place >= 0:
-            return place + len(separator)
+        position = text.rfind(separator, least, limit)
+        if position >= 0:
+            return position + len(separator)
     return limit
 
 
-def _begin(text: str, place: int, end: int) -> int:
-    """The first word's beginning from here to the end; here if all is one word."""
-    if place == end or text[place - 1].isspace():
-        return place
-    return next((at + 1 for at in range(place, end) if text[at].isspace()), place)
+def _find_start(text: str, position: int, end: int) -> int:
+    """Where the first word of text[position:end] begins; `position` if no word begins there."""
+    if position == end or text[position - 1].isspace():
+        return position
+    return next((index + 1 for index in range(position, end) if text[index].isspace()), position)

@@ -10,8 +10,8 @@ from index.model.chunk_kind import Kind
 class Chunk:
     """A piece of a document's text, document_text[start:end], or a summary of that piece.
 
-    headings: those above it, outermost first; a heading within the text is not repeated.
-    digest: 16 bytes of kind, headings and text; chunks with equal digests are indexed alike.
+    headings: those above the chunk, outermost first; without those inside its text.
+    digest: 16 bytes, of kind, headings and text; chunks with equal digests share an embedding.
     """
 
     start: int
@@ -43,7 +43,7 @@ def summary_of(start: int, end: int, text: str, headings: tuple[str, ...]) -> Ch
 
 
 def _digest(headings: tuple[str, ...], text: str, kind: bytes = b"") -> bytes:
-    """The digest; each part follows its length, so that different splits never collide."""
+    """The hash of the parts, each preceded by its length: no two lists of parts are alike."""
     hashed = blake2b(digest_size=16, person=kind)
     for part in (*headings, text):
         encoded = part.encode()

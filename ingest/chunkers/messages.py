@@ -1,4 +1,4 @@
-"""The cut into windows of so many messages of a conversation."""
+"""The chunker by messages: windows of consecutive messages of a conversation."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,20 +12,20 @@ CHARACTERS_MAX = 8_000  # of a window, about the tokens that an embedding model 
 
 
 def chunks(text: str, size: int, overlap: int) -> list[Chunk]:
-    """Windows of `size` messages, which blank lines part; each begins `overlap` before the last's
-    end.
+    """Windows of `size` messages, which are separated by blank lines.
 
-    A window that would have more than CHARACTERS_MAX has fewer messages, and less overlap; a
-    message of more than that is cut as by `characters`.
+    A window repeats the last `overlap` messages of the window before it. A window of more than
+    CHARACTERS_MAX is made of fewer messages, with less overlap; `characters` chunks a longer
+    message.
     """
-    found = []
+    chunks = []
     for start, end in _windows(_messages(text), size, overlap):
         if end - start > CHARACTERS_MAX:
-            inner = characters.chunks(text[start:end], CHARACTERS_MAX, 0)
-            found += [chunk_of(text, start + part.start, start + part.end) for part in inner]
+            pieces = characters.chunks(text[start:end], CHARACTERS_MAX, 0)
+            chunks += [chunk_of(text, start + piece.start, start + piece.end) for piece in pieces]
         else:
-            found.append(chunk_of(text, start, end))
-    return [chunk for chunk in found if chunk]
+            chunks.append(chunk_of(text, start, end))
+    return [chunk for chunk in chunks if chunk]
 
 
 def _messages(text: str) -> list[tuple[int, int]]:
@@ -39,17 +39,17 @@ def _windows(
     first = 0
     while first < len(messages):
         last = min(first + size, len(messages))
-        fits = _fits(messages, first, last)
-        yield messages[first][0], messages[fits - 1][1]
-        if fits == len(messages):
+        end = _window_end(messages, first, last)
+        yield messages[first][0], messages[end - 1][1]
+        if end == len(messages):
             return
-        first = fits - overlap if fits == last else fits
-        while first < fits and _fits(messages, first, min(first + size, len(messages))) == fits:
+        first = end - overlap if end == last else end
+        while first < end and _window_end(messages, first, min(first + size, len(messages))) == end:
             first += 1
 
 
-def _fits(messages: Sequence[tuple[int, int]], first: int, last: int) -> int:
-    """The end of the longest window up to `last` that is short enough, of one message at least."""
+def _window_end(messages: Sequence[tuple[int, int]], first: int, last: int) -> int:
+    """The end of the longest window within CHARACTERS_MAX, at most `last`; one message at least."""
     start = messages[first][0]
     while last > first + 1 and messages[last - 1][1] - start > CHARACTERS_MAX:
         last -= 1

@@ -29,16 +29,16 @@ def load(names: Iterable[str]) -> None:
         tokens.load()
 
 
-def rebuild_chunks(text: str, name: str, places: Sequence[tuple[int, int]]) -> list[Chunk]:
-    """The chunks of a stored text, chunked again, or rebuilt from `places` for `model`.
+def rebuild_chunks(text: str, name: str, spans: Sequence[tuple[int, int]]) -> list[Chunk]:
+    """The chunks of a stored text, chunked again, or rebuilt from `spans` for `model`.
 
-    places: of the stored chunks, ascending. A model does not chunk a text the same way twice.
+    spans: of the stored chunks, ascending. A model does not chunk a text the same way twice.
     """
     if name != chunking_config.MODEL:
         return chunks(text, name)
-    headings = structure.headings_at(text, [start for start, _ in places])
+    headings = structure.headings_at(text, [start for start, _ in spans])
     rebuilt = (
         chunk_of(text, start, end, above)
-        for (start, end), above in zip(places, headings, strict=True)
+        for (start, end), above in zip(spans, headings, strict=True)
     )
     return [chunk for chunk in rebuilt if chunk]

@@ -1,7 +1,7 @@
-"""The cut that is made where a text's structure allows, so that an edit moves only what is near.
+"""The chunker by structure: cuts at headings, paragraphs and sentences.
 
-What decides whether a place is cut at lies near it, on both sides, and is never an offset: what is
-written elsewhere in the section can't move it.
+Only the text near a position decides whether it is a cut, never an offset, so an edit changes only
+the chunks near it.
 """
 
 from collections import deque
@@ -17,11 +17,11 @@ from ingest.chunkers.segments import Ends, Segment, count_words, line_ends, segm
 from ingest.parse.markdown import Block, blocks
 
 WORDS_MAX = 320
-# Of WORDS_MAX. A section of 200 words is left whole, the length that the lexical leg takes for
-# ordinary: DESIGN.md, section 4. Of a longer one, 64 words apart gives chunks of 110 on average;
-# nearer to each other they are many, farther apart an edit moves more of them.
+# Shares of WORDS_MAX. A section of up to 200 words stays whole: the length that the lexical leg
+# expects of a chunk. A longer section with cuts at least 64 words apart has chunks of 110 words on
+# average; nearer cuts give too many chunks, and with farther ones an edit changes more of them.
 WHOLE, APART = 5 / 8, 1 / 5
-OPENING_CHARACTERS = 64  # of a piece: what comes after may be edited without moving a cut
+OPENING_CHARACTERS = 64  # of a segment that count; an edit after them moves no cut
 
 PARAGRAPH, LINE = 3, 2
 
@@ -30,8 +30,8 @@ PARAGRAPH, LINE = 3, 2
 class _Section:
     """A heading, any deeper ones right below it, and the blocks up to the next heading.
 
-    above, path: the headings that its first chunk and its further chunks stand under.
-    body: where its own headings end. They are one piece with what follows them.
+    above: the headings of its first chunk; path: those of its other chunks.
+    body: where its own headings end; they form one segment with the text after them.
     """
 
     above: tuple[str, ...]
@@ -40,28 +40,28 @@ class _Section:
     blocks: Sequence[Block]
 
 
-class _Place(NamedTuple):  # as many as pieces
-    """Where a section may be cut: before the piece of this number, `at` so many words.
+class _Position(NamedTuple):  # as many as segments
+    """Where a section may be cut: before the segment of this number, after so many words.
 
-    worth: of two places, the one to cut at; by rank, and then by what follows, as good as by lot.
+    score: the higher, the better; by rank, and then by a hash of the text that follows.
     """
 
     number: int
-    at: int
-    worth: tuple[int, int]
+    words: int
+    score: tuple[int, int]
 
 
 def chunks(text: str, *, words_max: int = WORDS_MAX) -> list[Chunk]:
     """The chunks of a Markdown text, in order: all of it but whitespace, each part once.
 
-    Sections are cut apart from each other. One of more than `WHOLE` of a chunk is cut at each
-    place that has no better one within `APART`: before a paragraph rather than before an item or a
-    line, there rather than at a sentence's end, between equals where the text that follows says.
-    Ends of the section are best of all. What is then still too long is cut at its best place near
-    the middle. A heading shares the chunk of what follows it: of the body, and of a deeper heading
-    while both fit.
+    A chunk holds text of one section. A section of more than `WHOLE` of a chunk is cut at each
+    position that has no better one within `APART`: a paragraph is better than a list item or a
+    line, these are better than the end of a sentence, and a hash of the text that follows decides
+    between equals. The ends of the section are the best. A chunk that is still too long is cut at
+    its best position near the middle. A heading is in one chunk with the text after it, and with a
+    deeper heading if both fit.
 
-    Bounds: words_max words and 16 times as many characters a chunk; time n log n of the text.
+    Bounds: a chunk has words_max words and 16 times as many characters; time is n log n.
     """
     return [
         chunk
@@ -71,41 +71,41 @@ def chunks(text: str, *, words_max: int = WORDS_MAX) -> list[Chunk]:
 
 
 def spans(text: str, *, words_max: int) -> list[tuple[Segment, ...]]:
-    """The same chunks, as the pieces that they are made of."""
+    """The same chunks, each as its segments."""
     return [
         span
         for section in _sections(text, blocks(text), words_max)
-        for span in _spans(text, list(_pieces(text, section, words_max)), words_max)
+        for span in _spans(text, list(_segments(text, section, words_max)), words_max)
     ]
 
 
-def headings_at(text: str, places: Iterable[int]) -> list[tuple[str, ...]]:
-    """The headings that a chunk beginning at each of these places stands under; ascending."""
-    coming = deque(block for block in blocks(text) if block.level)
+def headings_at(text: str, starts: Iterable[int]) -> list[tuple[str, ...]]:
+    """For each start of a chunk, ascending, the headings above it, outermost first."""
+    next_headings = deque(block for block in blocks(text) if block.level)
     path: tuple[Block, ...] = ()
-    found = []
-    for place in places:
-        while coming and _begins(text, coming[0]) < place:
-            path = (*_above(path, coming[0]), coming.popleft())
-        above = _above(path, coming[0]) if coming and _begins(text, coming[0]) == place else path
-        found.append(_names(above))
-    return found
+    headings = []
+    for start in starts:
+        while next_headings and _text_start(text, next_headings[0]) < start:
+            path = (*_above(path, next_headings[0]), next_headings.popleft())
+        is_heading = bool(next_headings) and _text_start(text, next_headings[0]) == start
+        headings.append(_texts(_above(path, next_headings[0]) if is_heading else path))
+    return headings
 
 
-def fitting(text: str, span: Sequence[Segment], words_max: int) -> list[Sequence[Segment]]:
-    """The pieces together if they fit, else cut at the best place near the middle, and again."""
-    words = sum(piece.words for piece in span)
+def split_to_fit(text: str, span: Sequence[Segment], words_max: int) -> list[Sequence[Segment]]:
+    """Split the span at its best position near the middle until each part has words_max words."""
+    words = sum(segment.words for segment in span)
     if words <= words_max or len(span) == 1:
         return [span]
-    places = _places(text, span)
-    middle = [place for place in places if words / 3 <= place.at <= words * 2 / 3]
+    positions = _positions(text, span)
+    middle = [position for position in positions if words / 3 <= position.words <= words * 2 / 3]
     best = (
-        max(middle, key=lambda place: (place.worth, -place.number))
+        max(middle, key=lambda position: (position.score, -position.number))
         if middle
-        else min(places, key=lambda place: abs(place.at - words / 2))
+        else min(positions, key=lambda position: abs(position.words - words / 2))
     )
-    parts = span[: best.number], span[best.number :]
-    return [fit for part in parts for fit in fitting(text, part, words_max)]
+    halves = span[: best.number], span[best.number :]
+    return [part for half in halves for part in split_to_fit(text, half, words_max)]
 
 
 def _sections(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[_Section]:
@@ -116,8 +116,8 @@ def _sections(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[_S
         path = above + opening
         body = opening[-1].end if opening else run[0].start
         first = len(opening) + 1
-        joined = [_joined(run[:first]), *run[first:]]
-        yield _Section(_names(above), _names(path), body, joined)
+        section_blocks = [_merge(run[:first]), *run[first:]]
+        yield _Section(_texts(above), _texts(path), body, section_blocks)
 
 
 def _above(path: tuple[Block, ...], block: Block) -> tuple[Block, ...]:
@@ -127,7 +127,7 @@ def _above(path: tuple[Block, ...], block: Block) -> tuple[Block, ...]:
 def _runs(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[list[Block]]:
     run: list[Block] = []
     for block in blocks:
-        if run and block.level and not _goes_with(text, run, block, words_max):
+        if run and block.level and not _belongs_to(text, run, block, words_max):
             yield run
             run = []
         run.append(block)
@@ -135,33 +135,33 @@ def _runs(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[list[B
         yield run
 
 
-def _goes_with(text: str, run: Sequence[Block], heading: Block, words_max: int) -> bool:
-    """Whether a heading stands right below less deep ones, and fits into a chunk with them."""
+def _belongs_to(text: str, run: Sequence[Block], heading: Block, words_max: int) -> bool:
+    """Whether the heading directly follows a less deep one and fits into a chunk with the run."""
     deeper = 0 < run[-1].level < heading.level
     return deeper and count_words(text[run[0].start : heading.end]) <= words_max
 
 
-def _joined(blocks: Sequence[Block]) -> Block:
+def _merge(blocks: Sequence[Block]) -> Block:
     return Block(blocks[0].start, blocks[-1].end, blocks[-1].kind)
 
 
-def _names(headings: Iterable[Block]) -> tuple[str, ...]:
+def _texts(headings: Iterable[Block]) -> tuple[str, ...]:
     return tuple(block.heading for block in headings if block.heading)
 
 
-def _begins(text: str, block: Block) -> int:
+def _text_start(text: str, block: Block) -> int:
     return block.end - len(text[block.start : block.end].lstrip())
 
 
 def _section_chunks(text: str, section: _Section, words_max: int) -> Iterator[Chunk]:
     above = chain([section.above], repeat(section.path))
-    found = _spans(text, list(_pieces(text, section, words_max)), words_max)
-    for span, headings in zip(found, above, strict=False):
+    spans = _spans(text, list(_segments(text, section, words_max)), words_max)
+    for span, headings in zip(spans, above, strict=False):
         if chunk := chunk_of(text, span[0].start, span[-1].end, headings):
             yield chunk
 
 
-def _pieces(text: str, section: _Section, words_max: int) -> Iterator[Segment]:
+def _segments(text: str, section: _Section, words_max: int) -> Iterator[Segment]:
     for block in section.blocks:
         ends = line_ends if block.kind == "code" else sentence_ends
         rank = PARAGRAPH if text.endswith("\n\n", 0, block.start) else LINE
@@ -169,59 +169,69 @@ def _pieces(text: str, section: _Section, words_max: int) -> Iterator[Segment]:
             text,
             block.start,
             block.end,
-            partial(_from, section.body, ends),
+            partial(_ends_from, section.body, ends),
             lambda _text, _start, _end: (section.body,),
             rank=rank,
             words_max=words_max,
         )
 
 
-def _from(place: int, ends: Ends, text: str, start: int, end: int) -> Iterable[int]:
-    """The ends that leave all before the place in one piece."""
-    return ends(text, max(place, start), end)
+def _ends_from(first: int, ends: Ends, text: str, start: int, end: int) -> Iterable[int]:
+    """The ends after `first`."""
+    return ends(text, max(first, start), end)
 
 
-def _spans(text: str, found: Sequence[Segment], words_max: int) -> Iterator[tuple[Segment, ...]]:
-    if sum(piece.words for piece in found) <= words_max * WHOLE:
-        yield tuple(found)
+def _spans(text: str, section: Sequence[Segment], words_max: int) -> Iterator[tuple[Segment, ...]]:
+    if sum(segment.words for segment in section) <= words_max * WHOLE:
+        yield tuple(section)
         return
-    cuts = (place.number for place in _best(_places(text, found), found, words_max * APART))
-    for first, last in pairwise((0, *cuts, len(found))):
-        for span in fitting(text, found[first:last], words_max):
+    cuts = _cuts(_positions(text, section), section, words_max * APART)
+    for first, last in pairwise((0, *(cut.number for cut in cuts), len(section))):
+        for span in split_to_fit(text, section[first:last], words_max):
             yield tuple(span)
 
 
-def _places(text: str, found: Sequence[Segment]) -> list[_Place]:
-    ats = list(accumulate(piece.words for piece in found))
+def _positions(text: str, span: Sequence[Segment]) -> list[_Position]:
+    words_before = list(accumulate(segment.words for segment in span))
     return [
-        _Place(number, at, (piece.rank, _lot(text, piece)))
-        for number, (at, piece) in enumerate(zip(ats, found[1:], strict=False), start=1)
+        _Position(number, words, (segment.rank, _hash(text, segment)))
+        for number, (words, segment) in enumerate(
+            zip(words_before, span[1:], strict=False), start=1
+        )
     ]
 
 
-def _lot(text: str, piece: Segment) -> int:
-    return crc32(text[piece.start : min(piece.end, piece.start + OPENING_CHARACTERS)].encode())
+def _hash(text: str, segment: Segment) -> int:
+    end = min(segment.end, segment.start + OPENING_CHARACTERS)
+    return crc32(text[segment.start : end].encode())
 
 
-def _best(places: Sequence[_Place], found: Sequence[Segment], apart: float) -> Iterator[_Place]:
-    """The places without a better one within so many words; of equals the first."""
-    words = sum(piece.words for piece in found)
-    late = {place.number for place in _unbeaten(reversed(places), apart, by_equals=False)}
-    for place in _unbeaten(places, apart, by_equals=True):
-        if place.number in late and apart < place.at < words - apart:
-            yield place
+def _cuts(
+    positions: Sequence[_Position], section: Sequence[Segment], distance: float
+) -> Iterator[_Position]:
+    """The positions without a better one within `distance` words; of equals the first."""
+    words = sum(segment.words for segment in section)
+    best_of_later = {
+        position.number for position in _best(reversed(positions), distance, yields_to_equals=False)
+    }
+    for position in _best(positions, distance, yields_to_equals=True):
+        if position.number in best_of_later and distance < position.words < words - distance:
+            yield position
 
 
-def _unbeaten(places: Iterable[_Place], apart: float, *, by_equals: bool) -> Iterator[_Place]:
-    """Those that none of the places before them, within so many words, is better than."""
-    better: deque[_Place] = deque()  # ever less worth: of any two within reach, the later is worse
-    for place in places:
-        while better and abs(better[0].at - place.at) > apart:
-            better.popleft()
-        while better and (
-            better[-1].worth < place.worth or (not by_equals and better[-1].worth == place.worth)
+def _best(
+    positions: Iterable[_Position], distance: float, *, yields_to_equals: bool
+) -> Iterator[_Position]:
+    """The positions that are better than all of those up to `distance` words before them."""
+    window: deque[_Position] = deque()  # by descending score; all later ones are worse
+    for position in positions:
+        while window and abs(window[0].words - position.words) > distance:
+            window.popleft()
+        while window and (
+            window[-1].score < position.score
+            or (not yields_to_equals and window[-1].score == position.score)
         ):
-            better.pop()
-        if not better:
-            yield place
-        better.append(place)
+            window.pop()
+        if not window:
+            yield position
+        window.append(position)

@@ -1,7 +1,7 @@
-"""The cut into overlapping windows of so many tokens.
+"""The chunker by tokens: overlapping windows of consecutive tokens.
 
-Tokens are those of the static model's tokenizer, Llama 2's, whatever embeds: a cut that
-moved with the embedder would make another document of each.
+The tokenizer is always the static model's, Llama 2's: if it were the embedder's, a new embedder
+would change the chunks of every document.
 """
 
 from functools import cache
@@ -13,10 +13,10 @@ from ingest.chunkers.chunk import Chunk, chunk_of
 
 
 def chunks(text: str, size: int, overlap: int) -> list[Chunk]:
-    """Windows of `size` tokens, the last one of fewer; each begins `overlap` before the last's end.
+    """Windows of `size` tokens; the last may have fewer. A window repeats the last `overlap` tokens
+    of the window before it.
 
-    A window ends where a token does, be it within a word. A window that adds only whitespace to the
-    one before it is left out.
+    A window may end within a word. A window that adds only whitespace is omitted.
     """
     begins = token_begins(text)
     bounds = [*begins, len(text)]
@@ -29,12 +29,12 @@ def chunks(text: str, size: int, overlap: int) -> list[Chunk]:
 
 
 def token_begins(text: str) -> list[int]:
-    """Where each token begins, ascending; several at one place are the bytes of one character."""
+    """Where each token begins, ascending; the bytes of one character begin at one position."""
     return [start for start, _ in _tokenizer().encode(text, add_special_tokens=False).offsets]
 
 
 def load() -> None:
-    """Read the tokenizer now: a tenth of a second, and 16 MB."""
+    """Load the tokenizer: it takes a tenth of a second and 16 MB."""
     _tokenizer()
 
 

@@ -42,12 +42,14 @@ class EventHandler:
             if after == before:
                 return None
             try:
-                return await self._do(tenant, event, EventUpdate(event.document_id, before, after))
+                return await self._apply(
+                    tenant, event, EventUpdate(event.document_id, before, after)
+                )
             except EventSuperseded:
                 continue
         raise DocumentContended(event.document_id)
 
-    async def _do(self, tenant: str, event: Event, update: EventUpdate) -> Written | None:
+    async def _apply(self, tenant: str, event: Event, update: EventUpdate) -> Written | None:
         try:
             return await self._write(tenant, event, update)
         except _DocumentMissing:  # the event is kept for a later document
@@ -57,7 +59,7 @@ class EventHandler:
     async def _write(self, tenant: str, event: Event, update: EventUpdate) -> Written:
         document_id, after = event.document_id, update.after
         is_latest = after.content > update.before.content
-        says_access = after.access > update.before.access
+        sets_access = after.access > update.before.access
         match event:
             case PutEvent() if is_latest:
                 return await self.writer.put(
@@ -65,7 +67,7 @@ class EventHandler:
                     document_id,
                     lambda stored: event_schemas.document_of(event, stored, update, self.language),
                     update,
-                    ALL_PARTS if says_access else CONTENT,
+                    ALL_PARTS if sets_access else CONTENT,
                 )
             case DeleteEvent() if is_latest:
                 return await self.writer.remove(
@@ -76,13 +78,13 @@ class EventHandler:
                     tenant,
                     document_id,
                     lambda stored: replace(
-                        _there(stored), owner=after.owner, readers=after.readers
+                        _require(stored), owner=after.owner, readers=after.readers
                     ),
                     update,
                 )
 
 
-def _there(stored: Document | None) -> Document:
+def _require(stored: Document | None) -> Document:
     if stored is None:
         raise _DocumentMissing
     return stored

@@ -1,4 +1,4 @@
-"""Events: what another system says has become of a document, each a JSON object of its own.
+"""Events: changes of documents that another system reports, each as a JSON object.
 
     {"type": "update", "document_id": "team/leave", "version": 7,
      "document": {"title": "Leave", "text": "Everybody gets 25 days.", "tags": ["people"]},
@@ -7,19 +7,19 @@
      "access": {"owner": "ana", "readers": ["tenant"]}}
     {"type": "delete", "document_id": "team/leave", "version": 9}
 
-create, update  The document is now this one, whole; both mean the same, for either may come first.
-                Without `access` its owner and readers stay as they are; a document of which nobody
-                has said who may read it is nobody's, and nobody reads it.
-access          Owner and readers are now these, whole. It may come before the document does.
-delete          The document is gone, and so is what was said of who may read it.
+create, update  Replace the whole document; both mean the same, since either may arrive first.
+                Without `access` the owner and the readers stay; a new document without `access` has
+                no owner and no readers.
+access          Replaces the owner and the readers. It may arrive before the document.
+delete          Removes the document, its owner and its readers.
 
-`version` tells the order: of two events of one document the later one has the higher. It may be the
-row's version, or a time as a number: milliseconds since 1970. In whatever order events come, and
-however often each, the document ends as the highest of those has it that say what is in it (create,
-update, delete), with owner and readers as the highest of those has them that say so (access,
-delete, others with `access`). One that is not higher than what has been heard changes nothing.
+`version` defines the order of a document's events: the later event has the higher version, for
+example the row's version, or milliseconds since 1970. Events may arrive in any order and more than
+once. The highest version of create, update and delete decides the content; the highest version of
+access, delete, and create or update with `access`, decides the owner and the readers. An event
+whose version is not higher than the stored one changes nothing.
 
-`tenant` may be there, and is then checked: whose events they are, the queue says.
+`tenant` is optional; if present, it must be the tenant of the queue.
 """
 
 from dataclasses import replace
@@ -51,7 +51,7 @@ from index.model.document import (
 from ingest.errors import EventRefused
 from ingest.sources.source import reason
 
-VERSION_MAX = 2**63 - 1  # a bigint of Postgres; holds nanoseconds until 2262
+VERSION_MAX = 2**63 - 1  # a bigint of PostgreSQL; holds nanoseconds until 2262
 
 
 class _Body(BaseModel):
@@ -59,7 +59,7 @@ class _Body(BaseModel):
 
 
 class EventContent(_Body):
-    """What is in a document; absent, `cut` and `summaries` stay, `language` is the server's own."""
+    """A document's content; without `cut` or `summaries` the stored ones stay."""
 
     title: Title = ""
     text: Text
@@ -109,11 +109,11 @@ class ShareEvent(_Event):
 Event: TypeAlias = PutEvent | DeleteEvent | ShareEvent
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
-_NOBODY = EventAccess(owner=None, readers=())
+_NO_ACCESS = EventAccess(owner=None, readers=())
 
 
 def parse(body: bytes, tenant: str, bytes_max: int) -> Event:
-    """The event of a queue that belongs to the tenant. Raises `EventRefused`."""
+    """The event from a queue of the tenant. Raises `EventRefused`."""
     if len(body) > bytes_max:
         raise EventRefused(f"over {bytes_max:,} bytes")
     try:
@@ -121,28 +121,28 @@ def parse(body: bytes, tenant: str, bytes_max: int) -> Event:
     except ValidationError as error:
         raise EventRefused(reason(error)) from None
     if event.tenant not in (None, tenant):
-        raise EventRefused("tenant: not the one that the queue belongs to")
+        raise EventRefused("tenant: not the tenant of the queue")
     return event
 
 
 def merge_event(before: EventVersion, event: Event) -> EventVersion:
-    """What has been heard once the event has; the same as before if it says nothing new."""
+    """The versions after the event; equal to `before` if the event is outdated."""
     content = (
         before.content if isinstance(event, ShareEvent) else max(before.content, event.version)
     )
-    access = _NOBODY if isinstance(event, DeleteEvent) else event.access
+    access = _NO_ACCESS if isinstance(event, DeleteEvent) else event.access
     if access is None or event.version <= before.access:
         return replace(before, content=content)
     return EventVersion(content, event.version, access.owner, access.readers)
 
 
 def document_of(
-    event: PutEvent, stored: Document | None, hearing: EventUpdate, language: str
+    event: PutEvent, stored: Document | None, update: EventUpdate, language: str
 ) -> Document:
-    """What the event makes of the stored document; language: of one that names none."""
-    content, after = event.document, hearing.after
-    if stored is not None and after.access == hearing.before.access:
-        owner, readers = stored.owner, stored.readers  # somebody else may have said so since
+    """The stored document changed by the event. language: of a document without one."""
+    content, after = event.document, update.after
+    if stored is not None and after.access == update.before.access:
+        owner, readers = stored.owner, stored.readers  # may have changed since that event
     else:
         owner, readers = after.owner, after.readers
     return Document(

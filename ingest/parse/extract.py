@@ -1,7 +1,7 @@
-"""Text out of HTML, PDF and DOCX, by a process of its own that a hostile file can't outlive.
+"""Extracts the text of HTML, PDF and DOCX in a process of its own.
 
-Run as a module it is that process: it reads one file after the other from a connection, with limits
-on its memory, and is killed when a file takes longer than one of its size may.
+Run as a module, this file is that process: it reads one file after the other from a connection.
+Its memory is limited, and it is killed when a file takes longer than its size allows.
 """
 
 import json
@@ -25,35 +25,35 @@ from xml.parsers import expat
 
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 
-# Starting values, not measured: what is beyond them is no document that a person wrote.
-SECONDS_MIN = 5.0  # that any file may take
+# Starting values, not measured; no document that a person wrote exceeds them.
+SECONDS_MIN = 5.0  # for any file
 SECONDS_MAX = 60.0
-BYTES_PER_S = 80_000  # for which a file may take a second more; a file of 4.4 MB has a minute
-_START_S_MAX = 60.0  # of the process, on a machine with much else to do
+BYTES_PER_S = 80_000  # a file has one more second for each; one of 4.4 MB has a minute
+_START_S_MAX = 60.0  # of the process, on a busy machine
 MEMORY_BYTES_MAX = 2 * 2**30
 PAGES_MAX = 5_000
 FRAMES_MAX = 5_000  # of Python's stack
 UNPACKED_BYTES_MAX = 200 * 2**20
-XML_BYTES_MIN = 2 * 2**20  # that the XML of any DOCX may have
-XML_RATIO_MAX = 64  # of unpacked XML to the file; of ordinary documents it is about 10
+XML_BYTES_MIN = 2 * 2**20  # the limit of any DOCX's XML is at least this
+XML_RATIO_MAX = 64  # of unpacked XML to the file; about 10 in ordinary documents
 XML_DEPTH_MAX = 200
-FIELDS_MAX = 100  # of Word's fields, each begun within another one
+FIELDS_MAX = 100  # of Word's fields, nested in each other
 ENTRIES_MAX = 10_000
 
 _NEEDS = {".pdf": "pypdf", ".docx": "mammoth"}
 _SUFFIX_BYTES_MAX = 16
-_REPLY_BYTES_MAX = 8 * TEXT_CHARACTERS_MAX  # a character is six bytes of JSON at most, or a pair
+_REPLY_BYTES_MAX = 8 * TEXT_CHARACTERS_MAX  # a character is at most twelve bytes of JSON
 _READY = b"ready"
 _ROOT = Path(__file__).parents[1]
 
 
 class Unreadable(ValueError):
-    """The file gives no text; the message says why."""
+    """No text can be extracted from the file; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """text: Markdown. title and language only if the file names them."""
+    """text: Markdown. title, language: None if the file does not name them."""
 
     text: str
     title: str | None = None
@@ -61,14 +61,13 @@ class Extracted:
 
 
 class Extractor:
-    """A context that ends its process; there is none before the first file.
+    """A context manager that ends its process; the first file starts it.
 
-    seconds_min, seconds_max: what the smallest and the largest file may take.
+    seconds_min: the time limit of the smallest file.
     """
 
-    def __init__(self, seconds_min: float = SECONDS_MIN, seconds_max: float = SECONDS_MAX) -> None:
+    def __init__(self, seconds_min: float = SECONDS_MIN) -> None:
         self._seconds_min = seconds_min
-        self._seconds_max = seconds_max
         self._is_killed = False
         self._started: tuple[subprocess.Popen[bytes], Connection] | None = None
 
@@ -86,19 +85,19 @@ class Extractor:
     def extract(self, suffix: str, content: bytes) -> Extracted:
         """Raises `Unreadable`."""
         if suffix in _NEEDS and find_spec(_NEEDS[suffix]) is None:
-            raise Unreadable("needs more than is installed: pip install 'nearhit[files]'")
-        seconds = min(self._seconds_min + len(content) / BYTES_PER_S, self._seconds_max)
+            raise Unreadable("needs packages that are not installed: pip install 'nearhit[files]'")
+        seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
             connection = self._start()
             connection.send_bytes(suffix.encode())
             connection.send_bytes(content)
             if not connection.poll(seconds):
                 self.stop()
-                raise Unreadable(f"takes longer to read than the {seconds:.0f} s that it may")
+                raise Unreadable(f"takes longer to read than the limit of {seconds:.0f} s")
             reply = json.loads(connection.recv_bytes(_REPLY_BYTES_MAX))
         except (EOFError, OSError):
             self.stop()
-            raise Unreadable("takes more memory to read than it may") from None
+            raise Unreadable("takes more memory to read than the limit") from None
         finally:
             self._is_killed = False
         if "refused" in reply:
@@ -106,8 +105,8 @@ class Extractor:
         return Extracted(**reply)
 
     def kill(self) -> None:
-        """End what `extract` is doing in another thread: its file is `Unreadable` then."""
-        self._is_killed = True  # before the look at the process, which may be about to start
+        """End the `extract` of another thread, which raises `Unreadable`."""
+        self._is_killed = True  # set first: the other thread may be about to start the process
         started = self._started
         if started is not None:
             started[0].kill()
@@ -121,22 +120,22 @@ class Extractor:
             connection.close()
 
     def _start(self) -> Connection:
-        """To the process, once it is ready. Raises `OSError` and `EOFError`."""
+        """The connection to the process, which is ready. Raises `OSError` and `EOFError`."""
         if self._started is None:
-            ours, theirs = Pipe()
-            process = subprocess.Popen(  # noqa: S603  nothing in it is from outside
-                [sys.executable, "-m", f"{__package__}.extract", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
+            parent_end, child_end = Pipe()
+            process = subprocess.Popen(  # noqa: S603  no argument comes from a caller
+                [sys.executable, "-m", f"{__package__}.extract", str(child_end.fileno())],
+                pass_fds=[child_end.fileno()],
                 env=os.environ | {"PYTHONPATH": str(_ROOT)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-            theirs.close()
-            self._started = process, ours
-            if not ours.poll(_START_S_MAX):
+            child_end.close()
+            self._started = process, parent_end
+            if not parent_end.poll(_START_S_MAX):
                 raise OSError("the process that reads files does not start")
-            ours.recv_bytes(len(_READY))
+            parent_end.recv_bytes(len(_READY))
         if self._is_killed:
             raise EOFError
         return self._started[1]
@@ -149,11 +148,11 @@ def _html(content: bytes | str) -> Extracted:
         page = html_markdown.convert(content)
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
-    return Extracted(_blank_lines(page.text), page.title, page.language)
+    return Extracted(_normalise_lines(page.text), page.title, page.language)
 
 
-def _blank_lines(text: str) -> str:
-    """Without spaces at the ends of lines, and with one blank line where there are several."""
+def _normalise_lines(text: str) -> str:
+    """The text without trailing spaces and without consecutive blank lines."""
     lines = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
 
@@ -165,12 +164,12 @@ def _pdf(content: bytes) -> Extracted:
     if reader.is_encrypted and not reader.decrypt(""):
         raise Unreadable("is encrypted")
     if len(reader.pages) > PAGES_MAX:
-        raise Unreadable(f"has {len(reader.pages):,} pages; {PAGES_MAX:,} are the most")
+        raise Unreadable(f"has {len(reader.pages):,} pages; the limit is {PAGES_MAX:,}")
     text = "\n\n".join(page.extract_text() for page in reader.pages)
     if not text.strip():
-        raise Unreadable("has no text, only pictures of it perhaps")
+        raise Unreadable("has no text; perhaps its pages are images")
     title = reader.metadata.title if reader.metadata else None
-    return Extracted(_blank_lines(text), title)
+    return Extracted(_normalise_lines(text), title)
 
 
 def _docx(content: bytes) -> Extracted:
@@ -182,9 +181,9 @@ def _docx(content: bytes) -> Extracted:
 
 
 def _check_docx(content: bytes) -> None:
-    """What would take long to read is refused first. Raises `Unreadable`.
+    """Raises `Unreadable` for a file that would take long to read.
 
-    A ZIP can't unpack to more than it says: `zipfile` stops reading there.
+    The sizes in a ZIP's directory can be trusted: `zipfile` stops reading an entry there.
     """
     with zipfile.ZipFile(BytesIO(content)) as archive:
         entries = archive.infolist()
@@ -199,15 +198,15 @@ def _check_sizes(entries: Sequence[zipfile.ZipInfo], size_bytes: int) -> None:
     unpacked = sum(entry.file_size for entry in entries)
     if len(entries) > ENTRIES_MAX or unpacked > UNPACKED_BYTES_MAX:
         raise Unreadable(
-            f"unpacks to {len(entries):,} files of {unpacked:,} bytes; {ENTRIES_MAX:,} and "
-            f"{UNPACKED_BYTES_MAX:,} are the most"
+            f"unpacks to {len(entries):,} files of {unpacked:,} bytes; the limits are "
+            f"{ENTRIES_MAX:,} and {UNPACKED_BYTES_MAX:,}"
         )
     xml, xml_max = (
         sum(entry.file_size for entry in entries if _is_xml(entry)),
         max(XML_BYTES_MIN, XML_RATIO_MAX * size_bytes),
     )
     if xml > xml_max:
-        raise Unreadable(f"unpacks to {xml:,} bytes of XML; for its size {xml_max:,} are the most")
+        raise Unreadable(f"unpacks to {xml:,} bytes of XML; the limit for its size is {xml_max:,}")
 
 
 def _is_xml(entry: zipfile.ZipInfo) -> bool:
@@ -215,29 +214,29 @@ def _is_xml(entry: zipfile.ZipInfo) -> bool:
 
 
 def _check_xml(part: IO[bytes]) -> None:
-    """Nothing is nested so deep that reading it takes time square in its depth."""
+    """Refuses deep nesting: the time to read grows with the square of the depth."""
     depth = fields = 0
 
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth, fields
         depth += 1
         if name.endswith("}fldChar"):
-            kind = next((each for key, each in attributes.items() if "fldCharType" in key), "")
+            kind = next((value for key, value in attributes.items() if "fldCharType" in key), "")
             fields += {"begin": 1, "end": -1}.get(kind, 0)
         if depth > XML_DEPTH_MAX or fields > FIELDS_MAX:
-            raise Unreadable("is nested too deep")
+            raise Unreadable("is nested too deeply")
 
     def end(_name: str) -> None:
         nonlocal depth
         depth -= 1
 
-    def refuse(*_told: object) -> None:
-        raise Unreadable("has a document type of its own in its XML")
+    def refuse(*_doctype: object) -> None:
+        raise Unreadable("declares a document type in its XML")
 
     parser = expat.ParserCreate(namespace_separator="}")
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.StartDoctypeDeclHandler = refuse
-    with suppress(expat.ExpatError):  # the library says better what is wrong with it
+    with suppress(expat.ExpatError):  # the library reports invalid XML better
         parser.ParseFile(part)
 
 
@@ -251,30 +250,31 @@ SUFFIXES = frozenset(_KINDS)
 
 
 def _read(suffix: str, content: bytes) -> dict[str, str | None]:
-    """The reply: what was extracted, or why not. Libraries raise what they like."""
+    """The reply: the extracted fields, or the reason for none. Libraries raise any exception."""
     name, extract = _KINDS[suffix]
     try:
-        found = _checked(extract(content))
+        extracted = _validate(extract(content))
     except Unreadable as error:
         return {"refused": str(error)}
     except RecursionError:
-        return {"refused": "is nested too deep"}
+        return {"refused": "is nested too deeply"}
     except MemoryError:
-        return {"refused": "takes more memory to read than it may"}
+        return {"refused": "takes more memory to read than the limit"}
     except Exception as error:
-        said = " ".join(str(error).split())[:200]
-        return {"refused": f"is not {name} that can be read: {type(error).__name__}: {said}"}
-    return asdict(found)
+        message = " ".join(str(error).split())[:200]
+        return {"refused": f"is not {name} that can be read: {type(error).__name__}: {message}"}
+    return asdict(extracted)
 
 
-def _checked(found: Extracted) -> Extracted:
-    if len(found.text) > TEXT_CHARACTERS_MAX:
+def _validate(extracted: Extracted) -> Extracted:
+    text = extracted.text
+    if len(text) > TEXT_CHARACTERS_MAX:
         raise Unreadable(
-            f"has {len(found.text):,} characters of text; {TEXT_CHARACTERS_MAX:,} are the most"
+            f"has {len(text):,} characters of text; the limit is {TEXT_CHARACTERS_MAX:,}"
         )
-    title = " ".join((found.title or "").split())[:TITLE_CHARACTERS_MAX]
-    language = (found.language or "").replace("_", "-")
-    return Extracted(found.text, title or None, language if LANGUAGE.fullmatch(language) else None)
+    title = " ".join((extracted.title or "").split())[:TITLE_CHARACTERS_MAX]
+    language = (extracted.language or "").replace("_", "-")
+    return Extracted(text, title or None, language if LANGUAGE.fullmatch(language) else None)
 
 
 def _serve(connection: Connection) -> None:

@@ -1,6 +1,6 @@
-"""Text extraction for all tenants of a gateway: a bounded number of processes, fairly shared.
+"""Text extraction for all tenants of a gateway: a bounded number of processes, shared fairly.
 
-What a file gave is remembered for a while, so that a file of several vector stores is read once.
+The result of a file is remembered for a while, so a file of several vector stores is read once.
 """
 
 import asyncio
@@ -18,19 +18,19 @@ WAITING_MAX = 64  # files of one tenant
 WAIT_S_MAX = 60.0
 REMEMBERED_CHARACTERS_MAX = 8_000_000
 REMEMBERED_S = 600.0
-_REASON_CHARACTERS = 1_000  # that a file without a text counts for
+_REASON_CHARACTERS = 1_000  # the size of an entry beside its text
 
 
 class Extractors:
-    """A context that ends its processes.
+    """A context manager that ends its processes.
 
-    number: of processes; one tenant uses half of them at most.
-    files_read: how many files the processes have been given.
+    number: of processes; one tenant uses at most half of them.
+    files_read: the number of files that the processes have received.
     """
 
-    def __init__(self, number: int, *, wait_s_max: float = WAIT_S_MAX) -> None:
+    def __init__(self, number: int) -> None:
         self._threads = Threads(
-            number, name="extract", waiting_max=WAITING_MAX, wait_s_max=wait_s_max
+            number, name="extract", waiting_max=WAITING_MAX, wait_s_max=WAIT_S_MAX
         )
         self._idle: list[Extractor] = []
         self._flights: Singleflight[Extracted | Unreadable] = Singleflight()
@@ -54,31 +54,31 @@ class Extractors:
     async def extract(self, tenant: str, file_id: str, suffix: str, content: bytes) -> Extracted:
         """The text of a file whose content never changes. Raises `Unreadable` and `Saturated`."""
         key = (tenant, file_id)
-        found = self._remembered.get(key)
-        if found is None:
-            found = await self._flights.do(key, lambda: self._extracted(tenant, suffix, content))
-            if _size(found) <= REMEMBERED_CHARACTERS_MAX:
-                self._remembered[key] = found
-        if isinstance(found, Unreadable):
-            raise Unreadable(str(found))  # a new one: each that is raised keeps its own traceback
-        return found
+        result = self._remembered.get(key)
+        if result is None:
+            result = await self._flights.do(key, lambda: self._extract(tenant, suffix, content))
+            if _size(result) <= REMEMBERED_CHARACTERS_MAX:
+                self._remembered[key] = result
+        if isinstance(result, Unreadable):
+            raise Unreadable(str(result))  # a new exception: a raised one keeps its traceback
+        return result
 
-    async def _extracted(self, tenant: str, suffix: str, content: bytes) -> Extracted | Unreadable:
-        reading: list[Extractor] = []
+    async def _extract(self, tenant: str, suffix: str, content: bytes) -> Extracted | Unreadable:
+        in_use: list[Extractor] = []
         try:
-            return await self._threads.run(tenant, self._read, suffix, content, reading)
-        except Unreadable as refused:
-            return refused
+            return await self._threads.run(tenant, self._read, suffix, content, in_use)
+        except Unreadable as error:
+            return error
         except asyncio.CancelledError:
-            for extractor in reading:
-                extractor.kill()  # and its thread is free at once
+            for extractor in in_use:
+                extractor.kill()  # frees its thread at once
             raise
 
-    def _read(self, suffix: str, content: bytes, reading: list[Extractor]) -> Extracted:
-        """In a thread. reading: is told who reads."""
+    def _read(self, suffix: str, content: bytes, in_use: list[Extractor]) -> Extracted:
+        """Runs in a thread. in_use: receives the extractor that reads the file."""
         extractor = self._idle.pop() if self._idle else Extractor()
         self.files_read += 1
-        reading.append(extractor)
+        in_use.append(extractor)
         try:
             return extractor.extract(suffix, content)
         finally:
@@ -89,5 +89,5 @@ class Extractors:
             extractor.stop()
 
 
-def _size(found: Extracted | Unreadable) -> int:
-    return _REASON_CHARACTERS + (len(found.text) if isinstance(found, Extracted) else 0)
+def _size(result: Extracted | Unreadable) -> int:
+    return _REASON_CHARACTERS + (len(result.text) if isinstance(result, Extracted) else 0)

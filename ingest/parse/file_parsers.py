@@ -10,7 +10,7 @@ from ingest.parse.markdown import front_matter, title
 
 MARKDOWN = frozenset({".md", ".markdown", ".txt"})
 SUFFIXES = MARKDOWN | extract.SUFFIXES
-FILE_BYTES_MAX = 32 * 2**20  # of what holds more than text; a starting value, not measured
+FILE_BYTES_MAX = 32 * 2**20  # of formats that are not plain text; a starting value, not measured
 
 
 def size_bytes_max(suffix: str) -> int:
@@ -18,18 +18,18 @@ def size_bytes_max(suffix: str) -> int:
 
 
 def parse_fields(path: PurePosixPath, content: bytes, extractor: Extractor) -> dict[str, Any]:
-    """Title, text and what else the content says; an unknown suffix means Markdown.
+    """Title, text and the other fields of the content; an unknown suffix means Markdown.
 
     Raises `ValueError`.
     """
     suffix = path.suffix.lower()
     if suffix not in extract.SUFFIXES:
-        found, text = front_matter(normalise(content.decode("utf-8-sig")))
+        fields, text = front_matter(normalise(content.decode("utf-8-sig")))
     else:
         extracted = extractor.extract(suffix, content)
         text = normalise(extracted.text)
-        said = {"title": extracted.title, "language": extracted.language}
-        found = {name: value for name, value in said.items() if value}
-    if found.get("title") is None:
-        found["title"] = title(text) or path.stem.replace("-", " ")
-    return found | {"text": text}
+        optional = {"title": extracted.title, "language": extracted.language}
+        fields = {name: value for name, value in optional.items() if value}
+    if fields.get("title") is None:
+        fields["title"] = title(text) or path.stem.replace("-", " ")
+    return fields | {"text": text}

@@ -1,8 +1,8 @@
-"""HTML to Markdown, in time that grows no faster than the HTML does.
+"""HTML to Markdown, in time and space linear in the length of the HTML.
 
-The parser calls a writer for each tag and text, and the writer keeps no tree: nothing that follows
-makes it look at anything again. Indentation and columns are bounded, so that the text grows no
-faster than the HTML either. Links and images leave their text alone.
+The parser calls a writer for each tag and text. The writer keeps no tree and never returns to an
+earlier part. Indentation and columns are bounded, so the Markdown is linear in the HTML too. Of
+links and images only the text remains.
 """
 
 import re
@@ -13,21 +13,21 @@ from lxml import etree
 
 from index.model.document import TEXT_CHARACTERS_MAX
 
-DEPTH_MAX = 1_000  # of elements; a person's page has less than 100
-PREFIXES_MAX = 16  # of lists and quotations within each other that are shown by indentation
-COLUMNS_MAX = 32  # that one cell is taken to span
+DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
+PREFIXES_MAX = 16  # of nested lists and quotations; deeper ones are not indented
+COLUMNS_MAX = 32  # that one cell spans at most
 _FEED_BYTES = 65_536
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([a-z0-9_.:-]{1,40})""", re.IGNORECASE)
-_CHARSET_BYTES = 2_048  # of the start, where a page has to name it
-# Of the WHATWG's Encoding standard, under the names that pages use.
+_CHARSET_BYTES = 2_048  # at the start of a page, which must name it there
+# Encodings of the WHATWG standard, by the names that pages use.
 _CHARSETS = re.compile(
     r"utf-?8|us-ascii|iso-?8859-\d{1,2}|latin-?1|windows-125\d|koi8-[ru]|macintosh|shift_jis|"
     r"euc-(jp|kr)|iso-2022-jp|gb2312|gbk|gb18030|big5"
 )
 
-_UNSEEN = frozenset(
+_OMITTED = frozenset(
     {"script", "style", "noscript", "template", "svg", "iframe", "object", "nav", "title"}
 )
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~"}
@@ -42,11 +42,11 @@ _BLOCKS = frozenset(
         "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
     }
 )  # fmt: skip
-_PARTS = ("main", "article")  # the first of these that a page has is all that counts of it
+_PARTS = ("main", "article")  # the first of these in a page is its content; all else is omitted
 
 
 class Unconvertible(ValueError):
-    """The message says why, of the page."""
+    """The page cannot be converted; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,19 @@ def convert(content: bytes | str) -> Page:
     """The page as Markdown. Raises `Unconvertible`."""
     writer = _Writer()
     parser = etree.HTMLParser(target=writer, encoding="utf-8", huge_tree=True)
-    sent = (content if isinstance(content, str) else _decoded(content)).encode("utf-8", "replace")
-    for at in range(0, len(sent), _FEED_BYTES):
-        parser.feed(sent[at : at + _FEED_BYTES])
-    if sent:
+    html = (content if isinstance(content, str) else _decode(content)).encode("utf-8", "replace")
+    for start in range(0, len(html), _FEED_BYTES):
+        parser.feed(html[start : start + _FEED_BYTES])
+    if html:
         parser.close()
     return writer.page()
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", "replace")
-    named = _CHARSET.search(content[:_CHARSET_BYTES])
-    names = [named[1].decode().lower()] if named else []
+    declared = _CHARSET.search(content[:_CHARSET_BYTES])
+    names = [declared[1].decode().lower()] if declared else []
     for name in (*filter(_CHARSETS.fullmatch, names), "utf-8-sig"):
         try:
             return content.decode(name)
@@ -87,9 +87,9 @@ class _Inline:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._has_space = False
-        self._open: dict[str, int] = {}  # marks in the order in which they were opened
-        self._pending: list[str] = []  # marks that nothing has come after yet
-        self._shown: set[str] = set()
+        self._open: dict[str, int] = {}  # open marks in their order, with their depth
+        self._pending: list[str] = []  # open marks that no text follows yet
+        self._written: set[str] = set()
 
     def add(self, text: str) -> None:
         flat = _SPACE.sub(" ", text)
@@ -100,7 +100,7 @@ class _Inline:
         if (self._has_space or flat.startswith(" ")) and self._parts:
             self._parts.append(" ")
         self._parts += self._pending
-        self._shown.update(self._pending)
+        self._written.update(self._pending)
         self._pending.clear()
         is_code = _CODE in self._open
         self._parts.append(words if is_code else words.replace("*", r"\*").replace("_", r"\_"))
@@ -128,8 +128,8 @@ class _Inline:
             self._hide(mark)
 
     def take(self) -> str:
-        """The text so far; marks that are open go on in what follows."""
-        for mark in reversed([mark for mark in self._open if mark in self._shown]):
+        """Return the text so far and start anew; open marks continue in the next text."""
+        for mark in reversed([mark for mark in self._open if mark in self._written]):
             self._hide(mark)
             self._pending.append(mark)
         text = "".join(self._parts).strip(" \n")
@@ -140,14 +140,14 @@ class _Inline:
     def _hide(self, mark: str) -> None:
         if mark in self._pending:
             self._pending.remove(mark)
-        elif mark in self._shown:
-            self._shown.discard(mark)
+        elif mark in self._written:
+            self._written.discard(mark)
             self._parts.append(mark)
 
 
 @dataclass(slots=True)
 class _Container:
-    """What its blocks stand in. marker: before its first line; indent: before all others."""
+    """A list item or quotation. marker: precedes its first line; indent: precedes all others."""
 
     tag: str
     marker: str
@@ -156,7 +156,7 @@ class _Container:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """joins: whether no blank line stands before it. quotes: how many quotations it stands in."""
+    """joins: no blank line precedes it. quotes: the number of quotations around it."""
 
     text: str
     joins: bool
@@ -165,7 +165,7 @@ class _Block:
 
 
 class _Table:
-    """Of which only the outermost is one; what is in its cells is text."""
+    """The outermost table; a table within its cells becomes text."""
 
     def __init__(self) -> None:
         self.depth = 1
@@ -205,11 +205,11 @@ class _Table:
 
 
 class _Writer:
-    """What the parser calls."""
+    """The parser calls its methods."""
 
     def __init__(self) -> None:
         self._depth = 0
-        self._unseen = 0
+        self._omitted_depth = 0
         self._in_title = False
         self._title: list[str] = []
         self._language: str | None = None
@@ -217,7 +217,9 @@ class _Writer:
         self._characters = 0
         self._inline = _Inline()
         self._containers: list[_Container] = []
-        self._numbers: list[int | None] = []  # of the next item of each list; None: not numbered
+        self._numbers: list[
+            int | None
+        ] = []  # the next number of each open list; None: not numbered
         self._heading = 0
         self._pre: list[str] | None = None
         self._table: _Table | None = None
@@ -228,13 +230,13 @@ class _Writer:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth > DEPTH_MAX:
-            raise Unconvertible("is nested too deep")
+            raise Unconvertible("is nested too deeply")
         if tag == "html" and self._language is None:
             self._language = attributes.get("lang")
-        if tag in _UNSEEN:
-            self._in_title = tag == "title" and not self._unseen and not self._title
-            self._unseen += 1
-        if self._unseen:
+        if tag in _OMITTED:
+            self._in_title = tag == "title" and not self._omitted_depth and not self._title
+            self._omitted_depth += 1
+        if self._omitted_depth:
             return
         if tag in _MARKS:
             self._current.open(_MARKS[tag])
@@ -245,19 +247,19 @@ class _Writer:
             self._begin(tag, attributes)
 
     def end(self, tag: str) -> None:
-        if not self._unseen:
+        if not self._omitted_depth:
             if tag in _MARKS:
                 self._current.close(_MARKS[tag])
             elif tag in _BLOCKS:
                 self._flush()
                 self._end(tag)
-        if tag in _UNSEEN:
+        if tag in _OMITTED:
             self._in_title = False
-            self._unseen -= 1
+            self._omitted_depth -= 1
         self._depth -= 1
 
     def data(self, text: str) -> None:
-        if self._unseen:
+        if self._omitted_depth:
             if self._in_title:
                 self._title.append(text)
         elif self._pre is not None:
@@ -266,7 +268,7 @@ class _Writer:
             self._current.add(text)
 
     def comment(self, text: str) -> None:
-        """Nobody reads it."""
+        """Omits it."""
 
     def close(self) -> None:
         self._flush()
@@ -278,7 +280,7 @@ class _Writer:
                 _, first, last = self._parts[name]
                 blocks = blocks[first:last]
                 break
-        return Page(_joined(blocks), "".join(self._title) or None, self._language or None)
+        return Page(_join(blocks), "".join(self._title) or None, self._language or None)
 
     @property
     def _current(self) -> _Inline:
@@ -299,7 +301,7 @@ class _Writer:
 
     def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "table" or self._table is not None:
-            self._begin_of_table(tag, attributes)
+            self._begin_in_table(tag, attributes)
         if tag in _PARTS:
             self._parts.setdefault(tag, (self._depth, len(self._blocks), None))
         if self._in_cell:
@@ -322,7 +324,7 @@ class _Writer:
 
     def _end(self, tag: str) -> None:
         if self._table is not None:
-            self._end_of_table(tag)
+            self._end_in_table(tag)
         if tag in self._parts and self._parts[tag][0] == self._depth:
             depth, first, last = self._parts[tag]
             self._parts[tag] = (depth, first, len(self._blocks) if last is None else last)
@@ -335,7 +337,7 @@ class _Writer:
         elif tag in _HEADINGS:
             self._heading = 0
 
-    def _begin_of_table(self, tag: str, attributes: Mapping[str, str]) -> None:
+    def _begin_in_table(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._table is None:
             self._table = _Table()
         elif tag == "table":
@@ -346,7 +348,7 @@ class _Writer:
             elif tag in ("td", "th"):
                 self._table.begin_cell(tag, attributes.get("colspan", "1"))
 
-    def _end_of_table(self, tag: str) -> None:
+    def _end_in_table(self, tag: str) -> None:
         assert self._table is not None
         if tag == "table":
             self._table.depth -= 1
@@ -384,26 +386,26 @@ class _Writer:
         if not text:
             return
         containers = self._containers[:PREFIXES_MAX]
-        first = "".join(each.marker for each in containers)
-        others = "".join(each.indent for each in containers)
-        begins_item = any(each.marker != each.indent for each in containers)
-        for each in containers:
-            each.marker = each.indent
-        shown = first + text.replace("\n", f"\n{others}")
-        self._characters += len(shown)
+        marker = "".join(container.marker for container in containers)
+        indent = "".join(container.indent for container in containers)
+        begins_item = any(container.marker != container.indent for container in containers)
+        for container in containers:
+            container.marker = container.indent
+        lines = marker + text.replace("\n", f"\n{indent}")
+        self._characters += len(lines)
         if self._characters > TEXT_CHARACTERS_MAX:
             raise Unconvertible(f"has more than {TEXT_CHARACTERS_MAX:,} characters of text")
-        in_list = any(each.tag in ("li", "dd") for each in containers)
+        in_list = any(container.tag in ("li", "dd") for container in containers)
         joins = begins_item and bool(self._blocks) and self._blocks[-1].in_list
-        quotes = sum(each.tag == "blockquote" for each in containers)
-        self._blocks.append(_Block(shown, joins, in_list, quotes))
+        quotes = sum(container.tag == "blockquote" for container in containers)
+        self._blocks.append(_Block(lines, joins, in_list, quotes))
 
 
-def _joined(blocks: list[_Block]) -> str:
+def _join(blocks: list[_Block]) -> str:
     parts: list[str] = []
-    for at, block in enumerate(blocks):
-        if at:
-            before = blocks[at - 1]
+    for index, block in enumerate(blocks):
+        if index:
+            before = blocks[index - 1]
             quotes = ">" if min(block.quotes, before.quotes) else ""
             parts.append("\n" if block.joins else f"\n{quotes}\n")
         parts.append(block.text)

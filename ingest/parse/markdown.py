@@ -1,4 +1,4 @@
-"""Markdown: the front matter of a text, its title, and the blocks that it is made of."""
+"""Markdown: the front matter of a text, its title, and its blocks."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -13,10 +13,10 @@ from markdown_it.token import Token
 from ingest.parse import safe_yaml
 
 FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
-TITLE_WITHIN_CHARACTERS = 4_000  # a later heading is of a part; not measured
-_TITLE_SOON_CHARACTERS = 400  # where it mostly stands, so that no more is read
-HEADING_CHARACTERS_MAX = 200  # it is embedded with every chunk of its section; not measured
-HEADING_SOURCE_CHARACTERS_MAX = 2_000  # the same with its markup; not measured
+TITLE_WITHIN_CHARACTERS = 4_000  # a later heading belongs to a section; not measured
+_TITLE_SOON_CHARACTERS = 400  # most titles stand here, so no more is parsed
+HEADING_CHARACTERS_MAX = 200  # embedded with every chunk of the section; not measured
+HEADING_SOURCE_CHARACTERS_MAX = 2_000  # with its markup; not measured
 
 ACCESS = frozenset({"readers", "owner"})
 LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
@@ -26,8 +26,8 @@ FIELDS = frozenset(
 
 FENCE = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
 
-# Every character shall stay in its place and in a block: `normalize` would rewrite line ends,
-# `reference` make definitions vanish. Inline markup costs most of the time and is not asked for.
+# Every character must keep its offset and its block: `normalize` would rewrite line ends, and
+# `reference` would remove definitions. Inline markup takes most of the time and is not needed.
 BLOCK_PARSER = (
     MarkdownIt("commonmark")
     .enable("table")
@@ -44,8 +44,8 @@ class FrontMatterError(ValueError):
 class Block:
     """A block of a text: text[start:end], with the blank lines that follow it.
 
-    kind: `code` is what is written in lines: code, indented or fenced, and raw HTML.
-    level, heading: a heading's level, 1 to 6, and its plain text.
+    kind: `code` is code, indented or fenced, and raw HTML.
+    level, heading: of a heading, its level from 1 to 6, and its plain text.
     """
 
     start: int
@@ -56,40 +56,40 @@ class Block:
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Part a text into the fields of its front matter and the Markdown after it.
+    """Split a text into the fields of its front matter and the Markdown after it.
 
     A text that begins with a line of `---` has front matter: YAML up to the next such line.
-    Keys that are no field of a document go into its metadata, dates become ISO 8601 text;
-    the values are otherwise as YAML gives them, for the document to check.
+    Keys that are no field of a document go into its metadata, and dates become ISO 8601 text.
+    The values are otherwise not validated.
 
-    Raises FrontMatterError if it is never closed, too long, not YAML or not a mapping.
+    Raises `FrontMatterError` if the front matter is not closed, too long, not YAML or no mapping.
     """
     opening = FENCE.match(text, len(text) - len(text.lstrip()))
     if opening is None:
         return {}, text
     closing = FENCE.search(text, opening.end())
-    # Taken for Markdown, it would lose its readers and be shown to those of the folder.
+    # As Markdown it would lose its own readers, and the folder's readers could read it.
     if closing is None:
         raise FrontMatterError("front matter: must be closed by a line of ---")
-    written = _mapping(text[opening.end() : closing.start()])
-    refuse_lookalikes(written)
-    fields = {key: written.pop(key) for key in FIELDS & written.keys()}
+    mapping = _parse_mapping(text[opening.end() : closing.start()])
+    refuse_lookalikes(mapping)
+    fields = {key: mapping.pop(key) for key in FIELDS & mapping.keys()}
     metadata = fields.get("metadata", {})
     if not isinstance(metadata, dict):
         raise FrontMatterError("metadata: must be a mapping")
-    return fields | {"metadata": written | metadata}, text[closing.end() :]
+    return fields | {"metadata": mapping | metadata}, text[closing.end() :]
 
 
-def refuse_lookalikes(written: Collection[Any]) -> None:
-    """Misspelt readers would be metadata, and the document readable to those of the folder."""
-    for key in written:
+def refuse_lookalikes(keys: Collection[Any]) -> None:
+    """Raise `FrontMatterError` for a misspelt `readers`, which would not restrict the document."""
+    for key in keys:
         if key not in ACCESS and str(key).casefold().strip() in LOOKALIKES:
-            raise FrontMatterError(f"{key}: who may read is said by readers and owner")
+            raise FrontMatterError(f"{key}: not a field; readers and owner define who may read")
 
 
 def title(text: str) -> str | None:
-    """The first heading of a text that has words, as plain text, if it is near the beginning."""
-    soon = blocks(text[:_TITLE_SOON_CHARACTERS])[:-1]  # the cut may have made the last a heading
+    """The first heading with words, as plain text, if it is near the beginning of the text."""
+    soon = blocks(text[:_TITLE_SOON_CHARACTERS])[:-1]  # the cut may have changed the last one
     return _first_heading(soon) or _first_heading(blocks(text[:TITLE_WITHIN_CHARACTERS]))
 
 
@@ -98,13 +98,13 @@ def _first_heading(blocks: Iterable[Block]) -> str | None:
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of a Markdown text, in order: end to end they are the text, unless it is blank.
+    """The blocks of a Markdown text, in order: concatenated they are the text, unless it is blank.
 
-    Paragraphs, list items, table rows and fences are blocks of their own, however deep they
-    stand in lists and quotes; a heading counts only where it stands in neither.
+    Paragraphs, list items, table rows and fences are separate blocks, also within lists and
+    quotes; a heading within a list or a quote is prose.
     """
     tokens = BLOCK_PARSER.parse(text)
-    # Containers open on the line of their first content; the innermost token says what it is.
+    # A container opens on the line of its first content; the innermost token decides the kind.
     opening = {
         token.map[0]: index
         for index, token in enumerate(tokens)
@@ -122,7 +122,7 @@ def _block(tokens: Sequence[Token], index: int, start: int, end: int) -> Block:
     token = tokens[index]
     match token.type:
         case "heading_open" if token.level == 0:
-            heading = _plain(tokens[index + 1].content)
+            heading = _plain_text(tokens[index + 1].content)
             return Block(start, end, "heading", int(token.tag.removeprefix("h")), heading)
         case "fence" | "code_block" | "html_block":
             return Block(start, end, "code")
@@ -130,7 +130,7 @@ def _block(tokens: Sequence[Token], index: int, start: int, end: int) -> Block:
             return Block(start, end, "prose")
 
 
-def _plain(markup: str) -> str:
+def _plain_text(markup: str) -> str:
     (inline,) = INLINE_PARSER.parseInline(markup[:HEADING_SOURCE_CHARACTERS_MAX])
     words = "".join(
         " " if token.type.endswith("break") else token.content
@@ -140,10 +140,10 @@ def _plain(markup: str) -> str:
     return " ".join(words.split())[:HEADING_CHARACTERS_MAX]
 
 
-def _mapping(source: str) -> dict[Any, Any]:
+def _parse_mapping(source: str) -> dict[Any, Any]:
     if len(source) > FRONT_MATTER_CHARACTERS_MAX:
-        raise FrontMatterError(f"front matter: over {FRONT_MATTER_CHARACTERS_MAX} characters")
-    value = _yaml(source)
+        raise FrontMatterError(f"front matter: over {FRONT_MATTER_CHARACTERS_MAX:,} characters")
+    value = _parse_yaml(source)
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -151,7 +151,7 @@ def _mapping(source: str) -> dict[Any, Any]:
     return {key: _dates_as_text(item) for key, item in value.items()}
 
 
-def _yaml(source: str) -> Any:
+def _parse_yaml(source: str) -> Any:
     try:
         return safe_yaml.load(source)
     except safe_yaml.NotYaml as error:

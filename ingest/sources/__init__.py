@@ -1,1 +1,1 @@
-"""Sources: the kinds of things that documents are read from, one a file."""
+"""The kinds of sources that documents are read from."""

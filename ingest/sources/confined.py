@@ -1,36 +1,38 @@
-"""Files and folders opened so that no link leads out of a folder, even one made a moment before."""
+"""Opens files and folders within a folder; no link leads out of it, even one made meanwhile."""
 
 import os
 import stat
 from pathlib import Path
 from typing import BinaryIO
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_NO_LINK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe would be waited for
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_OPEN_NO_LINK = (
+    os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+)  # without O_NONBLOCK, opening a pipe waits
 
 
 def open_within(path: Path, folder: Path, start: Path | None = None) -> int:
-    """A descriptor of a file or folder that lies in `folder`; links within it are followed.
+    """A descriptor of a file or folder in `folder`; follows links that stay within it.
 
-    The race: the path is resolved first, and somebody may put a link in its place before it is
-    opened. So each part of the resolved path is opened from the folder before it, and a part that
-    is a link by then raises `OSError`.
+    The race: between resolving the path and opening it, somebody may replace a part by a link. So
+    each part of the resolved path is opened relative to the one before it, and a part that has
+    become a link raises `OSError`.
 
-    folder: resolved. start: from where the parts are opened one by one; a resolved folder around
-    `folder` that nobody but the operator can replace; `folder` itself unless given.
+    folder: resolved. start: the resolved folder from which the parts are opened; `folder`, or one
+    around it that only the operator can replace; None means `folder`.
     Raises `OSError`, and `ValueError` if the path leaves the folder.
     """
     start = start or folder
     real = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError for a loop of links
     if not (real.is_relative_to(folder) and real.is_relative_to(start)):
-        raise ValueError("links to outside the folder")
-    descriptor = os.open(start, _FOLDER)
+        raise ValueError("is a link to outside the folder")
+    descriptor = os.open(start, _OPEN_FOLDER)
     for part in real.relative_to(start).parts:
         try:
-            below = os.open(part, _NO_LINK, dir_fd=descriptor)
+            child = os.open(part, _OPEN_NO_LINK, dir_fd=descriptor)
         finally:
             os.close(descriptor)
-        descriptor = below
+        descriptor = child
     return descriptor
 
 
@@ -38,7 +40,7 @@ def names_within(path: Path, folder: Path, start: Path | None = None) -> list[st
     """The names in a folder. Arguments and errors are those of `open_within`."""
     descriptor = open_within(path, folder, start)
     try:
-        return os.listdir(descriptor)  # noqa: PTH208  a path could be replaced
+        return os.listdir(descriptor)  # noqa: PTH208  a path could be replaced by a link
     finally:
         os.close(descriptor)
 
@@ -46,10 +48,10 @@ def names_within(path: Path, folder: Path, start: Path | None = None) -> list[st
 def open_file(
     path: Path, size_bytes_max: int, folder: Path | None = None, start: Path | None = None
 ) -> BinaryIO:
-    """A regular file, open for reading; without a folder it may lie anywhere.
+    """A regular file, open for reading. folder: None allows any location.
 
-    Other arguments and errors are those of `open_within`; also raises `ValueError` if it is no
-    regular file or is too large.
+    Other arguments and errors are those of `open_within`; also raises `ValueError` if the file is
+    not regular or is too large.
     """
     if folder is None:
         folder = Path(os.path.realpath(path)).parent
@@ -68,13 +70,13 @@ def read_file(
     """The content of a file. Arguments and errors are those of `open_file`."""
     with open_file(path, size_bytes_max, folder, start) as file:
         content = file.read(size_bytes_max + 1)
-    if len(content) > size_bytes_max:  # it has grown since
+    if len(content) > size_bytes_max:  # it has grown since `open_file` checked it
         raise ValueError(f"over {size_bytes_max:,} bytes")
     return content
 
 
-def _check(found: os.stat_result, size_bytes_max: int) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _check(status: os.stat_result, size_bytes_max: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
         raise ValueError("not a regular file")
-    if found.st_size > size_bytes_max:
+    if status.st_size > size_bytes_max:
         raise ValueError(f"over {size_bytes_max:,} bytes")

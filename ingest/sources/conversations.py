@@ -1,4 +1,4 @@
-"""The source of conversations: JSON Lines, a conversation a line, cut by its messages."""
+"""The source of conversations: JSON Lines, one conversation a line, chunked by messages."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class Message(BaseModel):
 
 
 class Conversation(BaseModel):
-    """What a line says; owner, readers, language and tags as in front matter."""
+    """A line of the file; owner, readers, language and tags as in front matter."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -51,10 +51,10 @@ class Conversation(BaseModel):
 class ConversationSource:
     """A file of lines {"id", "title", "messages": [{"author", "text", "time"}]}.
 
-    `role` and `content` will do for author and text. Without an id a conversation is known by its
-    line's number, so lines should only ever be appended.
+    `role` and `content` also name the author and the text. A conversation without an id is
+    identified by its line's number, so new lines must be appended.
 
-    within: a resolved folder that the file lies in; anywhere unless given.
+    within: the resolved folder that must contain the file; None allows any location.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ConversationSource:
         self._within = within
 
     def documents(self) -> Iterator[Item]:
-        """The lines in their order. Blocks on the disk, and raises nothing."""
+        """The conversations in the order of their lines. Does blocking I/O; raises nothing."""
         try:
             with confined.open_file(self._path, FILE_BYTES_MAX, self._within) as file:
                 yield from self._items(file)
@@ -79,52 +79,53 @@ class ConversationSource:
             yield RefusedItem(self._path.name, reason(error), holds="")
 
     def _items(self, file: BinaryIO) -> Iterator[Item]:
-        seen: set[str] = set()
+        document_ids: set[str] = set()
         for number, line in _lines(file):
-            place = f"{self._path.name}, line {number:,}"
+            path = f"{self._path.name}, line {number:,}"
             try:
-                made = self._document(line, number)
+                conversation = self._document(line, number)
             except ValueError as error:
-                # Which of the stored conversations it was can't be told, so all of them stay.
-                yield RefusedItem(place, reason(error), holds="")
+                # Its stored document is unknown, so pruning keeps all of them.
+                yield RefusedItem(path, reason(error), holds="")
                 continue
-            if made.document_id in seen:
-                holds = made.document_id.removeprefix(f"{self.name}/")
-                yield RefusedItem(place, f"an earlier line has the id {holds!r} too", holds=holds)
+            if conversation.document_id in document_ids:
+                holds = conversation.document_id.removeprefix(f"{self.name}/")
+                yield RefusedItem(path, f"an earlier line also has the id {holds!r}", holds=holds)
                 continue
-            seen.add(made.document_id)
-            yield made
+            document_ids.add(conversation.document_id)
+            yield conversation
 
     def _document(self, line: bytes, number: int) -> Document:
         if len(line) > LINE_BYTES_MAX:
             raise ValueError(f"over {LINE_BYTES_MAX:,} bytes")
-        said = Conversation.model_validate_json(line)
-        text = "\n\n".join(filter(None, map(_spoken, said.messages)))
-        fields = said.model_dump(
+        conversation = Conversation.model_validate_json(line)
+        text = "\n\n".join(filter(None, map(_message_text, conversation.messages)))
+        fields = conversation.model_dump(
             include={"language", "tags", "owner", "readers", "uri", "metadata", "title"},
             exclude_none=True,
         )
-        key = number if said.id is None else said.id
-        first = " ".join((said.messages[0].text or "").split())[:TITLE_CHARACTERS_MAX]
+        key = number if conversation.id is None else conversation.id
+        first_message = conversation.messages[0].text or ""
+        title = " ".join(first_message.split())[:TITLE_CHARACTERS_MAX]
         own = {"document_id": f"{self.name}/{key}", "source": self.name, "text": normalise(text)}
-        return document(self._defaults.fields(CUT) | {"title": first, "uri": ""} | fields | own)
+        return document(self._defaults.fields(CUT) | {"title": title, "uri": ""} | fields | own)
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, each cut off behind what a line may have."""
+    """The numbers and bytes of non-blank lines, each truncated after LINE_BYTES_MAX + 1 bytes."""
     number = 0
     while line := file.readline(LINE_BYTES_MAX + 1):
         number += 1
-        rest = line
-        while rest and not rest.endswith(b"\n"):
-            rest = file.readline(LINE_BYTES_MAX)
+        chunk = line
+        while chunk and not chunk.endswith(b"\n"):
+            chunk = file.readline(LINE_BYTES_MAX)
         if line.strip():
             yield number, line
 
 
-def _spoken(message: Message) -> str:
-    """A message as one block: blank lines part it from the others."""
+def _message_text(message: Message) -> str:
+    """The message without blank lines, which separate messages."""
     text = _BLANK_LINES.sub("\n", (message.text or "").strip())
-    when = message.time.isoformat() if isinstance(message.time, datetime) else message.time
-    by = " ".join(filter(None, [f"**{message.author}**" if message.author else "", when]))
-    return f"{by}: {text}" if by and text else text
+    time = message.time.isoformat() if isinstance(message.time, datetime) else message.time
+    prefix = " ".join(filter(None, [f"**{message.author}**" if message.author else "", time]))
+    return f"{prefix}: {text}" if prefix and text else text

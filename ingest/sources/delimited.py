@@ -1,4 +1,4 @@
-"""The CSV source: a document a row, the columns mapped to its fields."""
+"""The CSV source: one document a row, with columns mapped to its fields."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from ingest.sources import confined, table
 from ingest.sources.source import Defaults, Item, RefusedItem, reason
 from ingest.sources.table import Row
 
-FILE_BYTES_MAX = 2**30  # read row by row, so memory is no limit; a starting value, not measured
+FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured
 HEADER_CHARACTERS_MAX = 65_536
 LINE_CHARACTERS_MAX = 2 * TEXT_CHARACTERS_MAX
 DELIMITERS = ",;\t|"
@@ -20,8 +20,8 @@ DELIMITERS = ",;\t|"
 class DelimitedSource:
     """A file of comma-, semicolon-, tab- or bar-separated values in UTF-8, with a header.
 
-    columns: by field of a document, the column that holds it.
-    within: a resolved folder that the file lies in; anywhere unless given.
+    columns: the column of each field of a document, by field.
+    within: the resolved folder that must contain the file; None allows any location.
     """
 
     def __init__(
@@ -40,24 +40,24 @@ class DelimitedSource:
         self._within = within
 
     def documents(self) -> Iterator[Item]:
-        """The rows in their order. Blocks on the disk, and raises nothing for a row or the file."""
+        """The rows in their order. Does blocking I/O; raises nothing for a row or the file."""
         try:
             content = confined.open_file(self._path, FILE_BYTES_MAX, self._within)
-            # What is not UTF-8 comes as characters that no document may have: its row is refused.
+            # Bytes that are not UTF-8 become surrogates, for which the row is refused.
             with io.TextIOWrapper(
                 content, encoding="utf-8-sig", errors="surrogateescape", newline=""
             ) as file:
                 yield from self._items(file)
         except (OSError, ValueError, csv.Error) as error:
-            said = str(error) if isinstance(error, csv.Error) else reason(error)
-            yield RefusedItem(self._path.name, said, holds="")
+            message = str(error) if isinstance(error, csv.Error) else reason(error)
+            yield RefusedItem(self._path.name, message, holds="")
 
     def _items(self, file: TextIO) -> Iterator[Item]:
-        first = file.readline(HEADER_CHARACTERS_MAX)
-        csv.field_size_limit(TEXT_CHARACTERS_MAX)  # of the process: the library has no other
-        delimiter = max(DELIMITERS, key=first.count)
-        header = next(csv.reader([first], delimiter=delimiter), [])
-        columns = table.columns_of(header, self._columns)
+        first_line = file.readline(HEADER_CHARACTERS_MAX)
+        csv.field_size_limit(TEXT_CHARACTERS_MAX)  # process-wide: the library has no other limit
+        delimiter = max(DELIMITERS, key=first_line.count)
+        header = next(csv.reader([first_line], delimiter=delimiter), [])
+        columns = table.map_columns(header, self._columns)
         lines = csv.reader(_lines(file), delimiter=delimiter, strict=True)
         rows = _rows(lines, header, self._path.name)
         yield from table.items(rows, columns, self.name, self._path.name, self._defaults)
@@ -77,8 +77,8 @@ def _rows(lines: Iterator[list[str]], header: list[str], file: str) -> Iterator[
         try:
             cells = next(lines, None)
         except csv.Error as error:
-            # Where the next row begins is anybody's guess after this.
-            reason = f"{error}; the rest is not read"
+            # The start of the next row is unknown after this.
+            reason = f"{error}; later rows are not read"
             yield RefusedItem(f"{file}, row {number:,}", reason, holds="")
             return
         if cells is None:
@@ -86,7 +86,7 @@ def _rows(lines: Iterator[list[str]], header: list[str], file: str) -> Iterator[
         if not cells:
             number -= 1
         elif len(cells) != len(header):
-            said = f"has {len(cells)} cells, the header {len(header)}"
-            yield RefusedItem(f"{file}, row {number:,}", said, holds="")
+            reason = f"has {len(cells)} cells, but the header has {len(header)}"
+            yield RefusedItem(f"{file}, row {number:,}", reason, holds="")
         else:
             yield dict(zip(header, cells, strict=True))

@@ -17,10 +17,10 @@ class DryRunWriter:
         self.behind: set[str] = set()
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], _reading: Reading, _turns: PipelineLocks
+        self, tenant: str, puts: Sequence[Put], _reading: Reading, _locks: PipelineLocks
     ) -> list[Outcome]:
         stored = await self._documents.stored_all(tenant, [put.document_id for put in puts])
-        return [self._compared(put, stored.get(put.document_id)) for put in puts]
+        return [self._compare(put, stored.get(put.document_id)) for put in puts]
 
     async def remove(
         self,
@@ -32,7 +32,7 @@ class DryRunWriter:
         self.behind.add(document_id)
         return Written(document_id, 0)
 
-    def _compared(self, put: Put, stored: StoredDocument | None) -> Written:
+    def _compare(self, put: Put, stored: StoredDocument | None) -> Written:
         document = stored.document if stored else None
         is_new = put.revise(document) != document
         if is_new:

@@ -1,4 +1,4 @@
-"""The source of frequent questions: YAML or JSON, one document a question, each one chunk."""
+"""The source of frequent questions: YAML or JSON; each question is a document of one chunk."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ from ingest.sources import confined
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured
-YAML_BYTES_MAX = 2 * 2**20  # half a minute: PyYAML reads 70 kB/s where it looks twice
-_BETWEEN = re.compile(r"[,;]")
+YAML_BYTES_MAX = 2 * 2**20  # half a minute: PyYAML scans and parses 70 kB/s
+_SEPARATOR = re.compile(r"[,;]")
 
 
 def _words(value: object) -> object:
     if isinstance(value, str):
-        return tuple(word.strip() for word in _BETWEEN.split(value) if word.strip())
+        return tuple(word.strip() for word in _SEPARATOR.split(value) if word.strip())
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -30,7 +30,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
 class Faq(BaseModel):
-    """What the file says of a question; owner, readers, language and tags as in front matter."""
+    """A question of the file; owner, readers, language and tags as in front matter."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -48,11 +48,11 @@ class Faq(BaseModel):
 
 
 class FaqSource:
-    """A file that is a list of questions, or a mapping with one under `faqs` or `questions`.
+    """A file with a list of questions, at the top or under `faqs` or `questions`.
 
-    A question is known by its `id`, or else by its own text: then an edit of it makes another one.
+    A question without an `id` is identified by its text, so an edited question is a new document.
 
-    within: a resolved folder that the file lies in; anywhere unless given.
+    within: the resolved folder that must contain the file; None allows any location.
     """
 
     def __init__(
@@ -69,49 +69,49 @@ class FaqSource:
         self._within = within
 
     def documents(self) -> Iterator[Item]:
-        """The questions in their order. Blocks on the disk, and raises nothing."""
+        """The questions in their order. Does blocking I/O; raises nothing."""
         try:
             entries = self._entries()
         except (OSError, ValueError) as error:
             yield RefusedItem(self._path.name, reason(error), holds="")
             return
-        seen: set[str] = set()
+        document_ids: set[str] = set()
         for number, entry in enumerate(entries, start=1):
-            place = f"{self._path.name}, question {number:,}"
+            path = f"{self._path.name}, question {number:,}"
             try:
-                made = self._document(entry)
+                faq = self._document(entry)
             except ValueError as error:
-                # Which of the stored questions it was can't be told, so all of them stay.
-                yield RefusedItem(place, reason(error), holds="")
+                # Its stored document is unknown, so pruning keeps all of them.
+                yield RefusedItem(path, reason(error), holds="")
                 continue
-            if made.document_id in seen:
-                holds = made.document_id.removeprefix(f"{self.name}/")
-                yield RefusedItem(place, "is asked before, with the same id or text", holds=holds)
+            if faq.document_id in document_ids:
+                holds = faq.document_id.removeprefix(f"{self.name}/")
+                yield RefusedItem(path, "an earlier question has the same id or text", holds=holds)
                 continue
-            seen.add(made.document_id)
-            yield made
+            document_ids.add(faq.document_id)
+            yield faq
 
     def _entries(self) -> list[Any]:
         is_json = self._path.suffix.lower() == ".json"
         limit = JSON_BYTES_MAX if is_json else YAML_BYTES_MAX
         content = confined.read_file(self._path, limit, self._within)
-        found = orjson.loads(content) if is_json else _yaml(content)
-        if isinstance(found, dict):
-            found = found.get("faqs", found.get("questions"))
-        if not isinstance(found, list):
+        parsed = orjson.loads(content) if is_json else _parse_yaml(content)
+        if isinstance(parsed, dict):
+            parsed = parsed.get("faqs", parsed.get("questions"))
+        if not isinstance(parsed, list):
             raise ValueError("must be a list of questions, or have one under `faqs`")  # noqa: TRY004
-        return found
+        return parsed
 
     def _document(self, entry: object) -> Document:
         faq = Faq.model_validate(entry)
         question = " ".join(faq.question.split())
         key = str(faq.id) if faq.id is not None else _key(question)
-        asked = {"category": faq.category, "priority": faq.priority}
-        named = {"owner": faq.owner, "readers": faq.readers, "language": faq.language}
+        metadata = {"category": faq.category, "priority": faq.priority}
+        defined = {"owner": faq.owner, "readers": faq.readers, "language": faq.language}
         tags = [*self._defaults.tags, *faq.tags, *filter(None, [faq.category]), *faq.keywords]
         return document(
             self._defaults.fields("whole")
-            | {name: value for name, value in named.items() if value is not None}
+            | {name: value for name, value in defined.items() if value is not None}
             | {
                 "document_id": f"{self.name}/{key}",
                 "source": self.name,
@@ -119,12 +119,12 @@ class FaqSource:
                 "text": text_of(question, faq.answer, faq.keywords),
                 "uri": faq.uri,
                 "tags": tuple(dict.fromkeys(tags)),
-                "metadata": {name: value for name, value in asked.items() if value is not None},
+                "metadata": {name: value for name, value in metadata.items() if value is not None},
             }
         )
 
 
-def _yaml(content: bytes) -> Any:
+def _parse_yaml(content: bytes) -> Any:
     try:
         return safe_yaml.load(content.decode("utf-8-sig"))
     except safe_yaml.NotYaml as error:
@@ -133,9 +133,9 @@ def _yaml(content: bytes) -> Any:
 
 
 def text_of(question: str, answer: str, keywords: Sequence[str] = ()) -> str:
-    """The keywords stand in it too, so that they are found."""
-    said = ", ".join(keywords)
-    parts = chain([f"# {question}", answer.strip()], [said] if said else [])
+    """The document's text; it contains the keywords, so that searches find them."""
+    keyword_line = ", ".join(keywords)
+    parts = chain([f"# {question}", answer.strip()], [keyword_line] if keyword_line else [])
     return normalise("\n\n".join(parts))
 
 

@@ -1,8 +1,8 @@
-"""The Git source: a repository's files at HEAD, its tags, and its changelog by the month.
+"""The Git source: a repository's files at HEAD, its tags, and its changelog by month.
 
-Reads through the `git` command and what it can print without running anything that the repository
-names: no hook, filter, pager or helper. Arguments are constants; what the repository says, such as
-an object's name, goes in through a pipe.
+It calls only `git` commands that run no program named by the repository: no hook, filter, pager or
+helper. All arguments are constants; values from the repository, such as an object's name, go
+through a pipe.
 """
 
 import subprocess
@@ -41,7 +41,7 @@ _GIT = (
     "-c",
     "log.showSignature=false",
     "-c",
-    "safe.directory=*",  # whoever owns it: nothing that it names is run
+    "safe.directory=*",  # for any owner: nothing that the repository names runs
 )
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -52,7 +52,7 @@ _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "PATH": "/usr/local/bin:/usr/bin:/bin",
 }
-_END, _BETWEEN = "\0", "\x1f"
+_RECORD_END, _SEPARATOR = "\0", "\x1f"
 _TAG_FORMAT = "%(refname)%1f%(creatordate:unix)%1f%(contents)%00"
 _LOG_FORMAT = "%ct%x1f%h%x1f%an%x1f%B%x00"
 
@@ -74,15 +74,15 @@ class _Commit:
 
 
 class GitUnreadable(ValueError):
-    """The repository does not give what was asked for; the message says why."""
+    """The repository cannot be read; the message says why."""
 
 
 class GitSource:
-    """Documents NAME/PATH for the files that a folder source would take, NAME/@tags/TAG, and
+    """Documents NAME/PATH for the files that a folder source would read, NAME/@tags/TAG, and
     NAME/@log/YYYY-MM for the commits of each month, newest first.
 
-    `metadata` holds `commit` and `committed_at`, of the last one that changed a file; `tagged_at`.
-    The dates of the files and the changelog go back COMMITS_MAX commits.
+    A file's `metadata` has `commit` and `committed_at`, of its last change; a tag's `tagged_at`.
+    The dates of files and the changelog cover the last COMMITS_MAX commits.
     """
 
     def __init__(self, root: Path, defaults: Defaults, *, name: str | None = None) -> None:
@@ -91,10 +91,10 @@ class GitSource:
         self._defaults = defaults
 
     def documents(self) -> Iterator[Item]:
-        """Files by path, then tags, then months. Blocks on the disk and on git; raises nothing."""
+        """Files by path, then tags, then months. Does blocking I/O; raises nothing."""
         try:
             self._run("rev-parse", "--verify", "HEAD^{commit}")
-            changed = self._changed()
+            changed = self._last_changes()
         except (OSError, GitUnreadable) as error:
             yield RefusedItem(self._root.name, reason(error), holds="")
             return
@@ -109,11 +109,11 @@ class GitSource:
                 yield RefusedItem(part or self._root.name, reason(error), holds=part)
 
     def _files(self, changed: dict[str, tuple[str, str]]) -> Iterator[Item]:
-        entries = list(filter(_is_meant, self._entries()))
-        with Extractor() as extractor, self._objects() as ask:
+        entries = list(filter(_is_included, self._entries()))
+        with Extractor() as extractor, self._objects() as read_object:
             for entry in entries:
                 try:
-                    content = self._content(entry, ask)
+                    content = self._content(entry, read_object)
                     fields = file_parsers.parse_fields(
                         PurePosixPath(entry.path), content, extractor
                     )
@@ -123,38 +123,38 @@ class GitSource:
                 except ValueError as error:
                     yield RefusedItem(entry.path, reason(error))
 
-    def _content(self, entry: _Entry, ask: "_Ask") -> bytes:
+    def _content(self, entry: _Entry, read_object: "_ObjectReader") -> bytes:
         limit = file_parsers.size_bytes_max(PurePosixPath(entry.path).suffix)
         if entry.mode == _LINK:
             raise ValueError("is a link")
         if entry.size > limit:
             raise ValueError(f"over {limit:,} bytes")
-        content = ask(entry)
+        content = read_object(entry)
         if content.startswith(_LFS):
-            raise ValueError("is kept in Git LFS, not in the repository")
+            raise ValueError("is stored in Git LFS, not in the repository")
         return content
 
     def _file(
         self, entry: _Entry, fields: dict[str, object], changed: tuple[str, str] | None
     ) -> Document:
-        said = fields.get("metadata")
+        metadata = fields.get("metadata")
         dates = dict(zip(("commit", "committed_at"), changed, strict=True)) if changed else {}
         own = {
             "document_id": f"{self.name}/{entry.path}",
             "source": self.name,
-            "metadata": dates | (said if isinstance(said, dict) else {}),
+            "metadata": dates | (metadata if isinstance(metadata, dict) else {}),
         }
         return document(self._defaults.fields() | {"uri": entry.path} | fields | own)
 
     def _entries(self) -> Iterator[_Entry]:
-        for line in self._run("ls-tree", "-r", "-z", "--long", "HEAD").split(_END):
+        for line in self._run("ls-tree", "-r", "-z", "--long", "HEAD").split(_RECORD_END):
             head, _, path = line.partition("\t")
             if path:
-                mode, _, found, size = head.split()
-                yield _Entry(mode, found, 0 if size == "-" else int(size), path)
+                mode, _, object_name, size = head.split()
+                yield _Entry(mode, object_name, 0 if size == "-" else int(size), path)
 
-    def _changed(self) -> dict[str, tuple[str, str]]:
-        """By path, the commit that changed it last, and when."""
+    def _last_changes(self) -> dict[str, tuple[str, str]]:
+        """The last commit that changed each path, and its time, by path."""
         log = self._run(
             "log",
             f"--max-count={COMMITS_MAX}",
@@ -165,15 +165,15 @@ class GitSource:
             "HEAD",
         )
         changed: dict[str, tuple[str, str]] = {}
-        _, *parts = log.split(_BETWEEN)
+        _, *parts = log.split(_SEPARATOR)
         for head, names in zip(parts[::2], parts[1::2], strict=True):
             short, at = head.split()
-            for path in filter(None, names.strip("\n").split(_END)):
+            for path in filter(None, names.strip("\n").split(_RECORD_END)):
                 changed.setdefault(path.lstrip("\n"), (short, _instant(at).isoformat()))
         return changed
 
     def _tags(self) -> Iterator[Item]:
-        """The newest first; the message of a tag, or of the commit that it names."""
+        """The newest first; the text is the message of the tag, or of its commit."""
         log = self._run(
             "for-each-ref",
             f"--count={TAGS_MAX}",
@@ -181,11 +181,11 @@ class GitSource:
             f"--format={_TAG_FORMAT}",
             "refs/tags",
         )
-        for record in filter(str.strip, log.split(_END)):
-            refname, at, message = record.lstrip("\n").split(_BETWEEN, 2)
+        for record in filter(str.strip, log.split(_RECORD_END)):
+            refname, at, message = record.lstrip("\n").split(_SEPARATOR, 2)
             tag = refname.removeprefix("refs/tags/")
             when = _instant(at) if at else None
-            yield self._told(
+            yield self._virtual_document(
                 f"@tags/{tag}",
                 title=tag,
                 text=f"# {tag}" + (f", {when:%Y-%m-%d}" if when else "") + f"\n\n{message.strip()}",
@@ -193,14 +193,14 @@ class GitSource:
             )
 
     def _months(self) -> Iterator[Item]:
-        """The changelog, a document a month: past months never change."""
+        """The changelog, one document a month, so that past months never change."""
         commits = sorted(self._commits(), key=lambda commit: commit.at, reverse=True)
-        for month, found in groupby(commits, key=lambda commit: f"{commit.at:%Y-%m}"):
-            entries = list(found)
-            yield self._told(
+        for month, group in groupby(commits, key=lambda commit: f"{commit.at:%Y-%m}"):
+            entries = list(group)
+            yield self._virtual_document(
                 f"@log/{month}",
                 title=f"Changes of {month}",
-                text="\n\n".join([f"# Changes of {month}", *map(_entry, entries)]),
+                text="\n\n".join([f"# Changes of {month}", *map(_changelog_entry, entries)]),
                 metadata={
                     "commits": len(entries),
                     "committed_at": entries[0].at.isoformat(),
@@ -209,11 +209,13 @@ class GitSource:
 
     def _commits(self) -> Iterator[_Commit]:
         log = self._run("log", f"--max-count={COMMITS_MAX}", f"--format={_LOG_FORMAT}", "HEAD")
-        for record in filter(str.strip, log.split(_END)):
-            at, short, author, message = record.lstrip("\n").split(_BETWEEN, 3)
+        for record in filter(str.strip, log.split(_RECORD_END)):
+            at, short, author, message = record.lstrip("\n").split(_SEPARATOR, 3)
             yield _Commit(_instant(at), short, author, message.strip()[:MESSAGE_CHARACTERS_MAX])
 
-    def _told(self, path: str, *, title: str, text: str, metadata: dict[str, object]) -> Item:
+    def _virtual_document(
+        self, path: str, *, title: str, text: str, metadata: dict[str, object]
+    ) -> Item:
         try:
             return document(
                 self._defaults.fields()
@@ -230,26 +232,26 @@ class GitSource:
             return RefusedItem(path, reason(error))
 
     def _run(self, *arguments: str) -> str:
-        """What git prints. Raises `GitUnreadable`."""
+        """The output of git. Raises `GitUnreadable`."""
         with self._git(arguments) as git:
             assert git.stdout is not None
-            printed = git.stdout.read(LISTING_BYTES_MAX + 1)
-            if len(printed) > LISTING_BYTES_MAX:
+            output = git.stdout.read(LISTING_BYTES_MAX + 1)
+            if len(output) > LISTING_BYTES_MAX:
                 raise GitUnreadable(f"`git {arguments[0]}` prints over {LISTING_BYTES_MAX:,} bytes")
             if git.wait():
-                raise GitUnreadable(_complaint(git, arguments[0]))
-        return printed.decode(errors="surrogateescape")
+                raise GitUnreadable(_error_message(git, arguments[0]))
+        return output.decode(errors="surrogateescape")
 
     @contextmanager
-    def _objects(self) -> Iterator["_Ask"]:
+    def _objects(self) -> Iterator["_ObjectReader"]:
         with self._git(("cat-file", "--batch"), feed=True) as git:
-            yield _Ask(git)
+            yield _ObjectReader(git)
 
     @contextmanager
     def _git(
         self, arguments: Sequence[str], *, feed: bool = False
     ) -> Iterator["subprocess.Popen[bytes]"]:
-        """Killed when it is left, or takes too long unless it is fed."""
+        """Run git; kill it at exit, and unless `feed` after SECONDS_MAX."""
         try:
             git = subprocess.Popen(  # noqa: S603  the arguments are constants
                 [*_GIT, *arguments],
@@ -265,7 +267,7 @@ class GitSource:
             if feed:
                 yield git
             else:
-                with _limited(git):
+                with _time_limit(git):
                     yield git
         finally:
             git.kill()
@@ -274,30 +276,30 @@ class GitSource:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ask:
-    """The content of one object after the other, from one `git cat-file --batch`."""
+class _ObjectReader:
+    """Reads one object after the other from one `git cat-file --batch`."""
 
     git: "subprocess.Popen[bytes]"
 
     def __call__(self, entry: _Entry) -> bytes:
-        asked, printed = self.git.stdin, self.git.stdout
-        assert asked is not None
-        assert printed is not None
+        stdin, stdout = self.git.stdin, self.git.stdout
+        assert stdin is not None
+        assert stdout is not None
         try:
-            with _limited(self.git):
-                asked.write(entry.object.encode() + b"\n")
-                asked.flush()
-                head = printed.readline(256).split()
-                content = printed.read(entry.size + 1)
+            with _time_limit(self.git):
+                stdin.write(entry.object.encode() + b"\n")
+                stdin.flush()
+                head = stdout.readline(256).split()
+                content = stdout.read(entry.size + 1)
         except BrokenPipeError:
             raise GitUnreadable("`git cat-file` has ended") from None
         if head[1:] != [b"blob", str(entry.size).encode()] or len(content) != entry.size + 1:
-            raise GitUnreadable("the repository has lost a file, or git was too slow")
+            raise GitUnreadable("the repository lacks an object, or git was too slow")
         return content[:-1]
 
 
 @contextmanager
-def _limited(git: "subprocess.Popen[bytes]") -> Iterator[None]:
+def _time_limit(git: "subprocess.Popen[bytes]") -> Iterator[None]:
     killer = Timer(SECONDS_MAX, git.kill)
     killer.start()
     try:
@@ -307,27 +309,27 @@ def _limited(git: "subprocess.Popen[bytes]") -> Iterator[None]:
 
 
 def is_bare(path: Path) -> bool:
-    """Whether it is a repository that nothing is checked out of."""
+    """Whether the path is a repository without a working tree."""
     return all((path / name).exists() for name in ("HEAD", "objects", "refs"))
 
 
-def _is_meant(entry: _Entry) -> bool:
+def _is_included(entry: _Entry) -> bool:
     path = PurePosixPath(entry.path)
-    hidden = any(part.startswith(".") for part in path.parts)
-    return entry.mode != _MODULE and not hidden and path.suffix.lower() in file_parsers.SUFFIXES
+    is_hidden = any(part.startswith(".") for part in path.parts)
+    return entry.mode != _MODULE and not is_hidden and path.suffix.lower() in file_parsers.SUFFIXES
 
 
-def _entry(commit: _Commit) -> str:
+def _changelog_entry(commit: _Commit) -> str:
     subject, _, body = commit.message.partition("\n")
-    told = f"## {subject}\n\n{commit.at:%Y-%m-%d}, {commit.short}, {commit.author}"
-    return f"{told}\n\n{body.strip()}" if body.strip() else told
+    entry = f"## {subject}\n\n{commit.at:%Y-%m-%d}, {commit.short}, {commit.author}"
+    return f"{entry}\n\n{body.strip()}" if body.strip() else entry
 
 
 def _instant(seconds: str) -> datetime:
     return datetime.fromtimestamp(int(seconds), UTC)
 
 
-def _complaint(git: "subprocess.Popen[bytes]", command: str) -> str:
+def _error_message(git: "subprocess.Popen[bytes]", command: str) -> str:
     assert git.stderr is not None
-    said = git.stderr.read(2_000).decode(errors="replace").strip().split("\n")[-1]
-    return f"`git {command}` failed: {said or 'it was too slow, or gave no reason'}"
+    last_line = git.stderr.read(2_000).decode(errors="replace").strip().split("\n")[-1]
+    return f"`git {command}` failed: {last_line or 'it was too slow, or gave no reason'}"

@@ -1,4 +1,4 @@
-"""Which source reads what a path leads to."""
+"""Chooses the source that reads a path."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ _BY_SUFFIX: Mapping[str, Kind] = {
 
 
 def kind_of(path: Path) -> Kind:
-    """A file goes by its suffix; a folder is one, even where a repository is checked out in it."""
+    """Judged by a file's suffix; a working tree of a repository is a folder."""
     if path.is_dir():
         return "git" if git.is_bare(path) else "folder"
     return _BY_SUFFIX.get(path.suffix.lower(), "folder")
@@ -44,10 +44,10 @@ def open_source(
     columns: Mapping[str, str],
     within: Path | None = None,
 ) -> Source:
-    """columns: by field, of a table; see `ingest.sources.table`.
+    """Open a source. columns: of a table, by field; see `ingest.sources.table`.
 
-    within: a resolved folder that no file is read outside of. A repository has none: `git` opens
-    its files.
+    within: the resolved folder that contains all files; None for a repository, whose files `git`
+    opens.
     """
     match kind:
         case "folder":

@@ -1,4 +1,4 @@
-"""The Parquet source: a document a row, as of CSV; for `nearhit[parquet]`."""
+"""The Parquet source: one document a row, as in CSV; needs `nearhit[parquet]`."""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -11,14 +11,14 @@ from ingest.sources.table import Row
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured
 ROWS = 256  # of a batch
-GROUP_BYTES_MAX = 2**30  # of a row group, which is unpacked as a whole
+GROUP_BYTES_MAX = 2**30  # of a row group, which is decompressed as a whole
 
 
 class ParquetSource:
     """A Parquet file.
 
-    columns: by field of a document, the column that holds it.
-    within: a resolved folder that the file lies in; anywhere unless given.
+    columns: the column of each field of a document, by field.
+    within: the resolved folder that must contain the file; None allows any location.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class ParquetSource:
         self._within = within
 
     def documents(self) -> Iterator[Item]:
-        """The rows in their order. Blocks on the disk, and raises nothing for a row or the file."""
+        """The rows in their order. Does blocking I/O; raises nothing for a row or the file."""
         file = self._path.name
         if find_spec("pyarrow") is None:
-            said = "needs more than is installed: pip install 'nearhit[parquet]'"
-            yield RefusedItem(file, said, holds="")
+            message = "needs packages that are not installed: pip install 'nearhit[parquet]'"
+            yield RefusedItem(file, message, holds="")
             return
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -49,24 +49,24 @@ class ParquetSource:
         try:
             with (
                 confined.open_file(self._path, FILE_BYTES_MAX, self._within) as content,
-                ParquetFile(content) as opened,
+                ParquetFile(content) as parquet,
             ):
-                _refuse_large_groups(opened.metadata)
-                columns = table.columns_of(opened.schema_arrow.names, self._columns)
+                _refuse_large_groups(parquet.metadata)
+                columns = table.map_columns(parquet.schema_arrow.names, self._columns)
                 rows: Iterator[Row] = (
                     row
-                    for batch in opened.iter_batches(batch_size=ROWS)
+                    for batch in parquet.iter_batches(batch_size=ROWS)
                     for row in batch.to_pylist()
                 )
                 yield from table.items(rows, columns, self.name, file, self._defaults)
         except ArrowException as error:
-            said = " ".join(str(error).split())[:200]
-            yield RefusedItem(file, f"is not Parquet that can be read: {said}", holds="")
+            message = " ".join(str(error).split())[:200]
+            yield RefusedItem(file, f"is not Parquet that can be read: {message}", holds="")
         except (OSError, ValueError) as error:
             yield RefusedItem(file, reason(error), holds="")
 
 
 def _refuse_large_groups(metadata: Any) -> None:
-    groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
+    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
     if any(group.total_byte_size > GROUP_BYTES_MAX for group in groups):
         raise ValueError(f"has a row group of over {GROUP_BYTES_MAX:,} bytes")

@@ -19,7 +19,7 @@ def next_run(schedule: str, after: datetime) -> datetime:
     try:
         date: datetime = croniter(schedule, after).get_next(datetime)
     except (CroniterBadCronError, CroniterBadDateError):
-        raise ValueError("is no schedule that cron knows") from None
+        raise ValueError("is not a valid cron schedule") from None
     return date
 
 

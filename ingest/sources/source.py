@@ -77,7 +77,7 @@ def reason(error: OSError | ValueError) -> str:
             return ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
         case UnicodeDecodeError():
             return f"not UTF-8: {error.reason} at byte {error.start}"
-        case OSError(strerror=str(why)):
-            return why
+        case OSError(strerror=str(message)):
+            return message
         case _:
             return str(error)

@@ -27,7 +27,7 @@ class SourceWriter(Protocol):
     """`ingest.write.writer.Writer`, or `DryRunWriter`."""
 
     async def put_all(
-        self, tenant: str, puts: Sequence[Put], reading: Reading, turns: PipelineLocks, /
+        self, tenant: str, puts: Sequence[Put], reading: Reading, locks: PipelineLocks, /
     ) -> list[Outcome]: ...
 
     async def remove(
@@ -99,7 +99,7 @@ async def read_source(
     )
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
-            is_gone = document_id not in document_ids and not _refused(
+            is_gone = document_id not in document_ids and not _is_refused(
                 report, source.name, document_id
             )
             if is_gone and await remove_stored(writer, tenant, document_id, reading):
@@ -116,27 +116,27 @@ async def read_items(
     reading: Reading,
 ) -> tuple[Report, set[str]]:
     """Write every document among the items; returns the report and the document identifiers."""
-    report, seen, turns = Report(), set[str](), PipelineLocks()
+    report, all_ids, locks = Report(), set[str](), PipelineLocks()
 
     async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
         documents = [item for item in batch if isinstance(item, Document)]
         document_ids = {document.document_id for document in documents}
-        if before and not seen.isdisjoint(document_ids):  # the later version must win
+        if before and not all_ids.isdisjoint(document_ids):  # the later version must win
             await asyncio.wait(before)
-        seen.update(document_ids)
+        all_ids.update(document_ids)
         puts = [Put(document.document_id, _as_read(document)) for document in documents]
-        return await writer.put_all(tenant, puts, reading, turns)
+        return await writer.put_all(tenant, puts, reading, locks)
 
     async with (
         aclosing(_ahead(batches(items, _characters))) as ahead,
         aclosing(_written(ahead, write)) as written,
     ):
-        async for batch, made in written:
-            outcomes = iter(made)
+        async for batch, batch_outcomes in written:
+            outcomes = iter(batch_outcomes)
             for item in batch:
                 _count(report, item, outcomes)
                 on_item(report)
-    return report, seen
+    return report, all_ids
 
 
 async def remove_stored(
@@ -188,7 +188,7 @@ async def _written(
         await asyncio.gather(*(task for _, task in writing), return_exceptions=True)
 
 
-def _refused(report: Report, source: str, document_id: str) -> bool:
+def _is_refused(report: Report, source: str, document_id: str) -> bool:
     """Whether the document is inside a refused item, so that it may still exist."""
     path = PurePosixPath(document_id.removeprefix(f"{source}/"))
     return any(path.is_relative_to(_holds(refused)) for refused in report.refused)

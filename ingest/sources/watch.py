@@ -71,8 +71,8 @@ class Watch:
     async def _read(self, paths: Collection[Path]) -> Report:
         try:
             return await self._read_changed(paths)
-        except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as away:
-            self._on_failure(str(away))
+        except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as error:
+            self._on_failure(str(error))
             await asyncio.sleep(PAUSE_S)
             return await self._read_all()
 
@@ -88,15 +88,15 @@ class Watch:
                     prune=True,
                     on_item=lambda _report: None,
                 )
-            except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as away:
-                self._on_failure(str(away))
+            except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as error:
+                self._on_failure(str(error))
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, PAUSE_S_MAX)
 
     async def _read_changed(self, paths: Collection[Path]) -> Report:
         """Write the existing paths; remove the documents at and below the missing ones."""
         reading = Reading(await self._documents.next_sequence())
-        existing, gone = await asyncio.to_thread(self._parted, paths)
+        existing, gone = await asyncio.to_thread(self._split, paths)
         report, _ = await read_items(
             self._source.documents_of(existing),
             self._tenant,
@@ -112,11 +112,11 @@ class Watch:
                 report.removed += 1
         return report
 
-    def _parted(self, paths: Collection[Path]) -> tuple[set[Path], set[PurePosixPath]]:
+    def _split(self, paths: Collection[Path]) -> tuple[set[Path], set[PurePosixPath]]:
         """The paths to read, and the missing paths relative to the folder."""
         folder = self._source.folder
         if not folder.is_dir():  # perhaps an unmounted disk: refused, nothing is removed
             return {folder}, set()
         gone = {path for path in paths if not path.exists() and not path.is_symlink()}
-        existing = {path for path in paths if path.is_dir() or self._source.is_meant(path)}
+        existing = {path for path in paths if path.is_dir() or self._source.is_included(path)}
         return existing - gone, {PurePosixPath(path.relative_to(folder)) for path in gone}

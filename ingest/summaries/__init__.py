@@ -1,1 +1,1 @@
-"""Summaries of documents and of their long sections: which parts have one, and who says what."""
+"""Summaries of documents and of their long sections, extracted or by a language model."""

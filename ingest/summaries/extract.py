@@ -1,7 +1,6 @@
-"""The summary of a text in its own sentences: those nearest to what all of them say.
+"""Extractive summaries: the sentences of a text that are nearest to their common centroid.
 
-It hangs on the text alone, not on its language or on what stands around it: the same text always
-gets the same summary.
+A summary depends only on the text, so equal texts have equal summaries.
 
 Sources: the centroid of Radev, Jing, Styś, Tam, Centroid-based summarization of multiple documents,
 2004; maximal marginal relevance: Carbonell, Goldstein, SIGIR 1998.
@@ -21,47 +20,53 @@ from ingest.parse.markdown import Block, blocks
 WORDS_MAX = 80  # two or three sentences; a starting value, not measured
 
 # Starting values, not measured.
-_SENTENCE_WORDS_MAX = 40  # a longer one is parted
-_TERMS_MIN = 4  # a sentence of fewer says nothing, unless there is no other
-_USUAL_TERMS = 12  # one of fewer counts for as much less
-_LEAD = 0.5  # what the first sentence counts more, the second half of that, and so on
-_RELEVANCE = 0.7  # against saying something new
-_ROOM_MIN = 8  # words; what would fit into less is a crumb
-_TWIN = 0.8  # a sentence that is as near to a chosen one says the same
+_SENTENCE_WORDS_MAX = 40  # a longer one is split
+_TERMS_MIN = 4  # a sentence with fewer is ignored, unless all have fewer
+_USUAL_TERMS = 12  # a sentence with fewer scores proportionally less
+_LEAD = 0.5  # the bonus of the first sentence; the second has half of it, the third a third
+_RELEVANCE = 0.7  # the weight of relevance against novelty
+_ROOM_MIN = 8  # words; stop when less room remains
+_DUPLICATE = 0.8  # a sentence as similar to a chosen one is skipped
 
-_MARK = re.compile(r"\s*(?:(?:[-*+>|]|#{1,6}|\d{1,9}[.)])\s+)+")  # of a list, a quote, a table
+_MARKER = re.compile(r"\s*(?:(?:[-*+>|]|#{1,6}|\d{1,9}[.)])\s+)+")  # of a list, a quote, a table
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{0,500}\)")
-_NO_SPACE_BEHIND = ("。", "！", "？", "」", "』")  # noqa: RUF001  as in ingest.chunkers.segments
+_NO_SPACE_AFTER = ("。", "！", "？", "」", "』")  # noqa: RUF001  as in ingest.chunkers.segments
 
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     text: str
     words: int
-    terms: Mapping[str, float]  # of length one, or none
+    terms: Mapping[str, float]  # a unit vector, or empty
 
 
 def extract(text: str) -> str:
-    """What the text says in at most WORDS_MAX words of its own, in its order; empty if it is blank.
+    """The summary of the text: at most WORDS_MAX words, in its order; empty if the text is blank.
 
-    Prose, if there is any; else whatever there is. Time: what its words take, and n log n.
+    Uses prose only, unless the text has none. Time: n log n.
     """
     sentences = _sentences(text)
-    worths = _worths(sentences)
-    return _joined([sentences[place].text for place in sorted(_chosen(sentences, worths))])
+    scores = _scores(sentences)
+    return _join([sentences[index].text for index in sorted(_choose(sentences, scores))])
 
 
 def _sentences(text: str) -> list[_Sentence]:
-    found = blocks(text)
-    said = dict.fromkeys(_said(text, (block for block in found if _is_prose(text, block))))
-    said = said or dict.fromkeys(_said(text, found))
-    every = [(each, Counter(_words(each))) for each in said]
-    counted = [each for each in every if len(each[1]) >= _TERMS_MIN] or every
-    holding = Counter(chain.from_iterable(words for _, words in counted))
-    rarity = {word: log(1 + len(counted) / held) for word, held in holding.items()}
+    all_blocks = blocks(text)
+    prose = (block for block in all_blocks if _is_prose(text, block))
+    texts = dict.fromkeys(_sentence_texts(text, prose))
+    texts = texts or dict.fromkeys(_sentence_texts(text, all_blocks))
+    all_counts = [(sentence, Counter(_words(sentence))) for sentence in texts]
+    long_counts = [pair for pair in all_counts if len(pair[1]) >= _TERMS_MIN]
+    counts = long_counts or all_counts
+    frequencies = Counter(chain.from_iterable(words for _, words in counts))
+    rarity = {word: log(1 + len(counts) / number) for word, number in frequencies.items()}
     return [
-        _Sentence(each, count_words(each), _scaled({w: n * rarity[w] for w, n in words.items()}))
-        for each, words in counted
+        _Sentence(
+            sentence,
+            count_words(sentence),
+            _to_unit_length({word: number * rarity[word] for word, number in words.items()}),
+        )
+        for sentence, words in counts
     ]
 
 
@@ -69,79 +74,81 @@ def _is_prose(text: str, block: Block) -> bool:
     return block.kind == "prose" and not text.startswith("|", block.start)
 
 
-def _said(text: str, found: Iterable[Block]) -> Iterator[str]:
-    for block in found:
+def _sentence_texts(text: str, blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
         is_row = text.startswith("|", block.start)
         ends = line_ends if block.kind == "code" else sentence_ends
-        for piece in segments(
+        for segment in segments(
             text, block.start, block.end, ends, rank=0, words_max=_SENTENCE_WORDS_MAX
         ):
-            plain = _LINK.sub(r"\1", text[piece.start : piece.end]).replace("**", "")
+            plain = _LINK.sub(r"\1", text[segment.start : segment.end]).replace("**", "")
             if is_row:
                 plain = plain.replace("|", " ")
-            if sentence := " ".join(plain[_marks(plain) :].split()):
+            if sentence := " ".join(plain[_marker_length(plain) :].split()):
                 yield sentence
 
 
-def _marks(sentence: str) -> int:
-    mark = _MARK.match(sentence)
-    return mark.end() if mark else 0
+def _marker_length(sentence: str) -> int:
+    marker = _MARKER.match(sentence)
+    return marker.end() if marker else 0
 
 
 def _words(sentence: str) -> Iterator[str]:
-    held = tokens.read(sentence)
-    return chain(lexical.words(sentence), held.spans)
+    return chain(lexical.words(sentence), tokens.read(sentence).spans)
 
 
-def _scaled(weights: Mapping[str, float]) -> Mapping[str, float]:
+def _to_unit_length(weights: Mapping[str, float]) -> Mapping[str, float]:
     length = sqrt(sum(weight * weight for weight in weights.values()))
     return {word: weight / length for word, weight in weights.items()} if length else {}
 
 
-def _worths(sentences: Sequence[_Sentence]) -> list[float]:
-    """How near each is to all of them together, and how near to the beginning; at most 1."""
+def _scores(sentences: Sequence[_Sentence]) -> list[float]:
+    """By how near a sentence is to the centroid and to the beginning; at most 1."""
     centre: defaultdict[str, float] = defaultdict(float)
     for sentence in sentences:
         for word, weight in sentence.terms.items():
             centre[word] += weight
-    worths = [
+    scores = [
         sum(weight * centre[word] for word, weight in sentence.terms.items())
         * min(1, len(sentence.terms) / _USUAL_TERMS)
-        * (1 + _LEAD / (1 + place))
-        for place, sentence in enumerate(sentences)
+        * (1 + _LEAD / (1 + index))
+        for index, sentence in enumerate(sentences)
     ]
-    most = max(worths, default=0) or 1
-    return [worth / most for worth in worths]
+    highest = max(scores, default=0) or 1
+    return [score / highest for score in scores]
 
 
-def _chosen(sentences: Sequence[_Sentence], worths: Sequence[float]) -> Iterator[int]:
-    """The best first, then each time the one that is best and least like those before."""
-    holding: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
-    for place, sentence in enumerate(sentences):
+def _choose(sentences: Sequence[_Sentence], scores: Sequence[float]) -> Iterator[int]:
+    """Indexes of sentences: the best first, then by score and difference from those before."""
+    postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+    for index, sentence in enumerate(sentences):
         for word, weight in sentence.terms.items():
-            holding[word].append((place, weight))
+            postings[word].append((index, weight))
     room = WORDS_MAX
-    likeness = [0.0] * len(sentences)
-    left = set(range(len(sentences)))
+    similarity = [0.0] * len(sentences)  # to the most similar chosen sentence
+
+    def rank(index: int) -> tuple[float, int]:
+        return _RELEVANCE * scores[index] - (1 - _RELEVANCE) * similarity[index], -index
+
+    candidates = set(range(len(sentences)))
     while room >= _ROOM_MIN and (
-        left := {place for place in left if sentences[place].words <= room}
+        candidates := {index for index in candidates if sentences[index].words <= room}
     ):
-        best = max(
-            left,
-            key=lambda one: (_RELEVANCE * worths[one] - (1 - _RELEVANCE) * likeness[one], -one),
-        )
+        best = max(candidates, key=rank)
         yield best
         room -= sentences[best].words
-        like = defaultdict[int, float](float)
+        products = defaultdict[int, float](float)
         for word, weight in sentences[best].terms.items():
-            for place, other in holding[word]:
-                like[place] += weight * other
-        for place, share in like.items():
-            likeness[place] = max(likeness[place], share)
-        left = {place for place in left if place != best and likeness[place] < _TWIN}
+            for index, other_weight in postings[word]:
+                products[index] += weight * other_weight
+        for index, product in products.items():
+            similarity[index] = max(similarity[index], product)
+        candidates = {
+            index for index in candidates if index != best and similarity[index] < _DUPLICATE
+        }
 
 
-def _joined(said: Sequence[str]) -> str:
+def _join(sentences: Sequence[str]) -> str:
     return "".join(
-        each if each.endswith(_NO_SPACE_BEHIND) else f"{each} " for each in said
+        sentence if sentence.endswith(_NO_SPACE_AFTER) else f"{sentence} " for sentence in sentences
     ).rstrip()

@@ -14,12 +14,12 @@ from ingest.errors import ChatUnavailable
 from ingest.summaries.extract import WORDS_MAX, extract
 from ingest.summaries.part import Part, parts
 
-MAX_SIZE = "{{MAX_SIZE}}"  # in a prompt
-ANSWER_WORDS_MAX = WORDS_MAX * 3 // 2  # models don't count well; not measured
-ANSWER_TOKENS = 4 * ANSWER_WORDS_MAX  # in English 1.3 a word, in other languages up to 4
-CALL_WORDS_MAX = 6_000  # some 8,000 tokens in English; a starting value, not measured
+MAX_SIZE = "{{MAX_SIZE}}"  # the placeholder in a prompt
+ANSWER_WORDS_MAX = WORDS_MAX * 3 // 2  # models exceed a limit of words; not measured
+ANSWER_TOKENS = 4 * ANSWER_WORDS_MAX  # 1.3 for a word in English, up to 4 in other languages
+CALL_WORDS_MAX = 6_000  # about 8,000 tokens in English; a starting value, not measured
 CALLS_MAX = 4  # at a time, for one document; a starting value, not measured
-_RUN_CHARACTERS = 8_000  # of a text that is too long, for each of which an extract has to do
+_RUN_CHARACTERS = 8_000  # of a text that is too long: each run of it is replaced by its extract
 
 log = structlog.get_logger()
 
@@ -29,103 +29,106 @@ class SummaryChat(Protocol):
 
 
 class LlmSummarizer:
-    """observe: told of each part `model`, or `extract` where no answer was fit to be used."""
+    """observe: receives for each part what summarised it: `model`, or `extract` as a fallback."""
 
     def __init__(
         self, chat: SummaryChat, observe: Callable[[str], None], *, prompt: str | None = None
     ) -> None:
-        """prompt: with {{MAX_SIZE}} for the most words of a summary; our own if None."""
+        """prompt: contains {{MAX_SIZE}} for the maximal words of a summary; None is the default."""
         self._chat = chat
         self._observe = observe
-        self._instruction = (prompt or _prompt()).replace(MAX_SIZE, str(WORDS_MAX))
+        self._instruction = (prompt or _default_prompt()).replace(MAX_SIZE, str(WORDS_MAX))
 
-    async def summaries_by_text(self, text: str, known: Mapping[str, str]) -> dict[str, str]:
-        """By the text of a part, what the model says of it; nothing of those that it failed at.
+    async def summaries_by_text(self, text: str, stored: Mapping[str, str]) -> dict[str, str]:
+        """The model's summary by the text of its part; without the parts for which it failed.
 
-        known: what need not be said anew. Once the service is away, it is not asked again.
+        stored: summaries to reuse. After the service has failed, it is not called again.
         """
-        said = dict(known)
-        asking = asyncio.Semaphore(CALLS_MAX)
-        away = asyncio.Event()
-        found = await asyncio.to_thread(parts, text)
+        summaries = dict(stored)
+        calls = asyncio.Semaphore(CALLS_MAX)
+        has_failed = asyncio.Event()
+        text_parts = await asyncio.to_thread(parts, text)
 
-        async def say(part: Part) -> None:
+        async def summarise(part: Part) -> None:
             body = text[part.start : part.end]
-            if body in said:
+            if body in summaries:
                 return
-            async with asking:
-                material = await asyncio.to_thread(_material, text, part, found, dict(said))
-                if (told := await self._told(material, away)) is not None:
-                    said[body] = told
+            async with calls:
+                passage = await asyncio.to_thread(_passage, text, part, text_parts, dict(summaries))
+                if (summary := await self._summarise(passage, has_failed)) is not None:
+                    summaries[body] = summary
 
-        for level in _inmost_first(found):
-            await asyncio.gather(*map(say, level))
-        return said
+        for level in _innermost_first(text_parts):
+            await asyncio.gather(*map(summarise, level))
+        return summaries
 
-    async def _told(self, material: str, away: asyncio.Event) -> str | None:
-        told, reason = None, "the chat service has just failed"
-        if not away.is_set():
+    async def _summarise(self, passage: str, has_failed: asyncio.Event) -> str | None:
+        summary, reason = None, "the chat service has just failed"
+        if not has_failed.is_set():
             try:
-                told = _checked(await self._answer(material))
+                summary = _parse_summary(await self._answer(passage))
             except ChatUnavailable as error:
-                away.set()
+                has_failed.set()
                 reason = str(error)
             except ValueError as error:
                 reason = str(error)
-        self._observe("extract" if told is None else "model")
-        if told is None:
+        self._observe("extract" if summary is None else "model")
+        if summary is None:
             log.warning("summary", wanted="model", used="extract", detail=reason)
-        return told
+        return summary
 
-    async def _answer(self, material: str) -> str:
-        return await self._chat.answer(self._instruction, material, tokens_max=ANSWER_TOKENS)
+    async def _answer(self, passage: str) -> str:
+        return await self._chat.answer(self._instruction, passage, tokens_max=ANSWER_TOKENS)
 
 
-def _prompt() -> str:
+def _default_prompt() -> str:
     folder = resources.files(__package__)
     return (folder / "model_prompt.txt").read_text(encoding="utf-8")
 
 
-def _checked(answer: str) -> str:
+def _parse_summary(answer: str) -> str:
     """The answer in one line. Raises `ValueError` if it is no summary."""
-    told = " ".join(normalise(answer).split())
-    if not told:
-        raise ValueError("the model has said nothing")
-    if count_words(told) > ANSWER_WORDS_MAX:
+    summary = " ".join(normalise(answer).split())
+    if not summary:
+        raise ValueError("the model's summary is empty")
+    if count_words(summary) > ANSWER_WORDS_MAX:
         raise ValueError("the model's summary is too long")
-    return told
+    return summary
 
 
-def _inmost_first(found: Sequence[Part]) -> list[list[Part]]:
-    """The parts by how many others they are in: what they hold is summed up before them."""
+def _innermost_first(text_parts: Sequence[Part]) -> list[list[Part]]:
+    """The parts by depth, the deepest first: a part's summary may use those of the parts in it."""
     levels: defaultdict[int, list[Part]] = defaultdict(list)
-    for part in found:
-        levels[sum(other.holds(part) for other in found)].append(part)
+    for part in text_parts:
+        levels[sum(other.contains(part) for other in text_parts)].append(part)
     return [levels[depth] for depth in sorted(levels, reverse=True)]
 
 
-def _material(text: str, part: Part, found: Sequence[Part], said: Mapping[str, str]) -> str:
-    """What the model is shown: the part, or what stands for it if it is too long for a call.
+def _passage(
+    text: str, part: Part, text_parts: Sequence[Part], summaries: Mapping[str, str]
+) -> str:
+    """The text of the part that the model receives, of at most CALL_WORDS_MAX words.
 
-    Then each part within it by its summary; and if that is too long too, sentences out of it.
+    If the part is too long, the parts within it are replaced by their summaries; if that is still
+    too long, it is replaced by extracts.
     """
     body = text[part.start : part.end]
     if count_words(body) <= CALL_WORDS_MAX:
         return body
-    shown, at = [], part.start
-    for inner in found:
-        if part.holds(inner) and inner.start >= at:
+    pieces, end = [], part.start
+    for inner in text_parts:
+        if part.contains(inner) and inner.start >= end:
             section = text[inner.start : inner.end]
             heading = inner.headings[-1] if inner.headings else ""
-            shown += [text[at : inner.start], heading, said.get(section) or extract(section)]
-            at = inner.end
-    shown.append(text[at : part.end])
-    return _condensed("\n\n".join(filter(None, map(str.strip, shown))))
+            pieces += [text[end : inner.start], heading, summaries.get(section) or extract(section)]
+            end = inner.end
+    pieces.append(text[end : part.end])
+    return _condense("\n\n".join(filter(None, map(str.strip, pieces))))
 
 
-def _condensed(material: str) -> str:
-    """At most so many words as a call takes: each turn leaves a sixth at most."""
-    while count_words(material) > CALL_WORDS_MAX:
-        runs = range(0, len(material), _RUN_CHARACTERS)
-        material = "\n\n".join(extract(material[at : at + _RUN_CHARACTERS]) for at in runs)
-    return material
+def _condense(passage: str) -> str:
+    """The passage in at most CALL_WORDS_MAX words; an iteration leaves at most a sixth."""
+    while count_words(passage) > CALL_WORDS_MAX:
+        starts = range(0, len(passage), _RUN_CHARACTERS)
+        passage = "\n\n".join(extract(passage[start : start + _RUN_CHARACTERS]) for start in starts)
+    return passage

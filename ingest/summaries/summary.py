@@ -1,40 +1,39 @@
-"""The summaries of a text as chunks, whoever has written them."""
+"""The summaries of a text as chunks, extracted or by a language model."""
 
 from collections.abc import Mapping, Sequence
 
 from index.documents.document_store import StoredSummary
 from ingest.chunkers.chunk import Chunk, summary_of
 from ingest.summaries.extract import extract
-from ingest.summaries.part import part_at, parts
+from ingest.summaries.part import parts, parts_at
 
 
-def summaries(text: str, said: Mapping[str, str]) -> list[Chunk]:
-    """One of each part that is worth it, by `ingest.summaries.part`.
+def summaries(text: str, llm_summaries: Mapping[str, str]) -> list[Chunk]:
+    """One summary for each of `ingest.summaries.part.parts`.
 
-    said: by the text of a part, what a model says of it; the others are summed up in their own
-    words.
+    llm_summaries: by the text of a part; parts without one get an extract.
     """
     chunks = []
     for part in parts(text):
         body = text[part.start : part.end]
-        if told := said.get(body) or extract(body):
-            chunks.append(summary_of(part.start, part.end, told, part.headings))
+        if summary := llm_summaries.get(body) or extract(body):
+            chunks.append(summary_of(part.start, part.end, summary, part.headings))
     return chunks
 
 
 def rebuild_summaries(text: str, stored: Sequence[tuple[int, int, str]]) -> list[Chunk]:
-    """Those that are stored: start, end and what is said of what is between."""
-    found = part_at(text, [(start, end) for start, end, _ in stored])
+    """The chunks of stored summaries: start and end of the part, and the summary."""
+    text_parts = parts_at(text, [(start, end) for start, end, _ in stored])
     return [
-        summary_of(part.start, part.end, told, part.headings)
-        for part, (_, _, told) in zip(found, stored, strict=True)
+        summary_of(part.start, part.end, summary, part.headings)
+        for part, (_, _, summary) in zip(text_parts, stored, strict=True)
     ]
 
 
 def llm_summary_texts(text: str, stored: Sequence[StoredSummary]) -> dict[str, str]:
-    """By the text of a part, what is said of it in other words than its own.
+    """The stored summaries that a model has written, by the text of their part.
 
-    An extract took the place of a model that was away: it can be asked again.
+    Extracts are left out: they replaced a failed call, which can be repeated.
     """
-    told = {text[each.start : each.end]: each.text for each in stored}
-    return {body: said for body, said in told.items() if said != extract(body)}
+    by_body = {text[summary.start : summary.end]: summary.text for summary in stored}
+    return {body: summary for body, summary in by_body.items() if summary != extract(body)}

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from index.jobs.job_queue import JobLease, JobQueue
 
-TELL_S = 1.0  # between two reports
+REPORT_S = 1.0  # between two reports
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ async def report_progress(
     """
     task = asyncio.ensure_future(work)
     try:
-        while not (await asyncio.wait((task,), timeout=TELL_S))[0]:
+        while not (await asyncio.wait((task,), timeout=REPORT_S))[0]:
             await jobs.progress(run, so_far())
             if is_needless is not None and await is_needless():
                 return None

@@ -52,8 +52,8 @@ class Worker:
         while not stop.is_set():
             try:
                 await self._work(stop, QueueExecutionMode.continuous)
-            except (DatabaseUnavailable, FailingListenerError) as away:
-                log.warning("worker", state="away", detail=str(away) or type(away).__name__)
+            except (DatabaseUnavailable, FailingListenerError) as error:
+                log.warning("worker", state="away", detail=str(error) or type(error).__name__)
                 await _pause(stop, _AWAY_PAUSE_S)
 
     async def drain(self) -> None:
@@ -97,8 +97,8 @@ class Worker:
         try:
             with acting_as(AuditActor(claimed.subject, claimed.key_id) if has_caller else SYSTEM):
                 await self._settle(claimed, handler)
-        except DatabaseUnavailable as away:
-            log.warning("job", job=claimed.job_id, state="untold", detail=str(away))
+        except DatabaseUnavailable as error:
+            log.warning("job", job=claimed.job_id, state="untold", detail=str(error))
 
     async def _settle(self, claimed: ClaimedJob, handler: Handler) -> None:
         run = claimed.run
@@ -107,17 +107,17 @@ class Worker:
             result = await handler(claimed)
         except JobLost:
             log.info("job", state="lost", **log_fields)
-        except BudgetSpent as spent:
-            await self.jobs.reschedule(run, str(spent), due_s=self.pace.spent_s, counts=False)
-        except (JobRefused, DocumentTooLong, SourceReserved, TenantMissing) as refused:
-            log.warning("job", state="failed", detail=str(refused), **log_fields)
-            await self.jobs.fail(run, str(refused))
+        except BudgetSpent as error:
+            await self.jobs.reschedule(run, str(error), due_s=self.pace.spent_s, counts=False)
+        except (JobRefused, DocumentTooLong, SourceReserved, TenantMissing) as error:
+            log.warning("job", state="failed", detail=str(error), **log_fields)
+            await self.jobs.fail(run, str(error))
         except Exception as error:
-            await self._failed(claimed, error, log_fields)
+            await self._retry_or_fail(claimed, error, log_fields)
         else:
             await self.jobs.finish(run, result)
 
-    async def _failed(
+    async def _retry_or_fail(
         self, claimed: ClaimedJob, error: Exception, log_fields: Mapping[str, str]
     ) -> None:
         """Reschedule the job after a pause, unless this was the last attempt."""

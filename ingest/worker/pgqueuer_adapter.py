@@ -1,4 +1,4 @@
-"""Our queue as pgqueuer's manager sees it: jobs as tickets, in the form that it knows.
+"""Adapts the job queue to pgqueuer's manager, for which a job is a ticket.
 
 Nothing outside this file and `ingest/worker/job_worker.py` knows pgqueuer.
 """
@@ -24,14 +24,14 @@ Listening: TypeAlias = Callable[[str, Callable[[str], None]], AbstractAsyncConte
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """How much at once, and how long a worker is waited for or waits.
+    """The limits of a worker.
 
-    jobs_max: at once in this worker; tenant_jobs_max: of one tenant, in all workers.
-    lease_s: how long a worker that says nothing is waited for.
-    pause_s: before the second attempt, twice as long before each further one, up to pause_s_max;
-             shortened at random by up to a half, so that what failed together comes again apart.
-    spent_s: until a job is tried again whose tenant has spent all that it may; no attempt is lost.
-    stop_s: how long jobs at work may still take once the worker is to stop.
+    jobs_max: concurrent jobs of this worker; tenant_jobs_max: of one tenant, in all workers.
+    lease_s: the time without a renewal after which another worker takes the job.
+    pause_s: before the second attempt, doubled before each further one, up to pause_s_max;
+             shortened at random by up to a half, so that failed jobs do not retry together.
+    spent_s: before the retry of a job whose tenant has spent its budget; not counted as an attempt.
+    stop_s: the time for running jobs to end after the worker is asked to stop.
     """
 
     jobs_max: int = 4
@@ -43,17 +43,17 @@ class WorkerLimits:
     stop_s: float = 30.0
 
     def pause_after_s(self, attempts: int) -> float:
-        """How long to wait after as many attempts."""
+        """The pause after this number of attempts."""
         longest_s = min(self.pause_s * 2.0 ** (attempts - 1), self.pause_s_max)
         return longest_s * random.uniform(0.5, 1.0)  # noqa: S311  no secret
 
 
 @dataclass(slots=True)
 class PgqueuerRepositoryAdapter:
-    """As much of pgqueuer's repository as its manager calls, on our own queue.
+    """The part of pgqueuer's repository that its manager calls, on our own queue.
 
-    stop: nothing is begun any more once it is set.
-    claimed: the jobs at work; at_work: the manager's view of them, which is behind for a moment.
+    stop: once it is set, no job starts.
+    claimed: the running jobs; at_work: the manager's view of them, which lags a little.
     """
 
     jobs: JobQueue
@@ -94,17 +94,17 @@ class PgqueuerRepositoryAdapter:
         return [ticket]
 
     async def log_jobs(self, ended: list[tuple[Ticket, str, object]]) -> None:
-        """Those that were cut short are given back; all others have told their end themselves."""
+        """Return cancelled jobs to the queue; the others have recorded their results themselves."""
         for ticket, status, _ in ended:
             if (claimed := self.claimed.get(ticket.id)) is None:
                 continue
             if status == "canceled":
                 await self.jobs.reschedule(claimed.run, None, due_s=0.0, counts=False)
             del self.claimed[ticket.id]
-        self.driver.hear("")  # there is room now; when its end was told, there may have been none
+        self.driver.notify("")  # a job can be claimed now, perhaps not yet when this one ended
 
     async def update_heartbeat(self, job_ids: list[JobId]) -> None:
-        assert self._manager is not None, "whoever has a job has claimed it"
+        assert self._manager is not None, "a running job has been claimed"
         await self.jobs.renew(self._manager, [*job_ids], lease_s=self.pace.lease_s)
 
     async def next_deferred_eta(self, _: list[QueueEntrypoint]) -> timedelta | None:
@@ -112,7 +112,7 @@ class PgqueuerRepositoryAdapter:
         return None if seconds is None else timedelta(seconds=max(0.0, seconds))
 
     async def eligible_queued_work(self, _: list[QueueEntrypoint]) -> int:
-        """None: what is due and was not claimed waits for another job to end, which is told."""
+        """Always 0: due jobs that were not claimed wait for a notification of a job's end."""
         return 0
 
     async def queued_work(self, _: list[QueueEntrypoint]) -> int:
@@ -122,7 +122,7 @@ class PgqueuerRepositoryAdapter:
         await self.jobs.notify(str(health_check_event_id))
 
     async def has_table(self, _: str) -> bool:
-        return True  # index/migrations sees to it, here and below
+        return True  # index/migrations creates it; so below
 
     async def table_has_column(self, _table: str, _column: str) -> bool:
         return True
@@ -135,19 +135,19 @@ class PgqueuerRepositoryAdapter:
 
 
 class _Driver:
-    """Our messages as pgqueuer hears them: an empty one says that jobs have changed."""
+    """Our notifications in pgqueuer's form; an empty one means that jobs have changed."""
 
     def __init__(self, listening: Listening) -> None:
         self._listening = listening
         self._open = AsyncExitStack()
         self._channel = Channel("")
-        self._tell: Callable[[str], None] | None = None
+        self._listener: Callable[[str], None] | None = None
 
-    async def add_listener(self, channel: Channel, tell: Callable[[str], None]) -> None:
-        self._channel, self._tell = channel, tell
-        await self._open.enter_async_context(self._listening(channel, self.hear))
+    async def add_listener(self, channel: Channel, listener: Callable[[str], None]) -> None:
+        self._channel, self._listener = channel, listener
+        await self._open.enter_async_context(self._listening(channel, self.notify))
 
-    def hear(self, message: str) -> None:
+    def notify(self, message: str) -> None:
         common = {"channel": self._channel, "sent_at": datetime.now(UTC)}
         event: Any
         if message:
@@ -156,14 +156,14 @@ class _Driver:
             event = TableChangedEvent(
                 type="table_changed_event", operation="update", table="jobs", **common
             )
-        if self._tell is not None:
-            self._tell(event.model_dump_json(exclude={"received_at"}))
+        if self._listener is not None:
+            self._listener(event.model_dump_json(exclude={"received_at"}))
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._tell = None
+        self._listener = None
         await self._open.aclose()
 
 

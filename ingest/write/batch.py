@@ -11,16 +11,16 @@ CHARACTERS_MAX = 100_000
 T = TypeVar("T")
 
 
-def batches(things: Iterable[T], characters: Callable[[T], int]) -> Iterator[list[T]]:
+def batches(items: Iterable[T], characters: Callable[[T], int]) -> Iterator[list[T]]:
     """The items in order, in batches within both limits; a longer item is a batch alone."""
     batch: list[T] = []
     room = CHARACTERS_MAX
-    for thing in things:
-        size = characters(thing)
+    for item in items:
+        size = characters(item)
         if batch and (len(batch) == DOCUMENTS_MAX or size > room):
             yield batch
             batch, room = [], CHARACTERS_MAX
-        batch.append(thing)
+        batch.append(item)
         room -= size
     if batch:
         yield batch

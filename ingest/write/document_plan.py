@@ -29,14 +29,14 @@ CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half
 class LlmResult:
     """The results of a language model for one document.
 
-    cut: its chunks, if the model has chunked it. said: summaries, by the text of their part.
+    chunks: None unless the model has chunked it. summaries: by the text of their part.
     """
 
-    cut: Sequence[Chunk] | None = None
-    said: Mapping[str, str] = field(default_factory=dict)
+    chunks: Sequence[Chunk] | None = None
+    summaries: Mapping[str, str] = field(default_factory=dict)
 
 
-NO_ASSISTANCE = LlmResult()
+NO_LLM_RESULT = LlmResult()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class DocumentPlan:
     """version: the stored version that the plan starts from, 0 if none.
 
     added_words: the encoded lexical vector of each added chunk.
-    learned: the words to add to the tenant's vocabulary.
+    new_words: the words to add to the tenant's vocabulary.
     strays: further chunks to remove, which the stored document does not list.
     """
 
@@ -55,7 +55,7 @@ class DocumentPlan:
     added_words: Sequence[bytes]
     kept: Sequence[KeptChunk]
     removed: Sequence[int]
-    learned: Collection[str]
+    new_words: Collection[str]
     strays: Sequence[int] = ()
 
 
@@ -63,31 +63,29 @@ class DocumentPlan:
 class PlannedBatch:
     """Plans, their writes, and the digests that were embedded for them."""
 
-    drafts: Sequence[DocumentPlan]
+    plans: Sequence[DocumentPlan]
     writes: Sequence[Write]
     embedded: Collection[bytes]
 
-    def each_embedded(self) -> Iterator[int]:
+    def embedded_counts(self) -> Iterator[int]:
         """For each plan, the number of embedded digests that no earlier plan contains."""
         unclaimed = set(self.embedded)
-        for plan in self.drafts:
+        for plan in self.plans:
             first_seen = unclaimed.intersection(chunk.digest for chunk in plan.added)
             unclaimed -= first_seen
             yield len(first_seen)
 
 
 def plan_document(
-    stored: StoredDocument | None, document: Document, llm_result: LlmResult = NO_ASSISTANCE
+    stored: StoredDocument | None, document: Document, llm_result: LlmResult = NO_LLM_RESULT
 ) -> DocumentPlan:
     """The smallest change from the stored document to this one. Raises `DocumentTooLong`."""
     new_chunks = [
-        *_chunks(stored, document, llm_result.cut),
-        *_summaries(document, llm_result.said),
+        *_chunks(stored, document, llm_result.chunks),
+        *_summaries(document, llm_result.summaries),
     ]
     if len(new_chunks) > CHUNKS_MAX:
-        raise DocumentTooLong(
-            f"has {len(new_chunks):,} chunks; at most {CHUNKS_MAX:,} make a document"
-        )
+        raise DocumentTooLong(f"has {len(new_chunks):,} chunks; the limit is {CHUNKS_MAX:,}")
     chunk_plan = _plan(stored, new_chunks)
     becomes_visible = (
         stored is not None
@@ -105,7 +103,7 @@ def plan_document(
         added=added,
         added_words=[_words(document, chunk) for chunk in added],
         kept=[
-            _kept(
+            _kept_chunk(
                 chunk_id,
                 new_chunks[index],
                 _words(document, new_chunks[index]) if has_new_weights else None,
@@ -113,7 +111,7 @@ def plan_document(
             for chunk_id, index in chunk_plan.kept
         ],
         removed=chunk_plan.removed,
-        learned=_learned(document, new_chunks if becomes_visible else added),
+        new_words=_vocabulary_words(document, new_chunks if becomes_visible else added),
     )
 
 
@@ -137,7 +135,7 @@ def to_write(plan: DocumentPlan, space: str | None, dense: Mapping[bytes, HalfVe
         kept=plan.kept,
         removed=plan.removed,
         space=space if plan.added else None,
-        words=plan.learned,
+        words=plan.new_words,
         strays=plan.strays,
         stored=plan.stored,
     )
@@ -169,7 +167,7 @@ def plan_all(
     """The plans, and by document the errors of those too long; llm_results: by document."""
     plans, too_long = [], {}
     for stored, document in changed:
-        llm_result = llm_results.get(document.document_id, NO_ASSISTANCE)
+        llm_result = llm_results.get(document.document_id, NO_LLM_RESULT)
         try:
             plans.append(plan_document(stored, document, llm_result))
         except DocumentTooLong as error:
@@ -197,7 +195,7 @@ def is_tenant_visible(document: Document) -> bool:
     return not _COMMON.isdisjoint(document.readers)
 
 
-def _learned(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
+def _vocabulary_words(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
     """The words for the vocabulary; none of a restricted document, as corrections reveal words."""
     if not is_tenant_visible(document):
         return ()
@@ -205,17 +203,17 @@ def _learned(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
 
 
 def _chunks(
-    stored: StoredDocument | None, document: Document, cut: Sequence[Chunk] | None
+    stored: StoredDocument | None, document: Document, llm_chunks: Sequence[Chunk] | None
 ) -> Sequence[Chunk]:
-    if cut is not None:
-        return cut
+    if llm_chunks is not None:
+        return llm_chunks
     if stored is not None and has_same_chunking(stored, document):
-        return rebuild_chunks(document.text, document.cut, stored.places)
+        return rebuild_chunks(document.text, document.cut, stored.spans)
     return chunks(document.text, document.cut)
 
 
-def _summaries(document: Document, summaries_by_part: Mapping[str, str]) -> Sequence[Chunk]:
-    return [] if document.summaries == NO_SUMMARIES else summaries(document.text, summaries_by_part)
+def _summaries(document: Document, llm_summaries: Mapping[str, str]) -> Sequence[Chunk]:
+    return [] if document.summaries == NO_SUMMARIES else summaries(document.text, llm_summaries)
 
 
 def _plan(stored: StoredDocument | None, new: Sequence[Chunk]) -> ChunkPlan:
@@ -227,7 +225,7 @@ def _plan(stored: StoredDocument | None, new: Sequence[Chunk]) -> ChunkPlan:
     return plan_chunks([*chunks, *summaries], new)
 
 
-def _kept(chunk_id: int, chunk: Chunk, words: bytes | None) -> KeptChunk:
+def _kept_chunk(chunk_id: int, chunk: Chunk, words: bytes | None) -> KeptChunk:
     return KeptChunk(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
 
 

@@ -12,22 +12,22 @@ from index.documents.document_store import StoredDocument
 from index.model import chunking_config
 from index.model.document import Document
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import KnownChunks
+from ingest.chunkers.llm_chunker import StoredModelChunks
 from ingest.summaries.summary import llm_summary_texts
 from ingest.write.document_plan import LlmResult, has_same_chunking
 
 
 class Chunker(Protocol):
-    """Chunks a text with a model, reusing the known chunks. Never fails."""
+    """Chunks a text with a model, reusing the stored chunks. Never fails."""
 
-    async def chunks(self, text: str, known: KnownChunks | None, /) -> list[Chunk]: ...
+    async def chunks(self, text: str, stored: StoredModelChunks | None, /) -> list[Chunk]: ...
 
 
 class Summarizer(Protocol):
-    """Summarises the parts of a text with a model, reusing known summaries. Never fails."""
+    """Summarises the parts of a text with a model, reusing the stored summaries. Never fails."""
 
     async def summaries_by_text(
-        self, text: str, known: Mapping[str, str], /
+        self, text: str, stored: Mapping[str, str], /
     ) -> Mapping[str, str]: ...
 
 
@@ -47,13 +47,13 @@ class LlmPreprocessor:
         """The model's results, by the identifier of each document that uses the model."""
         return {
             document.document_id: LlmResult(
-                await self._cut(stored, document), await self._said(stored, document)
+                await self._chunks(stored, document), await self._summaries(stored, document)
             )
             for stored, document in changed
             if chunking_config.MODEL in (document.cut, document.summaries)
         }
 
-    async def _cut(
+    async def _chunks(
         self, stored: StoredDocument | None, document: Document
     ) -> Sequence[Chunk] | None:
         if (
@@ -62,22 +62,24 @@ class LlmPreprocessor:
             or has_same_chunking(stored, document)
         ):
             return None
-        known = (
-            KnownChunks(stored.document.text, stored.places)
+        stored_chunks = (
+            StoredModelChunks(stored.document.text, stored.spans)
             if stored is not None and stored.document.cut == chunking_config.MODEL
             else None
         )
-        return await self.model_cut.chunks(document.text, known)
+        return await self.model_cut.chunks(document.text, stored_chunks)
 
-    async def _said(self, stored: StoredDocument | None, document: Document) -> Mapping[str, str]:
+    async def _summaries(
+        self, stored: StoredDocument | None, document: Document
+    ) -> Mapping[str, str]:
         """Summaries by the text of their part; a stored one is reused while that text is equal."""
         if document.summaries != "model":
             return {}
-        known: Mapping[str, str] = {}
+        reusable: Mapping[str, str] = {}
         if stored is not None and stored.document.summaries == "model":
-            known = await asyncio.to_thread(
+            reusable = await asyncio.to_thread(
                 llm_summary_texts, stored.document.text, stored.summaries
             )
         if self.model_summaries is None:
-            return known
-        return await self.model_summaries.summaries_by_text(document.text, known)
+            return reusable
+        return await self.model_summaries.summaries_by_text(document.text, reusable)

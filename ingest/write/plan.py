@@ -20,7 +20,7 @@ class ChunkPlan:
     """What to do with each new and each stored chunk; every one of them occurs once.
 
     added: indexes into the new chunks, ascending.
-    kept: (chunk id, index into the new chunks), by index. Their places may have changed.
+    kept: (chunk id, index into the new chunks), by index. Their spans may have changed.
     removed: chunk ids, ascending.
     """
 

@@ -18,7 +18,7 @@ from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.writer import CacheInvalidation
 
 _PAGE_DOCUMENTS = 50
-_ROUNDS_MAX = 100  # each but the first embeds what was written during the last
+_ROUNDS_MAX = 100  # each but the first embeds the texts written during the last
 _MISSING_MAX = 10_000  # chunks that are compared from round to round; about 2 MB
 _NAMED_MAX = 5  # documents in an error
 
@@ -87,15 +87,15 @@ class Reembedder:
 
         The first round reads all documents, the others read those with a missing vector.
         """
-        after = done = 0
+        after = documents = 0
         missing_in = None if number == 1 else self.embedder.space
         while page := await self.spaces.texts(
             tenant, after=after, limit=_PAGE_DOCUMENTS, missing_in=missing_in
         ):
-            _, now = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
-            embedded += len(now)
-            after, done = page[-1].key, done + len(page)
-            on_progress(ReembedProgress(number, done, embedded))
+            _, digests = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
+            embedded += len(digests)
+            after, documents = page[-1].key, documents + len(page)
+            on_progress(ReembedProgress(number, documents, embedded))
         return embedded
 
 
@@ -113,7 +113,7 @@ def _texts(page: list[StoredText]) -> dict[bytes, str]:
         chunk.digest: chunk.embedded_text
         for document in page
         for chunk in (
-            *rebuild_chunks(document.text, document.cut, document.places),
+            *rebuild_chunks(document.text, document.cut, document.spans),
             *summary.rebuild_summaries(document.text, document.summaries),
         )
     }

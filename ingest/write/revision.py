@@ -62,13 +62,13 @@ class Revision:
     def is_unchanged(self) -> bool:
         return self.stored is not None and self.stored.document == self.document
 
-    def is_certain(self, by: WriteCause | None) -> bool:
+    def is_certain(self, cause: WriteCause | None) -> bool:
         """Whether an unchanged document needs no confirmation of the write.
 
         A source reading writes every document each time, and only a queued write can interfere.
         """
         assert self.stored is not None
-        return isinstance(by, Reading) and not self.stored.is_awaited
+        return isinstance(cause, Reading) and not self.stored.is_awaited
 
     def unchanged(self) -> Written:
         assert self.stored is not None

@@ -103,24 +103,24 @@ class Writer:
         tenant: str,
         document_id: str,
         revise: Revise,
-        by: WriteCause | None = None,
+        cause: WriteCause | None = None,
         parts: Parts = ALL_PARTS,
     ) -> Written:
         """`put_all` of one document; raises the exception that `put_all` returns.
 
-        by: the job, source reading or event that causes the write. If a newer cause has replaced
-        it, nothing is written and `JobLost` or `HeardMeanwhile` is raised. Parts that a later write
-        has set stay unchanged. parts: those that this write sets.
+        cause: the job, source reading or event behind the write. If a newer cause has replaced
+        it, nothing is written and `JobLost` or `EventSuperseded` is raised. Parts that a later
+        write has set stay unchanged. parts: those that this write sets.
         """
-        (outcome,) = await self.put_all(tenant, [Put(document_id, revise, parts)], by)
-        return _written(outcome)
+        (outcome,) = await self.put_all(tenant, [Put(document_id, revise, parts)], cause)
+        return _require_written(outcome)
 
     async def put_all(
         self,
         tenant: str,
         puts: Sequence[Put],
-        by: WriteCause | None = None,
-        turns: PipelineLocks | None = None,
+        cause: WriteCause | None = None,
+        locks: PipelineLocks | None = None,
     ) -> list[Outcome]:
         """Store the documents in as few commits as possible; returns the outcomes in order.
 
@@ -128,14 +128,14 @@ class Writer:
         An unchanged document costs only a look-up and raises no revision.
         `ingest.write.batch` bounds the size of a call.
 
-        turns: the locks shared by concurrent calls that commit one after the other.
+        locks: the locks shared by concurrent calls that commit one after the other.
         """
-        turns = turns or PipelineLocks()
+        locks = locks or PipelineLocks()
         outcomes: list[Outcome] = []
         for batch in distinct(puts):
             await self._precedence.yield_to_priority(tenant, batch)
             batch_outcomes = await self._retry_until_committed(
-                tenant, list(batch), partial(self._put, tenant, batch, by, turns)
+                tenant, list(batch), partial(self._attempt_puts, tenant, batch, cause, locks)
             )
             outcomes += [batch_outcomes[document_id] for document_id in batch]
         return outcomes
@@ -145,7 +145,7 @@ class Writer:
         tenant: str,
         document_id: str,
         revise: Revise,
-        by: EventUpdate | None = None,
+        cause: EventUpdate | None = None,
         parts: Parts = ACCESS,
     ) -> Written:
         """Set owner and readers as `revise` returns them; embeds and moves no vector.
@@ -158,7 +158,7 @@ class Writer:
             assert stored is not None, "revise raises if the document does not exist"
             if stored.document == document:
                 unchanged = Revision(stored, document, parts)
-                confirmed = await self._confirmed(tenant, {document_id: unchanged}, by)
+                confirmed = await self._confirm(tenant, {document_id: unchanged}, cause)
                 return unchanged.unchanged() if confirmed else None
             words: Collection[str] = ()
             if is_tenant_visible(document) and not is_tenant_visible(stored.document):
@@ -167,7 +167,7 @@ class Writer:
                 words = await self._threads.run(tenant, spelling.vocabulary_words, texts)
             owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
-                tenant, stored, owner=owner, readers=readers, words=words, cause=by, parts=parts
+                tenant, stored, owner=owner, readers=readers, words=words, cause=cause, parts=parts
             )
             if committed is None:
                 return None
@@ -181,13 +181,13 @@ class Writer:
         tenant: str,
         document_id: str,
         permit: Callable[[Document | None], object],
-        by: WriteCause | None = None,
+        cause: WriteCause | None = None,
         *,
         forget: bool = False,
     ) -> Written:
         """Remove the document with its chunks; `permit` raises to refuse.
 
-        Without a document, its queued writes are removed. A document that was written after `by`
+        Without a document, its queued writes are removed. A document that was written after `cause`
         was acknowledged stays.
         forget: also delete the vectors, which otherwise stay for reuse.
         """
@@ -195,12 +195,12 @@ class Writer:
         async def attempt(stored: StoredDocument | None) -> Written | None:
             permit(stored.document if stored else None)
             if stored is None:
-                is_absent = await self._documents.remove_absent(tenant, document_id, by)
+                is_absent = await self._documents.remove_absent(tenant, document_id, cause)
                 return Written(document_id, 0, changed=False) if is_absent else None
-            sequence = sequence_of(by)
+            sequence = sequence_of(cause)
             if sequence is not None and stored.sequences.content > sequence:
                 return superseded(document_id, stored)
-            committed = await self._documents.remove(tenant, stored, by, forget=forget)
+            committed = await self._documents.remove(tenant, stored, cause, forget=forget)
             if committed is None:
                 return None
             revision = await self._invalidate(tenant, committed)
@@ -214,7 +214,7 @@ class Writer:
         tenant: str,
         document_id: str,
         strays: Sequence[int] = (),
-        by: WriteCause | None = None,
+        cause: WriteCause | None = None,
     ) -> None:
         """Rewrite all chunks of the document; does nothing if it is gone.
 
@@ -239,8 +239,8 @@ class Writer:
                 [replace(plan, strays=strays) for plan in plans],
                 {document_id: Revision(stored, stored.document, frozenset())},
             )
-            outcome = (await self._commit(tenant, batch, by)).get(document_id)
-            return None if outcome is None else _written(outcome)
+            outcome = (await self._commit(tenant, batch, cause)).get(document_id)
+            return None if outcome is None else _require_written(outcome)
 
         await self._retry_one(tenant, document_id, attempt)
 
@@ -257,7 +257,7 @@ class Writer:
             return {} if written is None else {document_id: written}
 
         outcomes = await self._retry_until_committed(tenant, [document_id], attempt_all)
-        return _written(outcomes[document_id])
+        return _require_written(outcomes[document_id])
 
     async def _retry_until_committed(
         self, tenant: str, document_ids: Sequence[str], attempt: _Attempt
@@ -268,8 +268,8 @@ class Writer:
         async with AsyncExitStack() as priority:
             for attempts_lost in range(_ATTEMPTS_MAX):
                 if attempts_lost == _PATIENCE:
-                    first = self._precedence.acquire_priority(tenant, waiting)
-                    await priority.enter_async_context(first)
+                    acquired = self._precedence.acquire_priority(tenant, waiting)
+                    await priority.enter_async_context(acquired)
                 try:
                     stored = await self._documents.stored_all(tenant, waiting)
                     outcomes |= await attempt({name: stored.get(name) for name in waiting})
@@ -296,44 +296,44 @@ class Writer:
             outcomes |= await self._retry_until_committed(tenant, [document_id], attempt)
         return outcomes
 
-    async def _put(
+    async def _attempt_puts(
         self,
         tenant: str,
         puts: Mapping[str, Put],
-        by: WriteCause | None,
-        turns: PipelineLocks,
+        cause: WriteCause | None,
+        locks: PipelineLocks,
         stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, Outcome]:
         """One attempt at the documents of `stored`; omits those that another writer has changed."""
         outcomes: dict[str, Outcome] = {}
         revisions, unchanged = dict[str, Revision](), dict[str, Revision]()
-        for document_id, revised in (await self._revised(tenant, puts, by, stored)).items():
+        for document_id, revised in (await self._revise_all(tenant, puts, cause, stored)).items():
             if not isinstance(revised, Revision):
                 outcomes[document_id] = revised
             elif not revised.is_unchanged:
                 revisions[document_id] = revised
-            elif revised.is_certain(by):
+            elif revised.is_certain(cause):
                 outcomes[document_id] = revised.unchanged()
             else:
                 unchanged[document_id] = revised
-        async with turns.planning:
+        async with locks.planning:
             plans, too_long = await self._plan_documents(
                 tenant, [(revised.stored, revised.document) for revised in revisions.values()]
             )
             batch = await self._embed_plans(tenant, plans, revisions)
-        async with turns.committing:
-            outcomes |= await self._confirmed(tenant, unchanged, by)
-            return outcomes | too_long | await self._commit(tenant, batch, by)
+        async with locks.committing:
+            outcomes |= await self._confirm(tenant, unchanged, cause)
+            return outcomes | too_long | await self._commit(tenant, batch, cause)
 
-    async def _revised(
+    async def _revise_all(
         self,
         tenant: str,
         puts: Mapping[str, Put],
-        by: WriteCause | None,
+        cause: WriteCause | None,
         stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, Revision | Outcome]:
         """By document, the revision that its put makes, or its outcome."""
-        sequence, absent = sequence_of(by), dict[str, Absent]()
+        sequence, absent = sequence_of(cause), dict[str, Absent]()
         new = [document_id for document_id, current in stored.items() if current is None]
         if sequence is not None and new:
             absent = await self._documents.absent_all(tenant, new)
@@ -349,8 +349,8 @@ class Writer:
                 self._count(tenant, current.document, 0, len(current.all_ids))
         return revised
 
-    async def _confirmed(
-        self, tenant: str, unchanged: Mapping[str, Revision], by: WriteCause | None
+    async def _confirm(
+        self, tenant: str, unchanged: Mapping[str, Revision], cause: WriteCause | None
     ) -> dict[str, Outcome]:
         """Confirm the writes that change nothing; they still count as the latest writes."""
         if not unchanged:
@@ -358,7 +358,7 @@ class Writer:
         confirmed = await self._documents.confirm_all(
             tenant,
             [Confirmation(name, write.version, write.parts) for name, write in unchanged.items()],
-            by,
+            cause,
         )
         return {name: write.unchanged() for name, write in unchanged.items() if name in confirmed}
 
@@ -383,15 +383,15 @@ class Writer:
         return PlannedBatch(plans, writes, embedded)
 
     async def _commit(
-        self, tenant: str, batch: PlannedBatch, by: WriteCause | None
+        self, tenant: str, batch: PlannedBatch, cause: WriteCause | None
     ) -> dict[str, Outcome]:
         """Commit the plans in one transaction; the outcomes of those that were written."""
-        if not batch.drafts:
+        if not batch.plans:
             return {}
-        commits = await self._documents.apply_all(tenant, batch.writes, by)
+        commits = await self._documents.apply_all(tenant, batch.writes, cause)
         outcomes: dict[str, Outcome] = {
             plan.document.document_id: commit
-            for plan, commit in zip(batch.drafts, commits, strict=True)
+            for plan, commit in zip(batch.plans, commits, strict=True)
             if isinstance(commit, SourceReserved)
         }
         committed = next((commit for commit in commits if isinstance(commit, CommitResult)), None)
@@ -399,7 +399,7 @@ class Writer:
             return outcomes
         revision = await self._invalidate(tenant, committed)
         for plan, commit, texts_embedded in zip(
-            batch.drafts, commits, batch.each_embedded(), strict=True
+            batch.plans, commits, batch.embedded_counts(), strict=True
         ):
             if not isinstance(commit, CommitResult):
                 continue
@@ -443,7 +443,7 @@ class Writer:
         return committed.revisions[tenant]
 
 
-def _written(outcome: Outcome) -> Written:
+def _require_written(outcome: Outcome) -> Written:
     if isinstance(outcome, Exception):
         raise outcome
     return outcome

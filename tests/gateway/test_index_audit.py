@@ -122,7 +122,7 @@ class TestSources:
 
         ((_, flaw),) = (await audited(settings, repair=True)).shown
 
-        assert (flaw.kind, flaw.is_mended) == ("behind", False)
+        assert (flaw.kind, flaw.is_repaired) == ("behind", False)
         assert flaw.detail.startswith("There is no folder handbook in NEARHIT_SOURCES_DIR/acme")
 
 

@@ -238,7 +238,7 @@ async def test_the_commands_write_and_read_a_file(
     assert odd.exit_code == 1
     assert "nearhit export" in odd.stderr
     assert short.exit_code == 1
-    assert "cut short" in short.stdout
+    assert "incomplete" in short.stdout
     ben = await gateway.caller("ben", tenant="copy")
     assert await ben.found("how many days") == ["leave"]
 

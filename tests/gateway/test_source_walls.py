@@ -106,8 +106,8 @@ class TestFolders:
 
         assert within["result"]["documents"] == 1
         assert within["result"]["first_refused"] == [
-            "file.md: links to outside the folder",
-            "folder: links to outside the folder",
+            "file.md: is a link to outside the folder",
+            "folder: is a link to outside the folder",
         ]
         assert "leads out" in itself["error"]
         assert "secret" not in (await ana.search("secret merger")).text

@@ -163,7 +163,7 @@ async def test_a_file_whose_name_has_a_line_break_is_refused_in_the_form_of_the_
     ("content", "code", "what"),
     [
         (b"a" * (TEXT_CHARACTERS_MAX + 1), "unsupported_file", "more than 2,000,000 characters"),
-        (b"a b " * 150_000, "invalid_file", "at most 5,000 make a document"),
+        (b"a b " * 150_000, "invalid_file", "the limit is 5,000"),
     ],
     ids=["characters", "chunks"],
 )

@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from cache.semantic import similarity_buckets as rules
+from cache.semantic.similarity_buckets import VERIFIED_MAX
 from index.postgres.database import Database
 from index.tenants.semantic_bucket_store import BandCounts, BucketSettings, SemanticBucketStore
 from index.tenants.tenant_store import TenantStore
@@ -21,7 +21,7 @@ def bands(database: Database, tenants: TenantStore) -> SemanticBucketStore:
 
 
 async def add(bands: SemanticBucketStore, tenant: str = "acme", **counts: int) -> None:
-    await bands.add(tenant, GENERATION, {2: BandCounts(**counts)}, verified_max=rules.VERIFIED_MAX)
+    await bands.add(tenant, GENERATION, {2: BandCounts(**counts)}, verified_max=VERIFIED_MAX)
 
 
 async def test_a_tenant_starts_with_no_counts_and_no_limit_of_its_own(
@@ -66,16 +66,19 @@ async def test_another_tenant_and_another_generation_know_nothing_of_it(
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 2, 3])
-async def test_old_counts_fade_as_the_rules_say(bands: SemanticBucketStore, wrong: int) -> None:
-    before = rules.BucketCounts(10, 5, rules.VERIFIED_MAX - 1, wrong)
-    await add(bands, seen=10, served=5, verified=before.verified, wrong=wrong)
+async def test_counts_are_halved_when_the_limit_is_reached(
+    bands: SemanticBucketStore, wrong: int
+) -> None:
+    await add(bands, seen=10, served=5, verified=VERIFIED_MAX - 1, wrong=wrong)
+    before = await bands.read("acme", GENERATION)
 
     await add(bands, seen=1, verified=1)
 
-    faded = rules.decay(rules.BucketCounts(11, 5, rules.VERIFIED_MAX, wrong))
-    found = await bands.read("acme", GENERATION)
-    assert found is not None
-    assert found.bands[2] == BandCounts(faded.seen, faded.served, faded.verified, faded.wrong)
+    after = await bands.read("acme", GENERATION)
+    assert before is not None
+    assert after is not None
+    assert before.bands[2] == BandCounts(10, 5, VERIFIED_MAX - 1, wrong)
+    assert after.bands[2] == BandCounts(11, 5, VERIFIED_MAX // 2, (wrong + 1) // 2)
 
 
 async def test_a_tenant_that_is_gone_gets_no_counts(bands: SemanticBucketStore) -> None:

@@ -73,7 +73,7 @@ dependences = st.builds(
     dense_floor=floors,
     lexical_floor=floors,
     candidates=ids,
-    shown=ids,
+    examined=ids,
     documents=ids,
     exact=st.booleans(),
 )
@@ -90,7 +90,7 @@ PLAIN = AnswerDependencies(
     dense_floor=0.5,
     lexical_floor=None,
     candidates=(1, 2, 3),
-    shown=(1,),
+    examined=(1,),
     documents=(9,),
     exact=True,
 )
@@ -179,7 +179,7 @@ def test_an_answer_of_the_usual_size_takes_little_over_a_kilobyte() -> None:
         dense_floor=math.inf,
         lexical_floor=math.inf,
         candidates=(),
-        shown=tuple(range(8)),
+        examined=tuple(range(8)),
         documents=(),
         exact=True,
     )

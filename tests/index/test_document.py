@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from index.model import document
-from index.model.document import Document, is_reader, normalise
+from index.model.document import READER, Document, normalise
 
 DOCUMENT = TypeAdapter(Document)
 FIELDS: dict[str, Any] = {
@@ -25,6 +25,10 @@ FIELDS: dict[str, Any] = {
 ids = st.text(st.characters(exclude_categories=("Cc", "Cs", "Z")), min_size=1, max_size=128).filter(
     lambda text: not any(character.isspace() for character in text)
 )
+
+
+def is_reader(token: str) -> bool:
+    return READER.fullmatch(token) is not None
 
 
 @pytest.mark.parametrize("token", ["tenant", "public", "user:ana", "group:hr/leads", "user:a:b"])

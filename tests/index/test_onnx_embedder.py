@@ -105,7 +105,7 @@ class TestMiniLM:
         path = tmp_path / "model.onnx"
         path.write_bytes(b"no model")
 
-        with pytest.raises(EmbedderRefused, match=r"model\.onnx can't be loaded"):
+        with pytest.raises(EmbedderRefused, match=r"model\.onnx cannot be loaded"):
             load(path, threads=1)
 
     async def test_a_file_that_is_no_tokenizer_is_refused(
@@ -114,7 +114,7 @@ class TestMiniLM:
         path = tmp_path / "tokenizer.json"
         path.write_text("{}")
 
-        with pytest.raises(EmbedderRefused, match="is no tokenizer"):
+        with pytest.raises(EmbedderRefused, match="is not a tokenizer"):
             OnnxEmbedder(replace(model, tokenizer=path), load(model.path, threads=1))
 
 

@@ -240,7 +240,7 @@ async def test_a_question_gets_the_vector_of_its_text(embedder: OpenAIEmbedder) 
 
 @pytest.mark.parametrize(
     ("status", "said"),
-    [(404, "no model stub"), (401, "does not take the key"), (400, "refuses"), (500, "500")],
+    [(404, "no model stub"), (401, "does not accept the key"), (400, "refuses"), (500, "500")],
 )
 async def test_what_a_person_can_mend_is_said(
     stub: StubOpenAI, embedder: OpenAIEmbedder, status: int, said: str
@@ -321,7 +321,7 @@ class TestBreaker:
     ) -> None:
         await self.fail(embedder)
 
-        with pytest.raises(EmbeddingUnavailable, match="left alone"):
+        with pytest.raises(EmbeddingUnavailable, match="not called for now"):
             await embedder.embed_query("a")
 
         assert len(down.asked) == MODEL.failures_max
@@ -335,7 +335,7 @@ class TestBreaker:
 
         probing = asyncio.create_task(embedder.embed_query("a"))
         await asyncio.sleep(0)
-        with pytest.raises(EmbeddingUnavailable, match="left alone"):
+        with pytest.raises(EmbeddingUnavailable, match="not called for now"):
             await embedder.embed_query("beside the probe")
         await probing
         await embedder.embed_query("after the probe")
@@ -353,7 +353,7 @@ class TestBreaker:
         for number in range(MODEL.failures_max):
             await self.give_up(stub, embedder, number, clock, after_s=PATIENCE_S)
 
-        with pytest.raises(EmbeddingUnavailable, match="left alone"):
+        with pytest.raises(EmbeddingUnavailable, match="not called for now"):
             await embedder.embed_query("a")
 
     async def test_callers_that_leave_early_say_nothing_of_the_service(

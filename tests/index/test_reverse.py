@@ -68,7 +68,7 @@ dependences = st.builds(
     dense_floor=floors,
     lexical_floor=floors,
     candidates=few.map(tuple),
-    shown=few.map(tuple),
+    examined=few.map(tuple),
     documents=few.map(tuple),
     exact=st.sampled_from([True, True, True, False]),
 )
@@ -119,8 +119,8 @@ class Rules:
     def ends(self) -> bool:
         entry, news = self.entry, self.news
         return (
-            bool(news.removed & {*entry.candidates, *entry.shown})
-            or bool(news.repositioned & {*entry.shown})
+            bool(news.removed & {*entry.candidates, *entry.examined})
+            or bool(news.repositioned & {*entry.examined})
             or bool(news.documents & {*entry.documents})
             or (
                 (self.at_home or entry.scope.public)
@@ -238,7 +238,7 @@ ENTRY = AnswerDependencies(
     dense_floor=0.5,
     lexical_floor=None,
     candidates=(1, 2),
-    shown=(1,),
+    examined=(1,),
     documents=(),
     exact=True,
 )

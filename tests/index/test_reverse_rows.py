@@ -35,7 +35,7 @@ def test_whoever_takes_a_row_takes_nothing_of_who_had_it_before() -> None:
     reverse = ReverseIndex()
     reverse.add("before", ENTRY.encode())
     reverse.discard("before")
-    reverse.add("after", replace(ENTRY, lexical={2: 1.0}, candidates=(3,), shown=(3,)).encode())
+    reverse.add("after", replace(ENTRY, lexical={2: 1.0}, candidates=(3,), examined=(3,)).encode())
 
     assert (
         reverse.invalidated(
@@ -51,7 +51,7 @@ def test_a_thousand_answers_in_turn_leave_no_more_behind_than_one_in_ten_holds()
     reverse = ReverseIndex()
     for number in range(1_000):
         ids = tuple(range(number, number + 100))
-        reverse.add(f"{number % 100}", replace(ENTRY, candidates=ids, shown=ids[:9]).encode())
+        reverse.add(f"{number % 100}", replace(ENTRY, candidates=ids, examined=ids[:9]).encode())
 
     assert len(reverse) == 100
     assert len(reverse.invalidated(replace(NOTHING, removed=frozenset({999})))) == 100

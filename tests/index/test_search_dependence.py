@@ -93,7 +93,7 @@ async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
 
     found = await world.searcher.search(ANA, query)
 
-    assert len(found.hits) < len(found.dependence.shown) == 40
+    assert len(found.hits) < len(found.dependence.examined) == 40
     assert 0 < found.dependence.fused_floor <= found.hits[-1].score
 
 
@@ -132,7 +132,7 @@ async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: World
 
     found = await world.searcher.search(ANA, query)
 
-    assert {hit.chunk_id for hit in found.hits} < set(found.dependence.shown)
+    assert {hit.chunk_id for hit in found.hits} < set(found.dependence.examined)
 
 
 async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(

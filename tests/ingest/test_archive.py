@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.model.document import METADATA_INTEGER_MAX, Document, normalise
-from ingest.archive import FORMAT, Archive, End, GroupLine, Header, write_archive
+from ingest.archive import FORMAT, Archive, End, GroupLine, Header, encode_line
 from ingest.sources.source import Item
 from tests.index.samples import a_document
 
@@ -45,13 +45,13 @@ def read(content: bytes) -> list[Item]:
 
 
 def header() -> bytes:
-    return write_archive(Header(format=FORMAT, tenant="acme", name="", revision=1, documents=1))
+    return encode_line(Header(format=FORMAT, tenant="acme", name="", revision=1, documents=1))
 
 
 @given(st.lists(documents, max_size=3))
 def test_documents_are_read_as_they_were_written(made: list[Document]) -> None:
-    whole = header() + write_archive(GroupLine(group="g", members=("ana",)))
-    whole += b"".join(map(write_archive, made)) + write_archive(End(documents=len(made)))
+    whole = header() + encode_line(GroupLine(group="g", members=("ana",)))
+    whole += b"".join(map(encode_line, made)) + encode_line(End(documents=len(made)))
 
     assert read(whole) == made
     assert whole.count(b"\n") == len(made) + 3
@@ -59,10 +59,10 @@ def test_documents_are_read_as_they_were_written(made: list[Document]) -> None:
 
 @given(documents, st.data())
 def test_an_archive_that_was_cut_anywhere_says_so(document: Document, data: st.DataObject) -> None:
-    rest = write_archive(document) + write_archive(End(documents=1))
+    rest = encode_line(document) + encode_line(End(documents=1))
     at = data.draw(st.integers(0, len(rest) - 2))
 
     found = read(header() + rest[:at])
 
     assert found[-1] != document
-    assert "cut short" in getattr(found[-1], "reason", "")
+    assert "incomplete" in getattr(found[-1], "reason", "")

@@ -119,7 +119,7 @@ class TestSources:
         (item,) = source.documents()
 
         assert isinstance(item, RefusedItem)
-        assert item.reason == "links to outside the folder"
+        assert item.reason == "is a link to outside the folder"
         assert item.holds == "" or Path(item.path) == Path()  # so that nothing of it is removed
 
 

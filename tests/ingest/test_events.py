@@ -105,7 +105,7 @@ class TestBadEvents:
             (delete(1) | {"document_id": ""}, "delete.document_id: "),
             (delete(1) | {"document_id": "a\nb"}, "delete.document_id: must be one line"),
             (delete(1) | {"at": 7}, "delete.at: Extra inputs are not permitted"),
-            (delete(1) | {"tenant": "other"}, "tenant: not the one that the queue belongs to"),
+            (delete(1) | {"tenant": "other"}, "tenant: not the tenant of the queue"),
             (access(1, "everybody"), "access.access.readers.0: must be user:ID"),
             (update(1, "Text.", access={"owner": None}), "update.access.readers: Field required"),
             (update(1, "x" * 11_000), "over 10,000 bytes"),

@@ -160,9 +160,9 @@ async def test_each_flaw_is_told_and_mended(
     mended = await audited(database, writer, repair=True)
 
     assert {flaw.kind for flaw in told} == kinds
-    assert not any(flaw.is_mended for flaw in told)
+    assert not any(flaw.is_repaired for flaw in told)
     assert {flaw.kind for flaw in mended} == kinds
-    assert all(flaw.is_mended for flaw in mended)
+    assert all(flaw.is_repaired for flaw in mended)
     assert await audited(database, writer) == []
     assert {flaw.where for flaw in told} <= {"parts", "", "old"}
     if name != "the text is another's":
@@ -178,7 +178,7 @@ async def test_what_is_lost_is_not_mended(
 
     (flaw,) = await audited(database, writer, repair=True)
 
-    assert (flaw.kind, flaw.where, flaw.is_mended) == ("text", "parts", False)
+    assert (flaw.kind, flaw.where, flaw.is_repaired) == ("text", "parts", False)
 
 
 async def test_mending_is_a_change_that_caches_hear_of_and_costs_nothing(

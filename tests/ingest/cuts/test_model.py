@@ -9,7 +9,7 @@ import pytest
 
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import CHUNK_WORDS_MAX, KnownChunks, LlmChunker
+from ingest.chunkers.llm_chunker import CHUNK_WORDS_MAX, LlmChunker, StoredModelChunks
 from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
 
@@ -62,8 +62,8 @@ def all_of(text: str) -> str:
     return "".join(text.split())
 
 
-def known(text: str, found: Sequence[Chunk]) -> KnownChunks:
-    return KnownChunks(text, [(chunk.start, chunk.end) for chunk in found])
+def known(text: str, found: Sequence[Chunk]) -> StoredModelChunks:
+    return StoredModelChunks(text, [(chunk.start, chunk.end) for chunk in found])
 
 
 async def test_the_model_says_which_passages_are_a_chunk(

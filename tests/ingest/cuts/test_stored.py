@@ -10,7 +10,7 @@ from index.embedders.hashing_embedder import HashingEmbedder
 from index.postgres.database import Database
 from ingest.chunkers import characters
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.llm_chunker import KnownChunks
+from ingest.chunkers.llm_chunker import StoredModelChunks
 from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.reembed import Reembedder
 from ingest.write.revision import Written
@@ -29,9 +29,9 @@ class Halves:
     """A model that parts each text in the middle, and remembers what was known of it."""
 
     def __init__(self) -> None:
-        self.known: list[KnownChunks | None] = []
+        self.known: list[StoredModelChunks | None] = []
 
-    async def chunks(self, text: str, known: KnownChunks | None) -> list[Chunk]:
+    async def chunks(self, text: str, known: StoredModelChunks | None) -> list[Chunk]:
         self.known.append(known)
         return characters.chunks(text, len(text) // 2 + 100, 0)
 
@@ -60,7 +60,7 @@ async def test_another_cut_makes_other_chunks_of_the_same_text(
 
     stored = await documents.stored("acme", "harbours")
     assert stored is not None
-    assert (stored.document.cut, stored.places) == ("whole", ((0, len(TEXT)),))
+    assert (stored.document.cut, stored.spans) == ("whole", ((0, len(TEXT)),))
     assert (written.added, written.kept) == (1, 0)
 
 
@@ -84,7 +84,7 @@ async def test_chunks_that_overlap_are_kept_and_found_by_their_places(
     stored = await documents.stored("acme", "harbours")
     assert stored is not None
     assert (written.added, written.kept, written.removed) == (0, first.added, 0)
-    assert stored.places == tuple(
+    assert stored.spans == tuple(
         (chunk.start, chunk.end) for chunk in characters.chunks(TEXT, 500, 100)
     )
 
@@ -101,7 +101,7 @@ async def test_a_model_is_asked_once_for_a_text_and_told_how_the_one_before_is_c
     (first, second) = halves.known
     assert first is None
     assert second is not None
-    assert (second.text, len(second.places)) == (TEXT, 2)
+    assert (second.text, len(second.spans)) == (TEXT, 2)
 
 
 async def test_without_a_model_what_it_would_cut_is_cut_by_structure(writer: Writer) -> None:

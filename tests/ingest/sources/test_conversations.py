@@ -93,7 +93,7 @@ def test_a_bad_line_is_refused_and_the_rest_read(tmp_path: Path) -> None:
         "Invalid JSON",
         "messages",
         "reader",
-        "an earlier line has the id '1' too",
+        "an earlier line also has the id '1'",
         "Invalid JSON",
         "over 8,388,608 bytes",
     ]

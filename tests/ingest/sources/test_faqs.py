@@ -101,7 +101,7 @@ def test_a_bad_question_is_refused_and_the_rest_read(tmp_path: Path) -> None:
         "answer",
         "anwser",
         "Input should be a valid dictionary or instance of Faq",
-        "is asked before, with the same id or text",
+        "an earlier question has the same id or text",
         "question",
         "readers.0",
     ]
@@ -111,7 +111,7 @@ def test_a_bad_question_is_refused_and_the_rest_read(tmp_path: Path) -> None:
     ("name", "content", "reason"),
     [
         ("faqs.yaml", "- question: [\n", "line 2: "),
-        ("faqs.yaml", "a: &a [1]\nb: *a\n", "line 2: aliases and deep nesting are refused"),
+        ("faqs.yaml", "a: &a [1]\nb: *a\n", "line 2: aliases and deep nesting are not allowed"),
         ("faqs.yaml", "just text", "must be a list of questions"),
         ("faqs.yaml", "- " * 5_000 + "x", "not YAML: "),
         ("faqs.json", "[{", "unexpected end of data"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from index.model.document import Document
+from index.model.document import TEXT_CHARACTERS_MAX, Document
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Defaults, RefusedItem
 from tests.ingest.sources.files import docx, pdf, write, zipped
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 def read(root: Path) -> list[Document | RefusedItem]:
     defaults = Defaults(owner="ana", readers=("tenant",), tags=("all",))
-    return list(FolderSource(root, defaults, file_bytes_max=999).documents())
+    return list(FolderSource(root, defaults).documents())
 
 
 def refusal(root: Path) -> RefusedItem:
@@ -186,7 +186,7 @@ def test_a_name_that_is_not_unicode_is_refused_and_can_be_printed(folder: Path) 
     ("content", "reason"),
     [
         (b"caf\xe9", "not UTF-8: unexpected end of data at byte 3"),
-        (b"x" * 1000, "over 999 bytes"),
+        pytest.param(b"x" * (TEXT_CHARACTERS_MAX + 1), "over 2,000,000 bytes", id="long"),
         ("---\ntitle: [\n---\n", "front matter, line 3"),
         ("---\njust text\n---\n", "front matter: must be a mapping"),
         ("---\ntitle: 2024\n---\n", "title: "),
@@ -263,7 +263,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
     assert reasons["large.md"] == "over 2,000,000 bytes"
     assert reasons["large.pdf"] == "over 33,554,432 bytes"
     assert reasons["no.pdf"].startswith("is not a PDF that can be read: ")
-    assert reasons["outside.md"] == "links to outside the folder"
+    assert reasons["outside.md"] == "is a link to outside the folder"
 
 
 def test_counting_reads_no_file_and_leaves_out_what_is_hidden(folder: Path) -> None:

@@ -159,7 +159,7 @@ def test_a_bad_file_is_refused_and_the_rest_read(root: Path, git: Git) -> None:
     assert [(path, reason.partition(":")[0]) for path, reason in refused(items)] == [
         ("broken.md", "not UTF-8"),
         ("large.md", "over 2,000,000 bytes"),
-        ("lfs.pdf", "is kept in Git LFS, not in the repository"),
+        ("lfs.pdf", "is stored in Git LFS, not in the repository"),
         ("link.md", "is a link"),
         ("no.pdf", "is not a PDF that can be read"),
     ]

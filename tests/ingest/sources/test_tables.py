@@ -84,11 +84,27 @@ def test_rows_without_an_id_are_known_by_their_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "reason"),
     [
-        ("title,body\nA,B\n", {}, "there is no column 'text': say --column text=NAME, of 'title'"),
-        ("title,body\nA,B\n", {"text": "words"}, "there is no column 'words' for text: 'title'"),
-        ("text\nA\n", {"words": "text"}, "there is no field 'words': id, title, text"),
+        (
+            "title,body\nA,B\n",
+            {},
+            "there is no column 'text'; set --column text=NAME to one of 'title'",
+        ),
+        (
+            "title,body\nA,B\n",
+            {"text": "words"},
+            "there is no column 'words' for text; the columns are 'title'",
+        ),
+        (
+            "text\nA\n",
+            {"words": "text"},
+            "there is no field 'words'; the fields are id, title, text",
+        ),
         ("text,text\nA,B\n", {}, "there are two columns 'text'"),
-        ("text,reader\nA,user:ana\n", {}, "reader: who may read is said by readers and owner"),
+        (
+            "text,reader\nA,user:ana\n",
+            {},
+            "reader: not a field; readers and owner define who may read",
+        ),
         ("", {}, "there is no column 'text'"),
     ],
 )
@@ -115,15 +131,15 @@ def test_a_bad_row_is_refused_and_the_rest_read(tmp_path: Path) -> None:
             "leads.csv, row 4",
             "readers.0: must be user:ID, group:ID, tenant or public",
         ),
-        ("leads.csv, row 5", "has 2 cells, the header 3"),
-        ("leads.csv, row 6", "an earlier row has the id '1' too"),
+        ("leads.csv, row 5", "has 2 cells, but the header has 3"),
+        ("leads.csv, row 6", "an earlier row also has the id '1'"),
     ]
 
 
 @pytest.mark.parametrize(
     ("rest", "reason"),
     [
-        ('2,"never closed\n3,Three.\n', "unexpected end of data; the rest is not read"),
+        ('2,"never closed\n3,Three.\n', "unexpected end of data; later rows are not read"),
         ("2," + "x" * (LINE_CHARACTERS_MAX + 1), "a line has over 4,000,000 characters"),
     ],
 )

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.chunkers.segments import count_words
-from ingest.summaries.part import SECTION_WORDS_MIN, WHOLE_WORDS_MIN, Part, part_at, parts
+from ingest.summaries.part import SECTION_WORDS_MIN, WHOLE_WORDS_MIN, Part, parts, parts_at
 from ingest.summaries.summary import rebuild_summaries, summaries
 
 
@@ -64,12 +64,12 @@ def test_they_are_nested_long_enough_and_in_order(text: str) -> None:
     found = parts(text)
 
     for one, next_one in pairwise(found):
-        assert one.holds(next_one) or one.end <= next_one.start
+        assert one.contains(next_one) or one.end <= next_one.start
     for number, part in enumerate(found):
         words = count_words(text[part.start : part.end])
         assert words > (SECTION_WORDS_MIN if number else WHOLE_WORDS_MIN - 1)
         assert text[part.start : part.end] == text[part.start : part.end].strip()
-    assert part_at(text, [(part.start, part.end) for part in found]) == found
+    assert parts_at(text, [(part.start, part.end) for part in found]) == found
 
 
 @settings(max_examples=20)

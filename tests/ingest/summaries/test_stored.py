@@ -80,7 +80,7 @@ async def test_a_long_document_and_its_long_sections_are_summed_up_beside_their_
         "## Fires",
     ]
     assert all(each.chunk_id < 0 for each in book.summaries)
-    assert book.places == (await stored(documents, "plain")).places
+    assert book.spans == (await stored(documents, "plain")).spans
 
 
 async def test_an_edit_makes_anew_what_it_touches_and_keeps_the_rest(
@@ -336,10 +336,10 @@ class Parrot:
         self.known: list[Mapping[str, str]] = []
         self.words = "A summary of"
 
-    async def summaries_by_text(self, text: str, known: Mapping[str, str]) -> Mapping[str, str]:
-        self.known.append(known)
+    async def summaries_by_text(self, text: str, stored: Mapping[str, str]) -> Mapping[str, str]:
+        self.known.append(stored)
         parts = [TEXT.strip(), *("## " + each.strip() for each in text.split("## ")[1:])]
-        return {part: f"{self.words} {part[:10]}" for part in parts} | dict(known)
+        return {part: f"{self.words} {part[:10]}" for part in parts} | dict(stored)
 
 
 async def test_what_a_model_has_said_stays_as_long_as_its_part_does(
