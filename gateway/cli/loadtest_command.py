@@ -12,7 +12,7 @@ from rich.markup import escape
 from gateway.cli.common import console
 
 if TYPE_CHECKING:
-    from loadtests.open_loop.result import Result
+    from loadtests.loadtest.result import Result
 
 _MISSED, _NOT_RUN = 1, 2
 _SECRETS = ("--key", "--admin-key")
@@ -116,11 +116,11 @@ def loadtest(
     try:
         import uvloop
 
-        from loadtests.open_loop import budget as budgets
-        from loadtests.open_loop import page
-        from loadtests.open_loop.driver import Load
-        from loadtests.open_loop.run import NotRun, run
-        from loadtests.open_loop.scene import Target
+        from loadtests.loadtest import budget as budgets
+        from loadtests.loadtest import page
+        from loadtests.loadtest.driver import Load
+        from loadtests.loadtest.run import NotRun, run
+        from loadtests.loadtest.environment import Target
     except ModuleNotFoundError as error:
         _fail(f"{error.name} is missing: pip install 'nearhit[load]'")
     if key is None and admin_key is None:

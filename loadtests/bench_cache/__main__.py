@@ -20,9 +20,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from loadtests.bench.report import Report
 from loadtests.bench_cache import admission, hit_rate, invalidation, mcp, precision, speed
 from loadtests.bench_cache.bench import Bench, Measure
-from loadtests.report import Report
 
 _HEAD = """# Benchmark of the cache
 

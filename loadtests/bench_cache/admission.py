@@ -11,11 +11,11 @@ from pathlib import Path
 import orjson
 import uvloop
 
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.bench import Bench
-from loadtests.closed_loop import drive
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import same, tenant
+from loadtests.load.closed_loop import drive
+from loadtests.servers import service
+from loadtests.workload.tenant_client import same, tenant
 
 _SHARE_MAX = 0.15
 _QUESTION = "how many days of leave do I get?"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.section import Section
+from loadtests.bench.section import Section
 
 # A pause of a busy machine must not be taken for a Redis that is away, and an answer not kept for
 # one that was dropped; nor may an audit compute what nobody asked.

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import orjson
 from rich.progress import Progress
 
-from loadtests import handbook, service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache import coarse, questions
 from loadtests.bench_cache.bench import PATIENT, Bench
-from loadtests.handbook import Handbook
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
-from loadtests.tenant import tenant
+from loadtests.servers import service
+from loadtests.servers.service import Service
+from loadtests.workload import handbook
+from loadtests.workload.handbook import Handbook
+from loadtests.workload.tenant_client import tenant
 
 _QUESTIONS = 1_000
 _SEARCHES = 10_000

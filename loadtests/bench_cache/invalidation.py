@@ -11,13 +11,13 @@ import numpy as np
 import orjson
 from rich.progress import Progress
 
-from loadtests import counters, service
-from loadtests.bench_cache import world
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.bench import PATIENT, Bench
-from loadtests.bench_cache.world import World
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
-from loadtests.tenant import Tenant, same, tenant
+from loadtests.servers import metrics, service
+from loadtests.servers.service import Service
+from loadtests.workload import topics
+from loadtests.workload.tenant_client import Tenant, same, tenant
+from loadtests.workload.topics import World
 
 _DOCUMENTS = 5_000
 _LIVE = 10_000
@@ -56,7 +56,7 @@ class Timed:
 
 
 def measure(bench: Bench) -> Section:
-    made_up = world.build(_DOCUMENTS, _LIVE, _SEED)
+    made_up = topics.build(_DOCUMENTS, _LIVE, _SEED)
     asked = [orjson.dumps({"query": question}) for question in made_up.questions]
     with ExitStack() as stack:
         made = stack.enter_context(service.nearhit(_SETTINGS))
@@ -139,7 +139,7 @@ def _edits(made_up: World) -> Iterator[str]:
     random = Random(_SEED)  # noqa: S311  no secret
     text: str = made_up.documents[0]["text"]
     while True:
-        text = world.edited(text, made_up.topics[0], random)
+        text = topics.edited(text, made_up.topics[0], random)
         yield text
 
 
@@ -160,10 +160,10 @@ class _Counts:
     @classmethod
     def now(cls, made: Service) -> "_Counts":
         return cls(
-            counters.read(made.url, "nearhit_drain_seconds_sum") * 1000,
-            counters.event(made.url, "dropped"),
-            counters.event(made.url, "stored"),
-            counters.event(made.url, "away"),
+            metrics.read(made.url, "nearhit_drain_seconds_sum") * 1000,
+            metrics.event(made.url, "dropped"),
+            metrics.event(made.url, "stored"),
+            metrics.event(made.url, "away"),
         )
 
 

@@ -11,11 +11,11 @@ import orjson
 import uvloop
 from rich.progress import Progress
 
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.bench import Bench
-from loadtests.closed_loop import Outcome, Target, ask_all, drive
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import Tenant, tenant
+from loadtests.load.closed_loop import Outcome, Target, ask_all, drive
+from loadtests.servers import service
+from loadtests.workload.tenant_client import Tenant, tenant
 
 _TIMES_MAX = 3.0
 _DOCUMENTS = 50

@@ -13,15 +13,16 @@ import numpy as np
 import orjson
 from rich.progress import Progress
 
-from loadtests import counters, handbook, service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache import attribution, questions
 from loadtests.bench_cache.attribution import Taken
 from loadtests.bench_cache.bench import PATIENT, Bench
 from loadtests.bench_cache.questions import Question
-from loadtests.closed_loop import Answer
-from loadtests.handbook import Edit
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import Tenant, tenant
+from loadtests.load.closed_loop import Answer
+from loadtests.servers import metrics, service
+from loadtests.workload import handbook
+from loadtests.workload.handbook import Edit
+from loadtests.workload.tenant_client import Tenant, tenant
 
 _LIVE = 1_000
 _SEED = 11
@@ -62,8 +63,8 @@ def measure(bench: Bench) -> Section:
             taken,
             mistyped,
             len(book.edits),
-            counters.event(made.url, "renewed"),
-            counters.event(made.url, "dropped"),
+            metrics.event(made.url, "renewed"),
+            metrics.event(made.url, "dropped"),
         )
     return Section(
         title="Precision",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from loadtests.typos import with_typo
+from loadtests.workload.typos import with_typo
 
 HOW = (
     "Four in ten questions are a heading of a document, the others the three to five rarest words "

@@ -16,11 +16,11 @@ import uvloop
 from rich.console import Console
 from rich.progress import Progress
 
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.bench import Bench
-from loadtests.closed_loop import Outcome, Target, drive
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import Tenant, same, tenant
+from loadtests.load.closed_loop import Outcome, Target, drive
+from loadtests.servers import service
+from loadtests.workload.tenant_client import Tenant, same, tenant
 
 _RATIO_MIN = 0.6  # of the bare app's requests a second, for exact hits
 _P99_MAX = 2.5  # times the bare app's

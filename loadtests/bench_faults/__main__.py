@@ -18,11 +18,11 @@ from pathlib import Path
 import uvloop
 from rich.console import Console
 
+from loadtests.bench.report import Report
+from loadtests.bench.section import Section
 from loadtests.bench_faults import crowd, embeddings, faults, measure, servers
 from loadtests.bench_faults.servers import Servers
-from loadtests.open_loop.scene import Target, scene
-from loadtests.report import Report
-from loadtests.section import Section
+from loadtests.loadtest.environment import Target, scene
 
 _HEAD = """# Faults under load
 

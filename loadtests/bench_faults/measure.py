@@ -7,12 +7,12 @@ from typing import Any
 
 from rich.console import Console
 
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_faults.faults import Fault
 from loadtests.bench_faults.phases import NAMES, Phases
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.driver import Drive, Load
-from loadtests.open_loop.scene import Scene
-from loadtests.section import Bar, Section, table
+from loadtests.loadtest.driver import Drive, Load
+from loadtests.loadtest.environment import Scene
+from loadtests.workload.agents import Agents
 
 BEFORE_S, AFTER_S = 6.0, 12.0
 LOAD = Load(rate=100.0, writes=2.0, warm_up_s=3.0, timeout_s=5.0, connections=256)

@@ -12,10 +12,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtests import service
-from loadtests.own_gateway import Gateway
-from loadtests.own_redis import Redis
-from loadtests.service import Service
+from loadtests.servers import service
+from loadtests.servers.gateway import Gateway
+from loadtests.servers.redis import Redis
+from loadtests.servers.service import Service
 
 _SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 _WIRE_S_MAX = 10.0
@@ -35,7 +35,7 @@ class Wire:
 
     def mend(self) -> None:
         self._listen.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "loadtests.bench_faults.wire"]
+        command = [sys.executable, "-m", "loadtests.servers.socket_relay"]
         self._process = subprocess.Popen([*command, str(self._listen), str(self._target)])  # noqa: S603
         deadline_s = time.monotonic() + _WIRE_S_MAX
         while not self._listen.exists() and time.monotonic() < deadline_s:

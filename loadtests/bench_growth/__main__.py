@@ -14,10 +14,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from loadtests.bench.report import Report
+from loadtests.bench.section import Section
 from loadtests.bench_growth import chunks, deployment, entries, tenants, writers
 from loadtests.bench_growth.bench import Bench, Measure
-from loadtests.report import Report
-from loadtests.section import Section
 
 _HEAD = """# Growth
 

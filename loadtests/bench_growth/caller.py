@@ -5,8 +5,8 @@ from collections.abc import Callable
 import httpx2
 import orjson
 
-from loadtests.closed_loop import Target
-from loadtests.service import Service
+from loadtests.load.closed_loop import Target
+from loadtests.servers.service import Service
 
 Ask = Callable[[str], bytes]
 """The whole request that asks a question."""

@@ -5,13 +5,13 @@ from pathlib import Path
 import asyncpg
 import uvloop
 
-from loadtests import service
+from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
 from loadtests.bench_growth.probe import Cost
 from loadtests.bench_index import corpus
-from loadtests.section import Section, table
-from loadtests.service import Service
+from loadtests.servers import service
+from loadtests.servers.service import Service
 
 _SMALL, _SMALL_CHUNKS = "small", 1_000
 _WARM_UP = 50

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from loadtests.section import Section, table
+from loadtests.bench.section import Section, table
 
 _MEASURED = ("chunks", "tenants", "entries", "writers")
 

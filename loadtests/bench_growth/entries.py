@@ -9,15 +9,16 @@ from statistics import median
 
 import uvloop
 
-from loadtests import counters, service, whole
-from loadtests.bench_cache import world
+from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
 from loadtests.bench_growth.probe import Cost
-from loadtests.closed_loop import ask_all
-from loadtests.section import Section, table
-from loadtests.service import Service
-from loadtests.tenant import Tenant, tenant
+from loadtests.load import whole
+from loadtests.load.closed_loop import ask_all
+from loadtests.servers import metrics, service
+from loadtests.servers.service import Service
+from loadtests.workload import topics
+from loadtests.workload.tenant_client import Tenant, tenant
 
 _EDITS = 20
 _CONNECTIONS = 8
@@ -84,22 +85,22 @@ class _Edits:
         self._text: str = made_up.built().documents[0]["text"]
 
     def write(self) -> None:
-        self._text = world.edited(self._text, made_up.built().topics[0], self._random)
+        self._text = topics.edited(self._text, made_up.built().topics[0], self._random)
         self._mine.put_one("document-0", self._text, language="en", readers=["tenant"])
 
 
 def _edited(made: Service, edits: _Edits, cost: Cost) -> _At:
     edits.write()  # the first one reads what was stored since the last
-    dropped = counters.event(made.url, "dropped")
+    dropped = metrics.event(made.url, "dropped")
     drains_ms, puts_ms = [], []
     for _ in range(_EDITS):
-        before_s = counters.read(made.url, "nearhit_drain_seconds_sum")
+        before_s = metrics.read(made.url, "nearhit_drain_seconds_sum")
         started_s = time.perf_counter()
         edits.write()
         puts_ms.append((time.perf_counter() - started_s) * 1000)
-        after_s = counters.read(made.url, "nearhit_drain_seconds_sum")
+        after_s = metrics.read(made.url, "nearhit_drain_seconds_sum")
         drains_ms.append((after_s - before_s) * 1000)
-    dropped = counters.event(made.url, "dropped") - dropped
+    dropped = metrics.event(made.url, "dropped") - dropped
     return _At(cost, median(drains_ms), median(puts_ms), dropped / _EDITS)
 
 

@@ -6,17 +6,17 @@ from itertools import count, cycle
 
 import uvloop
 
-from loadtests.bench_cache import world
-from loadtests.bench_cache.world import World
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Passages
+from loadtests.workload import topics
+from loadtests.workload.topics import World
 
 _PASSAGES, _QUESTIONS, SEED = 5_000, 20_000, 19
 
 
 @cache
 def built() -> World:
-    return world.build(_PASSAGES, _QUESTIONS, SEED)
+    return topics.build(_PASSAGES, _QUESTIONS, SEED)
 
 
 @cache

@@ -6,9 +6,10 @@ from itertools import islice
 
 import uvloop
 
-from loadtests import memory, service, whole
-from loadtests.closed_loop import Outcome, ask_all, drive
-from loadtests.service import Service
+from loadtests.load import whole
+from loadtests.load.closed_loop import Outcome, ask_all, drive
+from loadtests.servers import memory, service
+from loadtests.servers.service import Service
 
 HEAD = (
     "requests/s",

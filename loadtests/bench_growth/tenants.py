@@ -6,12 +6,12 @@ from random import Random
 
 import uvloop
 
-from loadtests import service
+from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
 from loadtests.bench_growth.probe import Cost
 from loadtests.bench_index import corpus
-from loadtests.section import Section, table
+from loadtests.servers import service
 
 _CHUNKS = 20  # of each
 _ASKING_MAX = 500  # tenants that are asked, drawn from all

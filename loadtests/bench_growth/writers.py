@@ -10,16 +10,17 @@ from urllib.parse import urlsplit
 import orjson
 import uvloop
 
-from loadtests import service, whole
+from loadtests.bench.section import Section, table
 from loadtests.bench_cache import questions as asking
-from loadtests.bench_cache import world
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
 from loadtests.bench_growth.probe import Cost, Meter
-from loadtests.closed_loop import Outcome, drive
-from loadtests.section import Section, table
-from loadtests.service import Service
-from loadtests.tenant import Tenant, tenant
+from loadtests.load import whole
+from loadtests.load.closed_loop import Outcome, drive
+from loadtests.servers import service
+from loadtests.servers.service import Service
+from loadtests.workload import topics
+from loadtests.workload.tenant_client import Tenant, tenant
 
 _CONNECTIONS = 8  # that search
 _ASKED = 2_000  # questions, by Zipf's law
@@ -84,7 +85,7 @@ def _edits(made: Service, mine: Tenant) -> Iterator[bytes]:
     texts = {number: one["text"] for number, one in enumerate(built.documents)}
     while True:
         number = random.randrange(len(texts))
-        texts[number] = world.edited(texts[number], built.topics[number], random)
+        texts[number] = topics.edited(texts[number], built.topics[number], random)
         body = {"text": texts[number], "language": "en", "readers": ["tenant"]}
         yield _put(f"{made.url}/v1/documents/document-{number}", mine.key, orjson.dumps(body))
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from loadtests.bench.report import Report
 from loadtests.bench_index import ingestion, latency, quality, recall, statement, typos
 from loadtests.bench_index.bench import Bench, Measure
-from loadtests.report import Report
 
 _HEAD = """# Benchmark of the index
 

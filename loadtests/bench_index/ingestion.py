@@ -18,11 +18,11 @@ from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Write
 from index.postgres.database import connect
 from index.tenants.tenant_store import TenantStore
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import Made, Passages, Rows
-from loadtests.section import Bar, Section, table
+from loadtests.servers import service
 
 _TENANT = "written"
 _BARE = {

@@ -17,13 +17,14 @@ import numpy as np
 from chromadb.api import ClientAPI
 from rich.progress import Progress
 
-from loadtests import service
-from loadtests.bench_index import chroma, lance, world
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_index import world
 from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.systems import chroma, lance
 from loadtests.bench_index.world import World
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import tenant
+from loadtests.servers import service
+from loadtests.workload.tenant_client import tenant
 
 _TURN_QUESTIONS = 100
 _WARM_UP_QUESTIONS = 100

@@ -7,12 +7,13 @@ from statistics import fmean
 
 from rich.progress import Progress
 
-from loadtests import service
-from loadtests.bench_index import bm25, chroma, full_text, measures, nearhit, sets
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_index import measures, sets
 from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.measures import Measures
 from loadtests.bench_index.sets import RetrievalSet
-from loadtests.section import Bar, Section, table
+from loadtests.bench_index.systems import bm25, chroma, full_text, nearhit
+from loadtests.servers import service
 
 _HOW = {
     "Nearhit": nearhit.HOW,

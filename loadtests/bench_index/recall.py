@@ -29,11 +29,11 @@ from index.search.search_plan_executor import EmbeddedQuery, PassResults, Search
 from index.search.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import Made, Passages, Rows
-from loadtests.section import Bar, Section, table
+from loadtests.servers import service
 
 SHARES = (0.05, 0.1, 0.5, 1, 5, 10, 50, 100)  # percent of all chunks
 TENANTS = 200

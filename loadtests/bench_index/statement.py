@@ -22,11 +22,11 @@ from index.postgres.database import connect
 from index.search import strategy
 from index.search.search_plan_executor import EmbeddedQuery, SearchExecutor, SearchTask
 from index.search.strategy import MEASURED
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import Passages
-from loadtests.section import Bar, Section, table
+from loadtests.servers import service
 
 SIZES = (1_000, 10_000, 100_000)
 BAR = 2.2

@@ -7,12 +7,13 @@ from statistics import fmean
 
 from rich.progress import Progress
 
-from loadtests import service
-from loadtests.bench_index import measures, nearhit, sets
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_index import measures, sets
 from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.sets import RetrievalSet
-from loadtests.section import Bar, Section, table
-from loadtests.typos import with_typo
+from loadtests.bench_index.systems import nearhit
+from loadtests.servers import service
+from loadtests.workload.typos import with_typo
 
 BAR = 0.9
 _QUESTIONS = 300

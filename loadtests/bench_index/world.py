@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from loadtests.bench_index import sets, vectors
+from loadtests.bench_index import sets
 from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.systems import vectors
 
 _TENANTS = 83  # of 10,000 / 1, 10,000 / 2, … passages: 50,000 in all
 _LARGEST = 10_000

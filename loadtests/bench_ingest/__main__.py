@@ -16,9 +16,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from loadtests.bench.report import Report
 from loadtests.bench_ingest import edits, reading
 from loadtests.bench_ingest.bench import Bench, Measure
-from loadtests.report import Report
 
 _HEAD = """# Benchmark of ingestion
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.section import Section
+from loadtests.bench.section import Section
 
 
 @dataclass(frozen=True, slots=True)

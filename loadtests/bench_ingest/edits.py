@@ -9,13 +9,14 @@ from typing import Any
 
 from rich.progress import Progress
 
-from loadtests import handbook, service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_ingest import judge
 from loadtests.bench_ingest.bench import Bench
-from loadtests.handbook import Edit
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
-from loadtests.tenant import Tenant, tenant
+from loadtests.servers import service
+from loadtests.servers.service import Service
+from loadtests.workload import handbook
+from loadtests.workload.handbook import Edit
+from loadtests.workload.tenant_client import Tenant, tenant
 
 _NAIVE_MAX, _DISTINCT_MAX = 0.25, 1.15
 _COMPARED_EVERY = 100  # commits

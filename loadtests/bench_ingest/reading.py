@@ -17,11 +17,11 @@ from pathlib import Path
 from statistics import fmean, median
 
 from index.embedders.static_embedder import StaticEmbedder
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_ingest import judge
 from loadtests.bench_ingest.bench import Bench
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
+from loadtests.servers import service
+from loadtests.servers.service import Service
 
 _SETS = ("medquad_en", "scifact", "squad_sent_dev")
 _PASSAGES = 8  # of a document, each a section of its own

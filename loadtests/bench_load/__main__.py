@@ -15,9 +15,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from loadtests.bench.report import Report
 from loadtests.bench_load import bench, hits, mix
 from loadtests.bench_load.bench import Bench, Measure
-from loadtests.report import Report
 
 _HEAD = """# Load
 

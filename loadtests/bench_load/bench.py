@@ -6,11 +6,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import PERCENTILES, Figures
-from loadtests.open_loop.scene import Scene
-from loadtests.section import Bar, Section
+from loadtests.bench.section import Bar, Section
+from loadtests.load.figures import PERCENTILES, Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Scene
+from loadtests.workload.agents import Agents
 
 # Nobody is refused, and no audit computes what nobody asked.
 SETTINGS: Mapping[str, str] = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}

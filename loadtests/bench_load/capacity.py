@@ -5,10 +5,10 @@ from dataclasses import replace
 from rich.console import Console
 
 from loadtests.bench_load.bench import drive, percentile
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.scene import Scene
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Scene
+from loadtests.workload.agents import Agents
 
 P99_MS_MAX = 250.0  # beyond it requests pile up
 ERRORS_MAX = 0.001

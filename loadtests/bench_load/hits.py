@@ -5,17 +5,17 @@ from dataclasses import asdict, replace
 import uvloop
 from rich.console import Console
 
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bench
 from loadtests.bench_load.bench import Bench
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.connections import Connections
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.judge import Judge
-from loadtests.open_loop.scene import Scene, Target, scene
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
+from loadtests.load.connections import Connections
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Scene, Target, scene
+from loadtests.loadtest.judge import Judge
+from loadtests.servers import service
+from loadtests.servers.service import Service
+from loadtests.workload.agents import Agents
 
 _RATE = 500.0
 _P99_MS_MAX = 2.0

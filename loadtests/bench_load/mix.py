@@ -4,14 +4,14 @@ from dataclasses import asdict, replace
 
 import uvloop
 
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bench, capacity
 from loadtests.bench_load.bench import Bench
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.scene import Scene, Target, scene
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Scene, Target, scene
+from loadtests.servers import service
+from loadtests.servers.service import Service
 
 _P99_MS_MAX = 20.0  # at half of what it bears
 _WRITES = 2.0  # a second: edits, removals, shares and changes of groups

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from loadtests.bench.report import Report
+from loadtests.bench.section import Section
 from loadtests.bench_peers import page, side_by_side
 from loadtests.bench_peers.bench import Bench
-from loadtests.bench_peers.line_up import OTHERS
-from loadtests.report import Report
-from loadtests.section import Section
+from loadtests.bench_peers.systems.line_up import OTHERS
 
 _HEAD = """# Nearhit beside others
 

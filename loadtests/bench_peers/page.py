@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from loadtests.bench_peers import ours, trace, turns
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_peers import trace, turns
 from loadtests.bench_peers.bench import Bench
 from loadtests.bench_peers.side_by_side import Comparison, Row
+from loadtests.bench_peers.systems import nearhit
 from loadtests.bench_peers.turns import Timed
 from loadtests.bench_peers.world import GROUPS
-from loadtests.section import Bar, Section, table
 
 _WARDOWL, _CHROMA = "wardowl", "Chroma"
 _MIX_TO = {_WARDOWL: 5.0, _CHROMA: 10.0}
@@ -91,7 +92,7 @@ def _found(row: Row) -> Iterator[str]:
 
 
 def _times(rows: Sequence[Row], timed: Mapping[str, Timed]) -> str:
-    mine = timed[ours.NAME]
+    mine = timed[nearhit.NAME]
     head = ("", "requests/s", "P50 ms", "P95 ms", "P99 ms", "hits", "Nearhit's requests/s to it")
     return table(
         head,
@@ -127,7 +128,7 @@ def _timed(one: Timed) -> dict[str, float]:
 
 def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
     by_name = {row.peer.name: row for row in rows}
-    mine = by_name[ours.NAME]
+    mine = by_name[nearhit.NAME]
     for name, times in _MIX_TO.items():
         if name in by_name:
             ratio = mine.times.mix.capacity_to(by_name[name].times.mix)
@@ -139,6 +140,6 @@ def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
         recall = mine.quality.nearest - chroma.quality.nearest
         yield Bar("recall@10 of the nearest above Chroma's", recall, at_least=0.0)
     for row in rows:
-        if row.peer.name.startswith(ours.NAME):
+        if row.peer.name.startswith(nearhit.NAME):
             yield Bar(f"{row.peer.name}: stale answers", float(row.rights.stale), at_most=0.0)
             yield Bar(f"{row.peer.name}: rows leaked", float(row.rights.leaked), at_most=0.0)

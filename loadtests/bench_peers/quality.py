@@ -7,10 +7,10 @@ from statistics import fmean
 import uvloop
 
 from loadtests.bench_index import measures
-from loadtests.bench_peers.peer import Asked, Peer
+from loadtests.bench_peers.systems.peer import Asked, Peer
 from loadtests.bench_peers.trace import Ask
 from loadtests.bench_peers.world import World
-from loadtests.closed_loop import ask_all
+from loadtests.load.closed_loop import ask_all
 
 _CONNECTIONS = 4
 

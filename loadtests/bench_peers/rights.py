@@ -8,10 +8,10 @@ from random import Random
 import numpy as np
 import uvloop
 
-from loadtests.bench_index import vectors
-from loadtests.bench_peers.peer import Asked, Found, Peer, vector
+from loadtests.bench_index.systems import vectors
+from loadtests.bench_peers.systems.peer import Asked, Found, Peer, vector
 from loadtests.bench_peers.world import World
-from loadtests.closed_loop import ask_all
+from loadtests.load.closed_loop import ask_all
 
 _QUESTION_WORDS = 12  # the first of a passage, which find it
 _NOBODY = ("group:nobody",)

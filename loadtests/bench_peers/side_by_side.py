@@ -8,18 +8,19 @@ from itertools import islice
 
 from rich.progress import Progress
 
-from loadtests import memory
-from loadtests.bench_peers import line_up, quality, rights, similar, trace, turns, world
+from loadtests.bench_peers import quality, rights, similar, trace, turns, world
 from loadtests.bench_peers.bench import Bench
-from loadtests.bench_peers.line_up import LineUp
-from loadtests.bench_peers.peer import Asked, Peer, vector
 from loadtests.bench_peers.quality import Quality
 from loadtests.bench_peers.rights import Rights
 from loadtests.bench_peers.similar import Similar
+from loadtests.bench_peers.systems import line_up
+from loadtests.bench_peers.systems.line_up import LineUp
+from loadtests.bench_peers.systems.peer import Asked, Peer, vector
 from loadtests.bench_peers.trace import Ask
 from loadtests.bench_peers.turns import Times
 from loadtests.bench_peers.world import World
-from loadtests.service import Service
+from loadtests.servers import memory
+from loadtests.servers.service import Service
 
 _QUALITY_SEED, _SIMILAR_SEED = 47, 53
 _RIGHTS_SEED = 101  # of the first system; each has rows of its own, some share their documents

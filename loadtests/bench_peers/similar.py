@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import uvloop
 
-from loadtests.bench_peers.peer import Asked, Peer
-from loadtests.closed_loop import Answer, ask_all
+from loadtests.bench_peers.systems.peer import Asked, Peer
+from loadtests.load.closed_loop import Answer, ask_all
 
 _TOP = 3
 _CONNECTIONS = 4

@@ -12,9 +12,9 @@ import uvloop
 from rich.progress import Progress
 
 from loadtests.bench_peers import trace
-from loadtests.bench_peers.peer import Asked, Peer
+from loadtests.bench_peers.systems.peer import Asked, Peer
 from loadtests.bench_peers.trace import Ask
-from loadtests.closed_loop import Outcome, drive
+from loadtests.load.closed_loop import Outcome, drive
 
 CONNECTIONS = 8  # as the bars say
 _COLD_SEED, _MIX_SEED = 41, 43

@@ -12,8 +12,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from loadtests.bench_index import sets, vectors
+from loadtests.bench_index import sets
 from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.systems import vectors
 from loadtests.bench_peers import made_up
 from loadtests.bench_peers.made_up import Question
 

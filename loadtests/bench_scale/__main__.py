@@ -18,9 +18,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from loadtests.bench.report import Report
+from loadtests.bench.section import Section
 from loadtests.bench_scale import apart, many, restart, throughput
-from loadtests.report import Report
-from loadtests.section import Section
 
 _HEAD = """# More than one gateway
 

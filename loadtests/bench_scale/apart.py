@@ -14,15 +14,15 @@ import asyncpg
 import uvloop
 from rich.console import Console
 
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bench
 from loadtests.bench_scale import servers
 from loadtests.bench_scale.servers import Shared
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.scene import Target, scene
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Target, scene
+from loadtests.servers import service
+from loadtests.servers.service import Service
 
 _ONE_WAY_MS = 2
 _LOAD = Load(rate=50.0, writes=1.0, seconds=30.0)
@@ -114,7 +114,7 @@ def _wired(both: Shared, one_way_ms: int) -> Iterator[Service]:
 
 @contextmanager
 def _wire(listen: Path, target: Path, one_way_ms: int) -> Iterator[None]:
-    command = [sys.executable, "-m", "loadtests.bench_faults.wire", str(listen), str(target)]
+    command = [sys.executable, "-m", "loadtests.servers.socket_relay", str(listen), str(target)]
     with subprocess.Popen([*command, str(one_way_ms)]) as process:  # noqa: S603  ours
         try:
             deadline_s = time.monotonic() + _START_S_MAX

@@ -14,15 +14,15 @@ import asyncpg
 import uvloop
 from rich.console import Console
 
-from loadtests import balancer, memory, own_pgbouncer, service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bench
 from loadtests.bench_scale import servers
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.scene import Scene, Target, scene
-from loadtests.own_pgbouncer import OwnPgBouncer
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service, free_port
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Scene, Target, scene
+from loadtests.servers import balancer, memory, pgbouncer, service
+from loadtests.servers.pgbouncer import OwnPgBouncer
+from loadtests.servers.service import Service, free_port
 
 _GATEWAYS = 50
 _STARTED_AT_ONCE = 4
@@ -36,8 +36,8 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 
 
 def measure(data: Path | None, console: Console) -> Section:
-    if own_pgbouncer.PROGRAM is None:
-        raise SystemExit(own_pgbouncer.MISSING)
+    if pgbouncer.PROGRAM is None:
+        raise SystemExit(pgbouncer.MISSING)
     with servers.shared() as both:
         return uvloop.run(_measured(both.service, data, console))
 
@@ -101,7 +101,7 @@ async def _pooled(shared: Service) -> AsyncIterator[dict[str, str]]:
     owner = urlsplit(shared.database_url)
     name, its_password = owner.username or "", unquote(owner.password or "")
     logins = {name: its_password, _SEARCHES: password}
-    async with own_pgbouncer.own_pgbouncer(
+    async with pgbouncer.own_pgbouncer(
         shared.database_url, logins, default_pool_size=_POOL_SIZE
     ) as bouncer:
         yield _settings(bouncer, shared.database_url, name, logins)

@@ -9,13 +9,13 @@ from typing import Any
 import uvloop
 from rich.console import Console
 
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_faults.phases import Phases
 from loadtests.bench_load import bench
 from loadtests.bench_scale import servers
 from loadtests.bench_scale.servers import Servers
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.scene import Scene, Target, scene
-from loadtests.section import Bar, Section, table
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Scene, Target, scene
 
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)

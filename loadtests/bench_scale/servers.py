@@ -7,11 +7,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtests import balancer, service
-from loadtests.balancer import Balancer
-from loadtests.own_gateway import Gateway
-from loadtests.own_redis import Redis
-from loadtests.service import Service, free_port
+from loadtests.servers import balancer, service
+from loadtests.servers.balancer import Balancer
+from loadtests.servers.gateway import Gateway
+from loadtests.servers.redis import Redis
+from loadtests.servers.service import Service, free_port
 
 SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 

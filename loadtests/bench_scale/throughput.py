@@ -6,12 +6,12 @@ from pathlib import Path
 import uvloop
 from rich.console import Console
 
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bench, capacity
 from loadtests.bench_scale import servers
 from loadtests.bench_scale.servers import Servers
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.scene import Target, scene
-from loadtests.section import Bar, Section, table
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Target, scene
 
 _COUNTS = (1, 2, 3)
 _LOAD = Load(writes=2.0, connections=256)

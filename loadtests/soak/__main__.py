@@ -24,22 +24,23 @@ from pathlib import Path
 from rich.console import Console
 
 from index.embedders.static_embedder import StaticEmbedder
-from loadtests import machine
-from loadtests.open_loop.world import MadeUp
-from loadtests.report import Report
-from loadtests.section import Section
-from loadtests.soak import counters, history, outcome, servers, stage, verdict
+from loadtests.bench import machine
+from loadtests.bench.report import Report
+from loadtests.bench.section import Section
+from loadtests.soak import counters, outcome, servers, stage, verdict
 from loadtests.soak.audit import Audit
 from loadtests.soak.driver import Past, Soak
 from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.history import History
 from loadtests.soak.model.state import State
 from loadtests.soak.mutants.rules import MUTANTS
 from loadtests.soak.options import PARTS, Options
 from loadtests.soak.oracle import oracle
-from loadtests.soak.rights import Rights
 from loadtests.soak.servers import Servers
 from loadtests.soak.work.context import Context
+from loadtests.workload import history
+from loadtests.workload.history import History
+from loadtests.workload.rights import Rights
+from loadtests.workload.world import MadeUp
 
 _GATEWAYS = 2
 _SUBJECTS = 20

@@ -16,9 +16,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import orjson
 
 from loadtests.soak.model.state import State
-from loadtests.soak.model.viewer import Viewer, source_of
 from loadtests.soak.oracle import Fresh
 from loadtests.soak.reads import COMPARED, PAGE, Passage, Read, Shown
+from loadtests.workload.viewer import Viewer, source_of
 
 _SHOWN_MAX = 20
 

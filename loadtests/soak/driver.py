@@ -21,7 +21,7 @@ from loadtests.soak.work.interleaving import Interleaved
 from loadtests.soak.work.jobs import Jobs
 from loadtests.soak.work.tasks import together
 from loadtests.soak.work.writers import Writers
-from loadtests.soak.writes import Put, Write
+from loadtests.workload.writes import Put, Write
 
 # Starting values, not measured.
 _ASKERS = 12

@@ -25,8 +25,8 @@ from index.postgres.database import Database
 from index.search.searcher import Embedder, Searcher
 from index.tenants.tenant_store import TenantStore
 from loadtests.soak import reads
-from loadtests.soak.model.viewer import Viewer
 from loadtests.soak.reads import Read
+from loadtests.workload.viewer import Viewer
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from loadtests.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, table
 from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
 from loadtests.soak.options import Options

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import orjson
 
-from loadtests.soak.calls import Call
 from loadtests.soak.client import Reply
 from loadtests.soak.questions import Question
+from loadtests.workload.calls import Call
 
 PathName: TypeAlias = Literal[
     "search",

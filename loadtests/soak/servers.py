@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtests import balancer, service
-from loadtests.own_gateway import Gateway
-from loadtests.own_postgres import OwnPostgres
-from loadtests.own_redis import Redis
-from loadtests.own_worker import Worker
-from loadtests.service import Service
+from loadtests.servers import balancer, service
+from loadtests.servers.gateway import Gateway
+from loadtests.servers.postgres import OwnPostgres
+from loadtests.servers.redis import Redis
+from loadtests.servers.service import Service
+from loadtests.servers.worker import Worker
 
 _SETTINGS = {
     "NEARHIT_AUDIT_PER_MILLE": "0",  # what the gateways find amiss, they mend

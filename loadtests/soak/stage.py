@@ -8,8 +8,8 @@ import orjson
 
 from loadtests.soak.client import Connection, Reply
 from loadtests.soak.model.credentials import Credential, Credentials
-from loadtests.soak.model.viewer import Viewer
 from loadtests.soak.servers import Servers
+from loadtests.workload.viewer import Viewer
 
 _CREATED = 201
 _ERRORS_MAX = 0.2  # of similar questions' answers, so that a short soak gets some

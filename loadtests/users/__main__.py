@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from loadtests import service
-from loadtests.open_loop.scene import Target, scene
+from loadtests.loadtest.environment import Target, scene
+from loadtests.servers import service
 from loadtests.users import plan, shapes
 from loadtests.users.plan import Options
 

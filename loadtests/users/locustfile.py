@@ -18,15 +18,15 @@ import locust.stats
 import orjson
 from locust import FastHttpUser, LoadTestShape, between, events, task
 
-from loadtests import machine
-from loadtests.open_loop import budget, page, stage
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.connections import Reply
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.result import Result
-from loadtests.open_loop.scene import texts_of
-from loadtests.soak.writes import Remove
+from loadtests.bench import machine
+from loadtests.load.connections import Reply
+from loadtests.load.figures import Figures
+from loadtests.loadtest import budget, page, setup
+from loadtests.loadtest.environment import texts_of
+from loadtests.loadtest.result import Result
 from loadtests.users import plan, shapes
+from loadtests.workload.agents import Agents
+from loadtests.workload.writes import Remove
 
 _OK, _NO_CONTENT, _UNAUTHORIZED = 200, 204, 401
 _NOBODY = "nh_a-key-that-nobody-has-made"
@@ -105,7 +105,7 @@ class Writer(FastHttpUser):
         begun_s = time.monotonic()
         write = next(self.writes)
         _JUDGE.asked(write, begun_s)
-        call = stage.call_of(write, _KEYS, _JUDGE)
+        call = setup.call_of(write, _KEYS, _JUDGE)
         key = _KEYS.writers[write.tenant]
         wanted = (200, 202, 204) if isinstance(write, Remove) else (200, 204)
         status, reply = _exchanged(

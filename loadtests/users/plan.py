@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from loadtests.open_loop import world as worlds
-from loadtests.open_loop.judge import Judge
-from loadtests.open_loop.scene import Scene
-from loadtests.open_loop.stage import Keys
-from loadtests.open_loop.world import Named
+from loadtests.loadtest.environment import Scene
+from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.setup import Keys
 from loadtests.users.shapes import Shape
+from loadtests.workload import world as worlds
+from loadtests.workload.world import Named
 
 VARIABLE = "NEARHIT_LOAD_PLAN"  # which names the file
 

@@ -27,8 +27,8 @@ from index.postgres.database import Database
 from index.postgres.pooler import Pooler, Timeouts
 from index.search.searcher import Embedder, Searcher
 from index.tenants.tenant_store import TenantStore
-from loadtests import own_pgbouncer
-from loadtests.own_pgbouncer import OwnPgBouncer
+from loadtests.servers import pgbouncer
+from loadtests.servers.pgbouncer import OwnPgBouncer
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
 from tests.gateway.gateways import running
 
@@ -36,7 +36,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.anyio,
     # A system's package, no wheel: CI installs it.
-    pytest.mark.skipif(own_pgbouncer.PROGRAM is None, reason=own_pgbouncer.MISSING),
+    pytest.mark.skipif(pgbouncer.PROGRAM is None, reason=pgbouncer.MISSING),
 ]
 
 OWNER = "modest"  # no superuser, and may make no roles
@@ -125,7 +125,7 @@ def _bouncer(
     place: Place, *, as_user: str = "", **options: str | int
 ) -> AbstractAsyncContextManager[OwnPgBouncer]:
     options.setdefault("default_pool_size", POOL_SIZE)
-    return own_pgbouncer.own_pgbouncer(place.url, PASSWORDS, as_user=as_user, **options)
+    return pgbouncer.own_pgbouncer(place.url, PASSWORDS, as_user=as_user, **options)
 
 
 async def test_two_gateways_on_few_connections_find_what_was_written_and_nothing_revoked(
@@ -214,7 +214,7 @@ async def test_what_is_told_to_listeners_is_heard(place: Place, bouncer: OwnPgBo
 async def test_prepared_statements_are_used_where_the_pooler_keeps_them(
     place: Place, statements_max: int
 ) -> None:
-    keeps = own_pgbouncer.version() >= (1, 21)
+    keeps = pgbouncer.version() >= (1, 21)
     options: dict[str, Any] = {"max_prepared_statements": statements_max} if keeps else {}
     async with _bouncer(place, **options) as bouncer:
         assert await place.pooler(bouncer).verify(place.url, TIMEOUTS_S) is (

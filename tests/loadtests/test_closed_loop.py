@@ -7,7 +7,7 @@ from itertools import repeat
 
 import pytest
 
-from loadtests.closed_loop import Target, ask_all, drive
+from loadtests.load.closed_loop import Target, ask_all, drive
 
 pytestmark = pytest.mark.anyio
 

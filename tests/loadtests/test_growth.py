@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from loadtests import memory
 from loadtests.bench_growth import deployment, made_up
+from loadtests.servers import memory
 
 
 def test_no_question_is_asked_twice() -> None:

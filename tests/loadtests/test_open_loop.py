@@ -8,13 +8,13 @@ from time import monotonic
 
 import pytest
 
-from loadtests.open_loop import arrivals
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.connections import Connections, Unanswered
-from loadtests.open_loop.driver import Drive, Load
-from loadtests.open_loop.judge import Judge
-from loadtests.open_loop.stage import Keys
-from loadtests.soak.writes import Put, Remove, Write
+from loadtests.load import arrivals
+from loadtests.load.connections import Connections, Unanswered
+from loadtests.loadtest.driver import Drive, Load
+from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.setup import Keys
+from loadtests.workload.agents import Agents
+from loadtests.workload.writes import Put, Remove, Write
 
 pytestmark = pytest.mark.anyio
 

@@ -10,15 +10,15 @@ from random import Random
 import orjson
 import pytest
 
-from loadtests.open_loop import budget, page
-from loadtests.open_loop.agents import Agents, Who
-from loadtests.open_loop.budget import Limit, NoBudget
-from loadtests.open_loop.connections import Reply
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.judge import Judge
-from loadtests.open_loop.result import Result
-from loadtests.open_loop.world import Alone, MadeUp, Named
-from loadtests.soak.writes import Join, Leave, Put, Remove, Share, World
+from loadtests.load.connections import Reply
+from loadtests.load.figures import Figures
+from loadtests.loadtest import budget, page
+from loadtests.loadtest.budget import Limit, NoBudget
+from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.result import Result
+from loadtests.workload.agents import Agents, Who
+from loadtests.workload.world import Alone, MadeUp, Named
+from loadtests.workload.writes import Join, Leave, Put, Remove, Share, World
 
 ANA: Who = ("run-a", "ana")
 BEN: Who = ("run-a", "ben")

@@ -3,8 +3,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.report import Report
-from loadtests.section import Bar, Section
+from loadtests.bench.report import Report
+from loadtests.bench.section import Bar, Section
 
 
 def section(figure: float) -> Section:

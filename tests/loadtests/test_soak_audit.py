@@ -10,12 +10,12 @@ from loadtests.soak.client import Reply
 from loadtests.soak.model.credentials import Credentials
 from loadtests.soak.model.floors import Floors
 from loadtests.soak.model.state import State
-from loadtests.soak.model.viewer import Viewer
 from loadtests.soak.oracle import Fresh
 from loadtests.soak.questions import Question, Zipf
 from loadtests.soak.reads import Read
-from loadtests.soak.rights import Rights
-from loadtests.soak.writes import Put
+from loadtests.workload.rights import Rights
+from loadtests.workload.viewer import Viewer
+from loadtests.workload.writes import Put
 
 TEXT = "The team gets 25 days."
 SEARCH = reads.search(Question(b'{"query":"days"}'))

@@ -1,5 +1,5 @@
 from loadtests.soak.model.credentials import Credential, Credentials
-from loadtests.soak.model.viewer import Viewer
+from loadtests.workload.viewer import Viewer
 
 ANA = Viewer("org", "ana")
 

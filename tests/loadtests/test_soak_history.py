@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from loadtests.soak.history import Data, History
-from loadtests.soak.writes import Document, Join, Leave, Put, Remove, Share, World
+from loadtests.workload.history import Data, History
+from loadtests.workload.writes import Document, Join, Leave, Put, Remove, Share, World
 
 
 def edit(op: str, path: str, text: str = "", **more: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@ from itertools import pairwise
 from random import Random
 
 from loadtests.soak.work.interleaving import NOBODY, Interleaved
-from loadtests.soak.writes import Put, Remove, Share, Write
+from loadtests.workload.writes import Put, Remove, Share, Write
 
 
 def edits() -> Iterator[Write]:

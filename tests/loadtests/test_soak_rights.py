@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from loadtests.soak.model.viewer import SOURCES, Viewer, source_of
-from loadtests.soak.rights import Rights
-from loadtests.soak.writes import Join, Leave, Put, Remove, Share, Write
+from loadtests.workload.rights import Rights
+from loadtests.workload.viewer import SOURCES, Viewer, source_of
+from loadtests.workload.writes import Join, Leave, Put, Remove, Share, Write
 
 TEXT = "The team gets 25 days."
 

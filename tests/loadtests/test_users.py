@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from loadtests.open_loop.world import MadeUp, Named
-from loadtests.soak.writes import Put
 from loadtests.users import plan, shapes
 from loadtests.users.plan import Options, Plan
 from loadtests.users.shapes import SHAPES, Shape
+from loadtests.workload.world import MadeUp, Named
+from loadtests.workload.writes import Put
 
 MOST = 50
 

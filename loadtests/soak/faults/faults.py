@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 import orjson
 
-from loadtests.soak.calls import Call
 from loadtests.soak.client import Connection
 from loadtests.soak.work.context import Context
+from loadtests.workload.calls import Call
 
 Fault: TypeAlias = Callable[[Context, Random], Awaitable[None]]
 

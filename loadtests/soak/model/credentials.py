@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, TypeAlias
 
-from loadtests.soak.model.viewer import Viewer
+from loadtests.workload.viewer import Viewer
 
 Standing: TypeAlias = Literal["works", "may work", "ended"]
 Holder: TypeAlias = tuple[str, str]  # tenant and subject

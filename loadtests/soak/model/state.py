@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from loadtests.soak.model.credentials import Credentials
 from loadtests.soak.model.floors import Floors
-from loadtests.soak.rights import Rights
+from loadtests.workload.rights import Rights
 
 
 @dataclass(frozen=True, slots=True)

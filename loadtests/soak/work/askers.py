@@ -11,11 +11,11 @@ from loadtests.soak import questions, reads
 from loadtests.soak.audit import Seen
 from loadtests.soak.client import Connection
 from loadtests.soak.model.credentials import Credential
-from loadtests.soak.model.viewer import SOURCES
 from loadtests.soak.questions import Question, Zipf
 from loadtests.soak.reads import PathName, Read
 from loadtests.soak.work.asking import ask
 from loadtests.soak.work.context import Context
+from loadtests.workload.viewer import SOURCES
 
 # Starting values, not measured.
 _SUBJECTS_EXPONENT = 0.7

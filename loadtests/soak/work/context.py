@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from loadtests.soak.audit import Audit
-from loadtests.soak.calls import Call
 from loadtests.soak.client import Connection, Reply
 from loadtests.soak.faults.outages import Outages
 from loadtests.soak.model.state import State
 from loadtests.soak.oracle import Oracle
 from loadtests.soak.servers import Servers
 from loadtests.soak.stage import Lock
+from loadtests.workload.calls import Call
 
 _POLL_S = 0.05
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from loadtests.soak.calls import Call
 from loadtests.soak.client import Reply
 from loadtests.soak.model.credentials import Credential, Holder
-from loadtests.soak.model.viewer import SCOPES, SOURCES, Viewer
 from loadtests.soak.work.context import Context
+from loadtests.workload.calls import Call
+from loadtests.workload.viewer import SCOPES, SOURCES, Viewer
 
 # Starting values, not measured.
 _PAUSE_S = (0.1, 0.5)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TypeAlias
 
-from loadtests.soak.writes import Put, Remove, Share, Write
+from loadtests.workload.writes import Put, Remove, Share, Write
 
 # Starting values, not measured.
 _SHARE = 0.5  # of the writes of documents

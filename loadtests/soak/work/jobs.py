@@ -6,10 +6,10 @@ from itertools import islice
 
 import orjson
 
-from loadtests.soak.calls import Call
 from loadtests.soak.client import Connection
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.work.context import Context
+from loadtests.workload.calls import Call
 
 _POLL_S = 0.1
 _LOOKED_AT_MAX = 20  # at a time, the oldest

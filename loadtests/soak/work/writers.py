@@ -10,17 +10,18 @@ from zlib import crc32
 
 import orjson
 
-from loadtests.soak import calls, losses, reads
+from loadtests.soak import reads
 from loadtests.soak.audit import Seen
 from loadtests.soak.client import Connection, Reply
-from loadtests.soak.losses import Loss
 from loadtests.soak.model.state import QueuedWrite
-from loadtests.soak.model.viewer import source_of
 from loadtests.soak.reads import PathName, Read
 from loadtests.soak.work.asking import ask
 from loadtests.soak.work.context import Context
 from loadtests.soak.work.tasks import together
-from loadtests.soak.writes import Join, Leave, Put, Remove, Share, Write
+from loadtests.workload import calls, losses
+from loadtests.workload.losses import Loss
+from loadtests.workload.viewer import source_of
+from loadtests.workload.writes import Join, Leave, Put, Remove, Share, Write
 
 # Starting values, not measured.
 _WRITERS = 2

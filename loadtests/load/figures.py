@@ -1,0 +1,185 @@
+"""What a run comes to in figures: how long answers took, how many, by which tier, what failed."""
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+
+from loadtests.load.connections import Reply
+
+_LOWEST_US, _HIGHEST_US, _DIGITS = (
+    1,
+    600_000_000,
+    3,
+)  # a microsecond to ten minutes, to a thousandth
+_SLOWEST = 20
+PERCENTILES: Mapping[str, float] = {
+    "p50_ms": 50,
+    "p90_ms": 90,
+    "p95_ms": 95,
+    "p99_ms": 99,
+    "p999_ms": 99.9,
+    "max_ms": 100,
+}
+
+
+class Latencies:
+    """In a histogram that is exact to a thousandth, whatever the percentile."""
+
+    def __init__(self) -> None:
+        self._histogram = HdrHistogram(_LOWEST_US, _HIGHEST_US, _DIGITS)
+
+    def add(self, seconds: float) -> None:
+        self._histogram.record_value(min(_HIGHEST_US, max(_LOWEST_US, round(seconds * 1e6))))
+
+    @property
+    def count(self) -> int:
+        count: int = self._histogram.get_total_count()
+        return count
+
+    def percentile_ms(self, percentile: float) -> float:
+        """At which so many per cent had their answer."""
+        us: float = self._histogram.get_value_at_percentile(percentile)
+        return us / 1000
+
+    def as_json(self) -> dict[str, float]:
+        return {"count": self.count} | {
+            name: self.percentile_ms(percentile) for name, percentile in PERCENTILES.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """A request that took long. waited_ms: until it could be sent."""
+
+    ms: float
+    waited_ms: float
+    at_s: float
+    tier: str
+    scope: str
+    server_timing: str
+
+
+@dataclass(slots=True)
+class Second:
+    """Of a run, by when its requests were due."""
+
+    latencies_s: list[float] = field(default_factory=list)
+    hits: int = 0
+    errors: int = 0
+    writes: int = 0
+
+    def as_json(self) -> dict[str, float]:
+        return {
+            "answers": len(self.latencies_s),
+            "hits": self.hits,
+            "errors": self.errors,
+            "writes": self.writes,
+            "p50_ms": self._percentile_ms(50),
+            "p99_ms": self._percentile_ms(99),
+        }
+
+    def _percentile_ms(self, percentile: float) -> float:
+        if not self.latencies_s:
+            return 0.0
+        return round(float(np.percentile(self.latencies_s, percentile)) * 1000, 3)
+
+
+class Figures:
+    """latencies: of answers from when their requests were due, by `all`, `tier.…`, `scope.…` and
+    `write`; `sent`, of all, from when they were sent, which hides what a stall did to those that
+    were due meanwhile. late: how late the driver itself was.
+    """
+
+    def __init__(self, begun_s: float) -> None:
+        self.latencies: dict[str, Latencies] = {}
+        self.late = Latencies()
+        self.errors: Counter[str] = Counter()
+        self.requests = 0
+        self._begun_s = begun_s
+        self._seconds: dict[int, Second] = {}
+        self._slowest: list[tuple[float, int, Slow]] = []
+        self._numbers = itertools.count()
+
+    def began(self, due_s: float, now_s: float) -> None:
+        self.requests += 1
+        self.late.add(now_s - due_s)
+
+    def answered(self, due_s: float, scope: str, reply: Reply) -> None:
+        seconds = reply.answered_s - due_s
+        for name in ("all", f"tier.{reply.tier}", f"scope.{scope}"):
+            self._of(name).add(seconds)
+        self._of("sent").add(reply.answered_s - reply.sent_s)
+        second = self._second(due_s)
+        second.latencies_s.append(seconds)
+        second.hits += reply.tier != "miss"
+        if len(self._slowest) == _SLOWEST and seconds * 1000 <= self._slowest[0][0]:
+            return
+        slow = Slow(
+            ms=round(seconds * 1000, 3),
+            waited_ms=round((reply.sent_s - due_s) * 1000, 3),
+            at_s=round(due_s - self._begun_s, 3),
+            tier=reply.tier,
+            scope=scope,
+            server_timing=reply.headers.get(b"server-timing", ""),
+        )
+        push = heapq.heappush if len(self._slowest) < _SLOWEST else heapq.heappushpop
+        push(self._slowest, (slow.ms, next(self._numbers), slow))
+
+    def wrote(self, due_s: float, answered_s: float) -> None:
+        self._of("write").add(answered_s - due_s)
+        self._second(due_s).writes += 1
+
+    def failed(self, due_s: float, what: str) -> None:
+        self.errors[what] += 1
+        self._second(due_s).errors += 1
+
+    def share(self, name: str) -> float:
+        """Of all answers, those of that name."""
+        answers = self.count("all")
+        return self.count(name) / answers if answers else 0.0
+
+    def count(self, name: str) -> int:
+        return self.latencies[name].count if name in self.latencies else 0
+
+    @property
+    def error_share(self) -> float:
+        return self.errors.total() / self.requests if self.requests else 0.0
+
+    @property
+    def seconds(self) -> Sequence[Second]:
+        """One by one, also those in which nothing was due."""
+        last = max(self._seconds, default=-1)
+        return [self._seconds.get(number, Second()) for number in range(last + 1)]
+
+    @property
+    def slowest(self) -> list[Slow]:
+        return [slow for _, _, slow in sorted(self._slowest, reverse=True)]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "requests": self.requests,
+            "errors": dict(self.errors.most_common()),
+            "error_share": self.error_share,
+            "hit_rate": 1 - self.share("tier.miss"),
+            "latencies": {name: each.as_json() for name, each in sorted(self.latencies.items())},
+            "late": self.late.as_json(),
+            "seconds": [second.as_json() for second in self.seconds],
+            "slowest": [asdict(slow) for slow in self.slowest],
+        }
+
+    def _of(self, name: str) -> Latencies:
+        if name not in self.latencies:
+            self.latencies[name] = Latencies()
+        return self.latencies[name]
+
+    def _second(self, due_s: float) -> Second:
+        number = max(0, int(due_s - self._begun_s))
+        if number not in self._seconds:
+            self._seconds[number] = Second()
+        return self._seconds[number]

@@ -1,0 +1,279 @@
+"""The run itself: agents, strangers and writers, each request when it is due."""
+
+import asyncio
+import gc
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import TypeAlias
+from zlib import crc32
+
+import orjson
+
+from loadtests.load import arrivals
+from loadtests.load.arrivals import Pattern
+from loadtests.load.connections import Connections, Reply, Unanswered
+from loadtests.load.figures import Figures
+from loadtests.load.pacer import pace
+from loadtests.loadtest import setup
+from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.setup import Keys
+from loadtests.workload import losses
+from loadtests.workload.agents import Agents, Asked, Who
+from loadtests.workload.calls import Call
+from loadtests.workload.losses import Loss
+from loadtests.workload.writes import Join, Leave, Put, Remove, Share, Write
+
+# Told of each search when it was due, in seconds from when counting began, and how long it took,
+# also in seconds; None if it failed.
+OnSearch: TypeAlias = Callable[[float, float | None], None]
+
+_OK, _UNAUTHORIZED = 200, 401
+_LANES = 4  # writes at a time; those of one document come one after the other
+_PROBED = 0.25  # share of the writes that somebody looks for; a starting value, not measured
+_MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels it is no word of any language
+_MARK_LENGTH = 12
+_NOBODY = "nh_a-key-that-nobody-has-made"
+_SEARCH = "/v1/search"
+# Between two collections of what is new: with the usual 700 one makes each other answer late.
+# After so many of them one looks at all that came meanwhile, which is what the run remembers.
+_ALLOCATIONS, _COLLECTIONS = 10_000, 1_000
+_ATTEMPTS, _PAUSE_S = 60, 0.25  # at a write, so that a fault of some seconds is sat out
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """rate, writes: requests and writes a second. warm_up_s: before what is counted begins.
+
+    repeats, strangers: shares of the requests. connections: at most so many at a time.
+    """
+
+    rate: float = 50.0
+    seconds: float = 30.0
+    warm_up_s: float = 5.0
+    writes: float = 2.0
+    repeats: float = 0.7
+    strangers: float = 0.01
+    pattern: Pattern = "poisson"
+    connections: int = 64
+    timeout_s: float = 10.0
+    seed: int = 1
+
+
+class Drive:
+    """One run. What was counted may be looked at while it goes on."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        load: Load,
+        keys: Keys,
+        judge: Judge,
+        agents: Agents,
+        writes: Iterator[Write],
+        on_search: OnSearch = lambda *_: None,
+    ) -> None:
+        self._on_search = on_search
+        self._connections = connections
+        self._load = load
+        self._keys = keys
+        self.judge = judge
+        self._agents = agents
+        self._writes = writes
+        self._random = Random(load.seed)  # noqa: S311  no secret
+        self._running: set[asyncio.Task[None]] = set()
+        self._lanes: list[asyncio.Queue[tuple[float, Write] | None]] = []
+        self._counted_s = math.inf  # nothing is, before it runs
+        self.figures = Figures(0.0)
+
+    async def run(self) -> Figures:
+        load, begun_s = self._load, time.monotonic()
+        self._counted_s = begun_s + load.warm_up_s
+        self.figures = Figures(self._counted_s)
+        seconds = load.warm_up_s + load.seconds
+        questions = arrivals.due(load.rate, seconds, load.pattern, self._seeded("questions"))
+        writes = arrivals.due(load.writes, seconds, load.pattern, self._seeded("writes"))
+        async with self._writing(), _calm():
+            await asyncio.gather(
+                pace(questions, begun_s, self._ask_soon),
+                pace(writes, begun_s, self._write_soon),
+            )
+            await asyncio.gather(*self._running)
+        return self.figures
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since what is counted began; below 0 before it."""
+        return time.monotonic() - self._counted_s
+
+    def _seeded(self, what: str) -> Random:
+        return Random(f"{self._load.seed} {what}")  # noqa: S311  no secret
+
+    def _ask_soon(self, due_s: float) -> None:
+        task = asyncio.create_task(self._ask(due_s, self._agents.ask()))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _ask(self, due_s: float, asked: Asked) -> None:
+        counted = self._counting(due_s)
+        if counted:
+            self.figures.began(due_s, time.monotonic())
+        key = _NOBODY if asked.is_stranger else self._keys.readers[asked.who]
+        floor = self.judge.floor(asked.who[0])
+        try:
+            reply = await self._connections.ask("POST", _SEARCH, key, asked.question.body)
+        except Unanswered as error:
+            self._failed(due_s, str(error))
+            return
+        if reply.status != (_UNAUTHORIZED if asked.is_stranger else _OK):
+            self._failed(due_s, str(reply.status))
+            if asked.is_stranger and reply.status == _OK:
+                self.judge.let_in(asked.question.body)
+            return
+        if asked.is_stranger:
+            return
+        if counted:
+            self.figures.answered(due_s, asked.question.scope, reply)
+            self._on_search(due_s - self._counted_s, reply.answered_s - due_s)
+        self.judge.judge(asked.who, asked.question.body, reply, floor)
+
+    def _failed(self, due_s: float, what: str) -> None:
+        if self._counting(due_s):
+            self.figures.failed(due_s, what)
+            self._on_search(due_s - self._counted_s, None)
+
+    def _counting(self, due_s: float) -> bool:
+        return due_s >= self._counted_s
+
+    @asynccontextmanager
+    async def _writing(self) -> AsyncIterator[None]:
+        """Lanes that end when all is written that was due."""
+        self._lanes = [asyncio.Queue() for _ in range(_LANES)]
+        tasks = [asyncio.create_task(self._write_on(lane)) for lane in self._lanes]
+        try:
+            yield
+            for lane in self._lanes:
+                lane.put_nowait(None)
+            await asyncio.gather(*tasks)
+        finally:
+            for task in (*tasks, *self._running):
+                task.cancel()
+
+    def _write_soon(self, due_s: float) -> None:
+        write = next(self._writes)
+        self._lanes[crc32(_about(write).encode()) % _LANES].put_nowait((due_s, write))
+
+    async def _write_on(self, lane: "asyncio.Queue[tuple[float, Write] | None]") -> None:
+        while (due := await lane.get()) is not None:
+            due_s, write = due
+            if self._random.random() < _PROBED:
+                await self._write_and_look(due_s, write)
+            else:
+                await self._write(due_s, write)
+
+    async def _write_and_look(self, due_s: float, write: Write) -> None:
+        """Somebody asks for it just before, so that an answer without it is cached, and just after
+        it is acknowledged; or somebody who loses a document by it, who has just seen it.
+        """
+        if isinstance(write, Put):
+            await self._put_and_look(due_s, write)
+            return
+        loss = losses.of(write, self.judge.rights, self._keys.readers)
+        if loss is not None:
+            await self._probe(loss)
+        if await self._write(due_s, write) and loss is not None:
+            await self._probe(loss)
+
+    async def _put_and_look(self, due_s: float, write: Put) -> None:
+        mark = "".join(self._random.choices(_MARK_LETTERS, k=_MARK_LENGTH))
+        marked = Put(write.tenant, write.document_id, f"{write.text}\n\n{mark}\n", write.readers)
+        whos = [who for who in self._keys.readers if who[0] == write.tenant]
+        who = self._random.choice(whos)
+        body = orjson.dumps({"query": mark})
+        await self._look(who, body)
+        if not await self._write(due_s, marked):
+            return
+        reply = await self._look(who, body)
+        now_s = time.monotonic()
+        if reply is not None and self.judge.rights.might_read(
+            *who, write.document_id, now_s, now_s
+        ):
+            self.judge.expect(who, body, reply, mark)
+
+    async def _probe(self, loss: Loss) -> None:
+        await self._look((loss.tenant, loss.subject), loss.question)
+
+    async def _look(self, who: Who, body: bytes) -> Reply | None:
+        """Not of the load, but judged like it."""
+        floor = self.judge.floor(who[0])
+        try:
+            reply = await self._connections.ask("POST", _SEARCH, self._keys.readers[who], body)
+        except Unanswered:
+            return None
+        if reply.status != _OK:
+            return None
+        self.judge.judge(who, body, reply, floor)
+        return reply
+
+    async def _write(self, due_s: float, write: Write) -> bool:
+        """Whether it is acknowledged; what fails is tried again for a while, as writers do."""
+        counted = self._counting(due_s)
+        self.judge.asked(write, time.monotonic())
+        call = setup.call_of(write, self._keys, self.judge)
+        for attempt in range(_ATTEMPTS):
+            self.figures.requests += counted
+            failure = await self._written(call, write, is_first=attempt == 0)
+            if failure is None:
+                if counted:
+                    self.figures.wrote(due_s, time.monotonic())
+                return True
+            if counted:
+                self.figures.failed(time.monotonic(), failure)
+            await asyncio.sleep(_PAUSE_S)
+        return False
+
+    async def _written(self, call: Call, write: Write, *, is_first: bool) -> str | None:
+        """What went wrong, if anything did. A write without an answer may come to be, or not."""
+        key = self._keys.writers[write.tenant]
+        try:
+            reply = await self._connections.ask(call.method, call.path, key, call.body)
+        except Unanswered as error:
+            return f"write: {error}"
+        match reply.status:
+            case 200 | 204:
+                pass
+            # A removal that is done, though what it dooms in the cache is yet to be dropped.
+            case 202 if isinstance(write, Remove):
+                pass
+            # By an attempt before this one, whose answer was lost.
+            case 404 if isinstance(write, Remove) and not is_first:
+                pass
+            case status:
+                return f"write: {status}"
+        told = orjson.loads(reply.body) if reply.status in (200, 202) else {}
+        self.judge.acknowledged(write, reply.answered_s, told.get("revision"))
+        return None
+
+
+@asynccontextmanager
+async def _calm() -> AsyncIterator[None]:
+    """What lives as long as the run is not looked at again and again for what can be freed."""
+    usual = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, usual[2])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.unfreeze()
+
+
+def _about(write: Write) -> str:
+    match write:
+        case Put() | Remove() | Share():
+            return f"{write.tenant} {write.document_id}"
+        case Join() | Leave():
+            return f"{write.tenant} {write.subject}"

@@ -1,0 +1,106 @@
+"""A service that holds the run's own tenants and documents, for any number of loads."""
+
+import secrets
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from loadtests.load.connections import Connections
+from loadtests.loadtest import setup
+from loadtests.loadtest.driver import Drive, Load, OnSearch
+from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.setup import Keys
+from loadtests.workload import world as worlds
+from loadtests.workload.agents import Agents, words
+from loadtests.workload.world import Alone, Named, Past
+from loadtests.workload.writes import Put, Write
+
+_SETTING_UP_S = 600.0
+_ME = ("own", "me")  # what the run calls the one key's tenant and subject
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """key: writes and reads documents of its own; or admin_key, the operator's: makes tenants.
+
+    data: a folder of real histories. lines: questions to ask instead of made-up ones; if nothing
+    is written, no document is either. public: whether some documents may be read by all tenants.
+    """
+
+    url: str
+    key: str | None = None
+    admin_key: str | None = None
+    data: Path | None = None
+    lines: Sequence[str] = ()
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    target: Target
+    world: Named
+    keys: Keys
+    judge: Judge
+    writes: Iterator[Write]
+    texts: Mapping[str, Sequence[Sequence[str]]]
+
+    def agents(self, load: Load) -> Agents:
+        """Who has not asked anything yet."""
+        return Agents(
+            self.world.subjects,
+            self.texts,
+            self.target.lines,
+            repeats=load.repeats,
+            strangers=load.strangers,
+            random=Random(f"{load.seed} agents"),  # noqa: S311  no secret
+        )
+
+    @asynccontextmanager
+    async def drive(
+        self,
+        load: Load,
+        agents: Agents | None = None,
+        on_search: OnSearch = lambda *_: None,
+    ) -> AsyncIterator[Drive]:
+        """agents: who go on where they were."""
+        connections = Connections(self.target.url, most=load.connections, timeout_s=load.timeout_s)
+        asking = agents or self.agents(load)
+        try:
+            yield Drive(connections, load, self.keys, self.judge, asking, self.writes, on_search)
+        finally:
+            await connections.close()
+
+
+@asynccontextmanager
+async def scene(target: Target, *, seed: int, writes: bool) -> AsyncIterator[Scene]:
+    """Everything but the load, removed at the end. Raises `NotStaged`, `Unanswered`, `ValueError`.
+
+    writes: whether anything is to be written.
+    """
+    run = f"load-{secrets.token_hex(4)}"
+    past: Past = worlds.past(target.data, seed)
+    if target.admin_key is None:
+        past = Alone(past, _ME)
+    if not writes and target.lines and target.admin_key is None:
+        past = worlds.Nothing(past.subjects)
+    world = Named(past, run, target.public)
+    judge = Judge(run)
+    connections = Connections(target.url, most=1, timeout_s=_SETTING_UP_S)
+    try:
+        async with setup.staged(
+            connections, world, judge, key=target.key, admin_key=target.admin_key
+        ) as keys:
+            yield Scene(target, world, keys, judge, world.writes(), texts_of(world))
+    finally:
+        await connections.close()
+
+
+def texts_of(world: Named) -> Mapping[str, list[list[str]]]:
+    """What may be asked about: each tenant's documents, in words."""
+    texts: dict[str, list[list[str]]] = {tenant: [] for tenant in world.tenants}
+    for write in world.first:
+        if isinstance(write, Put) and len(held := words(write.text)) > 1:
+            texts[write.tenant].append(held)
+    return texts

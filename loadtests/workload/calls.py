@@ -1,0 +1,43 @@
+"""Each write as the call that asks for it."""
+
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+import orjson
+
+from loadtests.workload.writes import Join, Leave, Put, Remove, Share, Write
+
+_LATER = (("Prefer", "respond-async"),)
+
+
+class Call(NamedTuple):
+    method: str
+    path: str
+    body: bytes = b""
+    query: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def of(write: Write, access: dict[str, Any]) -> Call:
+    """access: owner and readers of the document that it concerns, from now on; its source too."""
+    match write:
+        case Put(_, document_id, text, _, delivery):
+            fields = document(document_id, text, access)
+            if delivery == "batch":
+                line = orjson.dumps({"document_id": document_id, **fields})
+                return Call("POST", "/v1/documents/batch", line)
+            headers = _LATER if delivery == "queued" else ()
+            body = orjson.dumps(fields)
+            return Call("PUT", f"/v1/documents/{document_id}", body, headers=headers)
+        case Share(_, document_id):
+            return Call("PATCH", f"/v1/documents/{document_id}/access", orjson.dumps(access))
+        case Remove(_, document_id):
+            return Call("DELETE", f"/v1/documents/{document_id}")
+        case Join(_, group, subject):
+            return Call("PUT", f"/v1/groups/{group}/members/{subject}")
+        case Leave(_, group, subject):
+            return Call("DELETE", f"/v1/groups/{group}/members/{subject}")
+
+
+def document(document_id: str, text: str, access: dict[str, Any]) -> dict[str, Any]:
+    return {"title": PurePosixPath(document_id).stem, "text": text, **access}
