@@ -13,7 +13,7 @@ import uvloop
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.bench import Bench
-from loadtests.load.closed_loop import drive
+from loadtests.load import closed_loop
 from loadtests.servers import service
 from loadtests.workload.tenant_client import same, tenant
 
@@ -83,9 +83,9 @@ def _samples(bench: Bench) -> Mapping[str, int]:
                 for seconds in (_WARM_S, bench.seconds * bench.rounds):
                     os.kill(sampled.pid, signal.SIGUSR1)
                     uvloop.run(
-                        drive(
-                            other.searches,
-                            repeat(body),
+                        closed_loop.run(
+                            other.search_request.url,
+                            repeat(other.search_request.encode(body)),
                             connections=bench.connections,
                             seconds=seconds,
                         )

@@ -91,7 +91,7 @@ def _rates(
         for searches in _runs(trace, searches_a_write or 1_000):
             bodies = [asked[number] for number in searches]
             # One after the other, so that of a question asked twice the second time is a hit.
-            for body, answer in zip(bodies, mine.ask_all(bodies, connections=1), strict=True):
+            for body, answer in zip(bodies, mine.search_all(bodies, connections=1), strict=True):
                 hits += answer.is_hit
                 unchanged += known.get(body) == answer.body
                 known[body] = answer.body

@@ -91,10 +91,10 @@ def _fill(
     task = progress.add_task("writing documents", total=2 * len(made_up.documents))
     for each in (full, empty):
         each.put(made_up.documents, lambda count: progress.advance(task, count))
-    empty.ask_all(asked[:1], connections=1)  # so that there is a state, as there always is
+    empty.search_all(asked[:1], connections=1)  # so that there is a state, as there always is
     task = progress.add_task("asking", total=len(asked))
     for start in range(0, len(asked), _STRETCH):
-        full.ask_all(asked[start : start + _STRETCH], connections=bench.connections)
+        full.search_all(asked[start : start + _STRETCH], connections=bench.connections)
         progress.advance(task, _STRETCH)
 
 
@@ -111,7 +111,7 @@ def _timed(
     edits = _edits(made_up)
     _put(full, next(edits), made)
     # Those that an edit of this document dooms, as far as one edit tells: asked again each time.
-    again = full.ask_all(asked, connections=bench.connections)
+    again = full.search_all(asked, connections=bench.connections)
     touchy = [body for body, answer in zip(asked, again, strict=True) if not answer.is_hit]
     for number in progress.track(range(1, _EDITS + 1), description="editing"):
         text = next(edits)
@@ -124,7 +124,7 @@ def _timed(
         timed.warm_ms.append(after.drained_ms - between.drained_ms)
         timed.dropped.append(after.dropped - between.dropped)
         wanted = touchy if number % _ASKED_ALL else asked
-        full.ask_all(wanted, connections=bench.connections)
+        full.search_all(wanted, connections=bench.connections)
     after = _Counts.now(made)
     timed.live, timed.away = after.stored - after.dropped - 1, after.away
     for _ in progress.track(range(_COLD), description="starting gateways"):
@@ -161,9 +161,9 @@ class _Counts:
     def now(cls, made: Service) -> "_Counts":
         return cls(
             metrics.read(made.url, "nearhit_drain_seconds_sum") * 1000,
-            metrics.event(made.url, "dropped"),
-            metrics.event(made.url, "stored"),
-            metrics.event(made.url, "away"),
+            metrics.cache_event(made.url, "dropped"),
+            metrics.cache_event(made.url, "stored"),
+            metrics.cache_event(made.url, "away"),
         )
 
 

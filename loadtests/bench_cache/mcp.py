@@ -13,7 +13,9 @@ from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.bench import Bench
-from loadtests.load.closed_loop import Outcome, Target, ask_all, drive
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
+from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
 from loadtests.workload.tenant_client import Tenant, tenant
 
@@ -31,7 +33,7 @@ def measure(bench: Bench) -> Section:
         tenant(made, "bench") as mine,
     ):
         mine.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
-        mine.ask_all([_PLAIN_BODY] * 2, connections=1)
+        mine.search_all([_PLAIN_BODY] * 2, connections=1)
         outcomes = _outcomes(bench, mine, progress)
     rows = {name: _row(mine, outcomes[_PLAIN]) for name, mine in outcomes.items()}
     shown = [
@@ -57,21 +59,30 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _outcomes(bench: Bench, mine: Tenant, progress: Progress) -> Mapping[str, Sequence[Outcome]]:
+def _outcomes(
+    bench: Bench, mine: Tenant, progress: Progress
+) -> Mapping[str, Sequence[ClosedLoopResult]]:
     """By row, one a round; the first round warms up and is left out."""
-    endpoint = Target(str(mine.client.base_url.join("/mcp")), mine.key)
-    now = Target(endpoint.url, mine.key, _HEADERS)
-    first = uvloop.run(ask_all(endpoint, [next(_calls())], connections=1))
+    endpoint = RequestTemplate(str(mine.client.base_url.join("/mcp")), mine.key)
+    now = RequestTemplate(endpoint.url, mine.key, _HEADERS)
+    first = uvloop.run(
+        closed_loop.send_all(endpoint.url, [endpoint.encode(next(_calls()))], connections=1)
+    )
     assert first[0].is_hit, "both give the same answer"
-    outcomes: dict[str, list[Outcome]] = {_PLAIN: [], _TOOL: [], _TOOL_NOW: []}
+    outcomes: dict[str, list[ClosedLoopResult]] = {_PLAIN: [], _TOOL: [], _TOOL_NOW: []}
     for number in progress.track(range(bench.rounds + 1), description="rounds"):
-        for name, target, bodies in (
-            (_PLAIN, mine.searches, repeat(_PLAIN_BODY)),
+        for name, request, bodies in (
+            (_PLAIN, mine.search_request, repeat(_PLAIN_BODY)),
             (_TOOL, endpoint, _calls()),
             (_TOOL_NOW, now, _calls(_META)),
         ):
             outcome = uvloop.run(
-                drive(target, bodies, connections=bench.connections, seconds=bench.seconds)
+                closed_loop.run(
+                    request.url,
+                    map(request.encode, bodies),
+                    connections=bench.connections,
+                    seconds=bench.seconds,
+                )
             )
             if number > 0:
                 outcomes[name].append(outcome)
@@ -79,15 +90,15 @@ def _outcomes(bench: Bench, mine: Tenant, progress: Progress) -> Mapping[str, Se
 
 
 def _row(
-    mine: Sequence[Outcome], plain: Sequence[Outcome]
+    mine: Sequence[ClosedLoopResult], plain: Sequence[ClosedLoopResult]
 ) -> tuple[float, float, float, float, float]:
     rounds = list(zip(mine, plain, strict=True))
     return (
         median(each.per_second for each in mine),
-        median(each.percentile_ms(0.5) for each in mine),
-        median(each.percentile_ms(0.99) for each in mine),
+        median(each.percentile_ms(50) for each in mine),
+        median(each.percentile_ms(99) for each in mine),
         median(other.per_second / each.per_second for each, other in rounds),
-        median(each.percentile_ms(0.5) / other.percentile_ms(0.5) for each, other in rounds),
+        median(each.percentile_ms(50) / other.percentile_ms(50) for each, other in rounds),
     )
 
 

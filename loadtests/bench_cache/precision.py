@@ -18,7 +18,7 @@ from loadtests.bench_cache import attribution, questions
 from loadtests.bench_cache.attribution import Taken
 from loadtests.bench_cache.bench import PATIENT, Bench
 from loadtests.bench_cache.questions import Question
-from loadtests.load.closed_loop import Answer
+from loadtests.load.response import HttpResponse
 from loadtests.servers import metrics, service
 from loadtests.workload import handbook
 from loadtests.workload.handbook import Edit
@@ -63,8 +63,8 @@ def measure(bench: Bench) -> Section:
             taken,
             mistyped,
             len(book.edits),
-            metrics.event(made.url, "renewed"),
-            metrics.event(made.url, "dropped"),
+            metrics.cache_event(made.url, "renewed"),
+            metrics.cache_event(made.url, "dropped"),
         )
     return Section(
         title="Precision",
@@ -95,17 +95,17 @@ def _replay(
 ) -> Iterator[tuple[Taken, Taken]]:
     """What each edit took of all answers, and of those to questions with a typo."""
     bodies = [orjson.dumps({"query": question.text}) for question in asked]
-    before = mine.ask_all(bodies, connections=connections)
+    before = mine.search_all(bodies, connections=connections)
     for edit in edits:
         inserted = handbook.apply(edit, mine)
-        after = mine.ask_all(bodies, connections=connections)
+        after = mine.search_all(bodies, connections=connections)
         turned = list(zip(before, after, strict=True))
         mistyped = [pair for pair, one in zip(turned, asked, strict=True) if one.has_typo]
         yield _taken(turned, inserted), _taken(mistyped, inserted)
         before = after
 
 
-def _taken(turned: Sequence[tuple[Answer, Answer]], inserted: int) -> Taken:
+def _taken(turned: Sequence[tuple[HttpResponse, HttpResponse]], inserted: int) -> Taken:
     """turned: the answers to each question before the edit and after it."""
     live = [(then, now) for then, now in turned if then.is_hit or "; stored" in then.cache_status]
     dropped = [(then, now) for then, now in live if not now.is_hit]

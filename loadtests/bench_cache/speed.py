@@ -18,7 +18,9 @@ from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.bench import Bench
-from loadtests.load.closed_loop import Outcome, Target, drive
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
+from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
 from loadtests.workload.tenant_client import Tenant, same, tenant
 
@@ -46,14 +48,14 @@ class Case:
     bodies: begun anew with each turn. pid: of the worker.
     """
 
-    target: Target
+    request: RequestTemplate
     pid: int
     bodies: Callable[[], Iterator[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    outcome: Outcome
+    outcome: ClosedLoopResult
     processor_s: float
 
 
@@ -101,39 +103,41 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     forgetful = stack.enter_context(service.beside(made, {"NEARHIT_CACHE_MEMORY_BYTES": "1"}))
     other = stack.enter_context(same(mine, forgetful))
     body = _body(_QUESTION)
-    _, answer = mine.ask_all([body, body], connections=1)
+    _, answer = mine.search_all([body, body], connections=1)
     assert answer.is_hit
     bare_url, bare_pid = stack.enter_context(service.bare(answer.body))
     leaves = [_body(_leave_of(number)) for number in range(_TEAMS)]
-    mine.ask_all(leaves, connections=1)
+    mine.search_all(leaves, connections=1)
     cases = {
-        _BARE: Case(Target(f"{bare_url}/v1/search", mine.key), bare_pid, lambda: repeat(body)),
-        _EXACT: Case(mine.searches, made.pid, lambda: repeat(body)),
+        _BARE: Case(
+            RequestTemplate(f"{bare_url}/v1/search", mine.key), bare_pid, lambda: repeat(body)
+        ),
+        _EXACT: Case(mine.search_request, made.pid, lambda: repeat(body)),
         _STALE: Case(
-            mine.searches,
+            mine.search_request,
             made.pid,
             lambda: repeat(_body(_QUESTION, max_staleness_ms=1000)),
         ),
-        _REDIS: Case(other.searches, forgetful.pid, lambda: cycle(leaves)),
+        _REDIS: Case(other.search_request, forgetful.pid, lambda: cycle(leaves)),
     }
     rewordings = _rewordings()
     if _serves_similar(mine, rewordings):
-        cases[_SEMANTIC] = Case(mine.searches, made.pid, lambda: rewordings)
+        cases[_SEMANTIC] = Case(mine.search_request, made.pid, lambda: rewordings)
     else:
         console.print("no semantic hits: the service does not serve them, so they are left out")
     never_asked = (_body(f"leave of team {number}") for number in count())
-    cases[_MISS] = Case(mine.searches, made.pid, lambda: never_asked)
+    cases[_MISS] = Case(mine.search_request, made.pid, lambda: never_asked)
     return cases
 
 
 def _serves_similar(mine: Tenant, rewordings: Iterator[bytes]) -> bool:
     """Ask until a band of similarity is open, if it ever is."""
     try:
-        mine.ask_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
+        mine.search_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
     except RuntimeError:  # the field is not known
         return False
     for _ in range(_PAIRS_TRIES):
-        answers = mine.ask_all([next(rewordings) for _ in range(_VERIFIED)], connections=4)
+        answers = mine.search_all([next(rewordings) for _ in range(_VERIFIED)], connections=4)
         if "semantic" in answers[-1].cache_status:
             return True
     return False
@@ -184,8 +188,11 @@ def _turns(
 
 def _turn(case: Case, bench: Bench) -> Turn:
     before_s = service.processor_s(case.pid)
-    driving = drive(
-        case.target, case.bodies(), connections=bench.connections, seconds=bench.seconds
+    driving = closed_loop.run(
+        case.request.url,
+        map(case.request.encode, case.bodies()),
+        connections=bench.connections,
+        seconds=bench.seconds,
     )
     outcome = uvloop.run(driving)
     return Turn(outcome, service.processor_s(case.pid) - before_s)
@@ -196,21 +203,19 @@ def _rows(turns: Mapping[str, Sequence[Turn]]) -> dict[str, Row]:
     return {name: _row(mine, bare) for name, mine in turns.items()}
 
 
-def _row(turns: Sequence[Turn], bare: Sequence[Outcome]) -> Row:
+def _row(turns: Sequence[Turn], bare: Sequence[ClosedLoopResult]) -> Row:
     outcomes = [turn.outcome for turn in turns]
     rounds = list(zip(outcomes, bare, strict=True))
     return Row(
         per_second=median(each.per_second for each in outcomes),
-        processor_us=median(
-            turn.processor_s / len(turn.outcome.latencies_s) * 1e6 for turn in turns
-        ),
-        p50_ms=median(each.percentile_ms(0.5) for each in outcomes),
-        p99_ms=median(each.percentile_ms(0.99) for each in outcomes),
+        processor_us=median(turn.processor_s / turn.outcome.count * 1e6 for turn in turns),
+        p50_ms=median(each.percentile_ms(50) for each in outcomes),
+        p99_ms=median(each.percentile_ms(99) for each in outcomes),
         ratio=median(mine.per_second / yardstick.per_second for mine, yardstick in rounds),
         p99_ratio=median(
-            mine.percentile_ms(0.99) / yardstick.percentile_ms(0.99) for mine, yardstick in rounds
+            mine.percentile_ms(99) / yardstick.percentile_ms(99) for mine, yardstick in rounds
         ),
-        hits=median(each.hits / len(each.latencies_s) for each in outcomes),
+        hits=median(each.hits / each.count for each in outcomes),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import httpx2
 import orjson
 
-from loadtests.load.closed_loop import Target
+from loadtests.load.request import RequestTemplate
 from loadtests.servers.service import Service
 
 Ask = Callable[[str], bytes]
@@ -18,5 +18,5 @@ def of(made: Service, tenant: str) -> Ask:
     admin = {"Authorization": f"Bearer {made.admin_key}"}
     answer = httpx2.post(f"{made.url}/v1/keys", json=wanted, headers=admin, timeout=60)
     answer.raise_for_status()
-    searches = Target(f"{made.url}/v1/search", answer.json()["key"])
-    return lambda question: searches.encoded(orjson.dumps({"query": question}))
+    searches = RequestTemplate(f"{made.url}/v1/search", answer.json()["key"])
+    return lambda question: searches.encode(orjson.dumps({"query": question}))

@@ -13,8 +13,7 @@ from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
 from loadtests.bench_growth.probe import Cost
-from loadtests.load import whole
-from loadtests.load.closed_loop import ask_all
+from loadtests.load import closed_loop
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
 from loadtests.workload import topics
@@ -55,7 +54,7 @@ def measure(bench: Bench) -> Section:
             while live < count:
                 some = list(islice(questions, min(_STRETCH, count - live)))
                 requests = [ask(question) for question in some]
-                uvloop.run(ask_all(whole.to(made.url), requests, connections=_CONNECTIONS))
+                uvloop.run(closed_loop.send_all(made.url, requests, connections=_CONNECTIONS))
                 live += len(some)
             repeats = [ask(question) for question in some[-_REPEATED_MAX:]]
             cost = probe.take(made, cycle(repeats), seconds=bench.seconds)
@@ -91,7 +90,7 @@ class _Edits:
 
 def _edited(made: Service, edits: _Edits, cost: Cost) -> _At:
     edits.write()  # the first one reads what was stored since the last
-    dropped = metrics.event(made.url, "dropped")
+    dropped = metrics.cache_event(made.url, "dropped")
     drains_ms, puts_ms = [], []
     for _ in range(_EDITS):
         before_s = metrics.read(made.url, "nearhit_drain_seconds_sum")
@@ -100,7 +99,7 @@ def _edited(made: Service, edits: _Edits, cost: Cost) -> _At:
         puts_ms.append((time.perf_counter() - started_s) * 1000)
         after_s = metrics.read(made.url, "nearhit_drain_seconds_sum")
         drains_ms.append((after_s - before_s) * 1000)
-    dropped = metrics.event(made.url, "dropped") - dropped
+    dropped = metrics.cache_event(made.url, "dropped") - dropped
     return _At(cost, median(drains_ms), median(puts_ms), dropped / _EDITS)
 
 

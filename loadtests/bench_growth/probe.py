@@ -6,8 +6,8 @@ from itertools import islice
 
 import uvloop
 
-from loadtests.load import whole
-from loadtests.load.closed_loop import Outcome, ask_all, drive
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.servers import memory, service
 from loadtests.servers.service import Service
 
@@ -62,7 +62,7 @@ class Meter:
         self._made = made
         self._before = [_spent_s(group) for group in self._groups()]
 
-    def read(self, outcome: Outcome, answered: int) -> Cost:
+    def read(self, outcome: ClosedLoopResult, answered: int) -> Cost:
         """answered: requests of all kinds that the servers worked for."""
         groups = self._groups()
         spent_us = [
@@ -73,9 +73,9 @@ class Meter:
         ]
         return Cost(
             outcome.per_second,
-            outcome.hits / len(outcome.latencies_s),
-            outcome.percentile_ms(0.5),
-            outcome.percentile_ms(0.99),
+            outcome.hits / outcome.count,
+            outcome.percentile_ms(50),
+            outcome.percentile_ms(99),
             *spent_us,
             *map(memory.megabytes, groups),
         )
@@ -88,15 +88,16 @@ class Meter:
 def take(made: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1) -> Cost:
     """Of these requests alone, in a closed loop."""
     meter = Meter(made)
-    to = whole.to(made.url)
-    outcome = uvloop.run(drive(to, requests, connections=connections, seconds=seconds))
-    return meter.read(outcome, len(outcome.latencies_s))
+    outcome = uvloop.run(
+        closed_loop.run(made.url, requests, connections=connections, seconds=seconds)
+    )
+    return meter.read(outcome, outcome.count)
 
 
 def warm(made: Service, requests: Iterator[bytes], count: int) -> None:
     """Answer so many of them, uncounted."""
     some = list(islice(requests, count))
-    uvloop.run(ask_all(whole.to(made.url), some, connections=1))
+    uvloop.run(closed_loop.send_all(made.url, some, connections=1))
 
 
 def _spent_s(pids: set[int]) -> dict[int, float]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from urllib.parse import urlsplit
 
 import orjson
 import uvloop
@@ -15,8 +14,9 @@ from loadtests.bench_cache import questions as asking
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
 from loadtests.bench_growth.probe import Cost, Meter
-from loadtests.load import whole
-from loadtests.load.closed_loop import Outcome, drive
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
+from loadtests.load.request import encode_request
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import topics
@@ -33,7 +33,7 @@ class _With:
     """searches: their cost, with what the writes took of the servers spread over both kinds."""
 
     searches: Cost
-    writes: Outcome | None
+    writes: ClosedLoopResult | None
 
 
 def measure(bench: Bench) -> Section:
@@ -67,14 +67,14 @@ async def _driven(
     writers: int,
     seconds: float,
 ) -> _With:
-    meter, to = Meter(made), whole.to(made.url)
-    searching = drive(to, searches, connections=_CONNECTIONS, seconds=seconds)
+    meter = Meter(made)
+    searching = closed_loop.run(made.url, searches, connections=_CONNECTIONS, seconds=seconds)
     if not writers:
         outcome = await searching
-        return _With(meter.read(outcome, len(outcome.latencies_s)), None)
-    writing = drive(to, edits, connections=writers, seconds=seconds)
+        return _With(meter.read(outcome, outcome.count), None)
+    writing = closed_loop.run(made.url, edits, connections=writers, seconds=seconds)
     outcome, writes = await asyncio.gather(searching, writing)
-    answered = len(outcome.latencies_s) + len(writes.latencies_s)
+    answered = outcome.count + writes.count
     return _With(meter.read(outcome, answered), writes)
 
 
@@ -87,16 +87,8 @@ def _edits(made: Service, mine: Tenant) -> Iterator[bytes]:
         number = random.randrange(len(texts))
         texts[number] = topics.edited(texts[number], built.topics[number], random)
         body = {"text": texts[number], "language": "en", "readers": ["tenant"]}
-        yield _put(f"{made.url}/v1/documents/document-{number}", mine.key, orjson.dumps(body))
-
-
-def _put(url: str, key: str, body: bytes) -> bytes:
-    parts = urlsplit(url)
-    head = (
-        f"PUT {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
+        url = f"{made.url}/v1/documents/document-{number}"
+        yield encode_request("PUT", url, mine.key, orjson.dumps(body))
 
 
 def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
@@ -134,7 +126,7 @@ def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
 def _writes(one: _With) -> Sequence[str]:
     if one.writes is None:
         return "", "", ""
-    p50_ms, p99_ms = (one.writes.percentile_ms(share) for share in (0.5, 0.99))
+    p50_ms, p99_ms = (one.writes.percentile_ms(percentile) for percentile in (50, 99))
     return f"{one.writes.per_second:,.0f}", f"{p50_ms:.1f}", f"{p99_ms:.1f}"
 
 
@@ -142,6 +134,6 @@ def _figures(one: _With) -> dict[str, float]:
     figures = one.searches.as_json()
     if one.writes is not None:
         figures["writes_per_second"] = one.writes.per_second
-        figures["write_p50_ms"] = one.writes.percentile_ms(0.5)
-        figures["write_p99_ms"] = one.writes.percentile_ms(0.99)
+        figures["write_p50_ms"] = one.writes.percentile_ms(50)
+        figures["write_p99_ms"] = one.writes.percentile_ms(99)
     return figures

@@ -7,7 +7,8 @@ from pathlib import Path
 from rich.console import Console
 
 from loadtests.bench.section import Bar, Section
-from loadtests.load.figures import PERCENTILES, Figures
+from loadtests.load.figures import Figures
+from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Scene
 from loadtests.workload.agents import Agents

@@ -8,8 +8,9 @@ from rich.console import Console
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bench
 from loadtests.bench_load.bench import Bench
-from loadtests.load.connections import Connections
+from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.figures import Figures
+from loadtests.load.request import Call
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Scene, Target, scene
 from loadtests.loadtest.judge import Judge
@@ -64,9 +65,9 @@ async def _measured(given: Bench, made: Service) -> Section:
 async def _of_bare(staged: Scene, load: Load, agents: Agents, console: Console) -> Figures:
     """The same load on an app that gives everybody the same answer."""
     asked = agents.ask()
-    connections = Connections(staged.target.url, most=1, timeout_s=load.timeout_s)
+    connections = ConnectionPool(staged.target.url, connections_max=1, timeout_s=load.timeout_s)
     key = staged.keys.readers[asked.who]
-    answer = await connections.ask("POST", "/v1/search", key, asked.question.body)
+    answer = await connections.send(Call("POST", "/v1/search", asked.question.body), key)
     await connections.close()
     with service.bare(answer.body) as (url, _):
         elsewhere = replace(

@@ -100,7 +100,7 @@ def _times(rows: Sequence[Row], timed: Mapping[str, Timed]) -> str:
             (
                 row.peer.name,
                 f"{one.per_second:,.0f}",
-                *(f"{one.percentile_ms(share):.1f}" for share in (0.5, 0.95, 0.99)),
+                *(f"{one.percentile_ms(percentile):.1f}" for percentile in (50, 95, 99)),
                 f"{one.hits:.0%}",
                 f"{mine.capacity_to(one):.2f}",
             )
@@ -122,7 +122,9 @@ def _figures(row: Row) -> dict[str, Any]:
 
 
 def _timed(one: Timed) -> dict[str, float]:
-    percentiles = {f"p{share}_ms": one.percentile_ms(share / 100) for share in (50, 95, 99)}
+    percentiles = {
+        f"p{percentile}_ms": one.percentile_ms(percentile) for percentile in (50, 95, 99)
+    }
     return {"per_second": one.per_second, "hits": one.hits, **percentiles}
 
 

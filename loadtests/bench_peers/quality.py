@@ -10,7 +10,7 @@ from loadtests.bench_index import measures
 from loadtests.bench_peers.systems.peer import Asked, Peer
 from loadtests.bench_peers.trace import Ask
 from loadtests.bench_peers.world import World
-from loadtests.load.closed_loop import ask_all
+from loadtests.load import closed_loop
 
 _CONNECTIONS = 4
 
@@ -47,5 +47,5 @@ def measure(peer: Peer, world: World, asks: Sequence[Ask], asked: Sequence[Asked
 
 
 def _rows(peer: Peer, requests: Sequence[bytes]) -> list[list[int]]:
-    answers = uvloop.run(ask_all(peer.searches, requests, connections=_CONNECTIONS))
+    answers = uvloop.run(closed_loop.send_all(peer.url, requests, connections=_CONNECTIONS))
     return [peer.rows(answer) for answer in answers]

@@ -11,7 +11,7 @@ import uvloop
 from loadtests.bench_index.systems import vectors
 from loadtests.bench_peers.systems.peer import Asked, Found, Peer, vector
 from loadtests.bench_peers.world import World
-from loadtests.load.closed_loop import ask_all
+from loadtests.load import closed_loop
 
 _QUESTION_WORDS = 12  # the first of a passage, which find it
 _NOBODY = ("group:nobody",)
@@ -74,5 +74,5 @@ def _still_there(peer: Peer, case: _Case) -> bool | None:
 
 def _hit(peer: Peer, case: _Case) -> Found | None:
     requests = [peer.request(case.asked)]
-    (answer,) = uvloop.run(ask_all(peer.searches, requests, connections=1))
+    (answer,) = uvloop.run(closed_loop.send_all(peer.url, requests, connections=1))
     return next((found for found in peer.found(answer.body) if found.row == case.row), None)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import uvloop
 
 from loadtests.bench_peers.systems.peer import Asked, Peer
-from loadtests.load.closed_loop import Answer, ask_all
+from loadtests.load import closed_loop
+from loadtests.load.response import HttpResponse
 
 _TOP = 3
 _CONNECTIONS = 4
@@ -44,5 +45,5 @@ def is_wrong(given: Sequence[int], fresh: Sequence[int]) -> bool:
     return given[0] not in fresh[:_TOP] or 2 * len(set(given) & set(fresh)) < len(fresh)
 
 
-def _ask(peer: Peer, requests: Sequence[bytes]) -> list[Answer]:
-    return uvloop.run(ask_all(peer.searches, requests, connections=_CONNECTIONS))
+def _ask(peer: Peer, requests: Sequence[bytes]) -> list[HttpResponse]:
+    return uvloop.run(closed_loop.send_all(peer.url, requests, connections=_CONNECTIONS))

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import numpy as np
 import uvloop
 from rich.progress import Progress
 
 from loadtests.bench_peers import trace
 from loadtests.bench_peers.systems.peer import Asked, Peer
 from loadtests.bench_peers.trace import Ask
-from loadtests.load.closed_loop import Outcome, drive
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
+from loadtests.load.latencies import Latencies
 
 CONNECTIONS = 8  # as the bars say
 _COLD_SEED, _MIX_SEED = 41, 43
@@ -24,7 +25,7 @@ _COLD_SEED, _MIX_SEED = 41, 43
 class Timed:
     """The turns of one system with one kind of requests, the first round left out."""
 
-    turns: Sequence[Outcome]
+    turns: Sequence[ClosedLoopResult]
 
     @property
     def per_second(self) -> float:
@@ -32,13 +33,13 @@ class Timed:
 
     @property
     def hits(self) -> float:
-        return sum(turn.hits for turn in self.turns) / sum(
-            len(turn.latencies_s) for turn in self.turns
-        )
+        return sum(turn.hits for turn in self.turns) / sum(turn.count for turn in self.turns)
 
-    def percentile_ms(self, share: float) -> float:
-        latencies_s = np.concatenate([turn.latencies_s for turn in self.turns])
-        return float(np.quantile(latencies_s, share)) * 1000
+    def percentile_ms(self, percentile: float) -> float:
+        latencies = Latencies()
+        for turn in self.turns:
+            latencies.merge(turn.latencies)
+        return latencies.percentile_ms(percentile)
 
     def capacity_to(self, other: "Timed") -> float:
         """The median over the rounds of this one's requests a second to the other's."""
@@ -70,11 +71,13 @@ def take(
         )
         for peer in peers
     }
-    turns: dict[str, tuple[list[Outcome], list[Outcome]]] = {peer.name: ([], []) for peer in peers}
+    turns: dict[str, tuple[list[ClosedLoopResult], list[ClosedLoopResult]]] = {
+        peer.name: ([], []) for peer in peers
+    }
     for number in progress.track(range(rounds + 1), description="rounds"):
         for peer in peers:
             for bodies, outcomes in zip(requests[peer.name], turns[peer.name], strict=True):
-                run = drive(peer.searches, bodies, connections=CONNECTIONS, seconds=seconds)
+                run = closed_loop.run(peer.url, bodies, connections=CONNECTIONS, seconds=seconds)
                 outcome = uvloop.run(run)
                 if number:  # the first round warms up
                     outcomes.append(outcome)

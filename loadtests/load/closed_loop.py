@@ -1,202 +1,126 @@
-"""A closed loop: a number of connections, each sending its next request when it has its answer.
+"""A closed loop: each connection sends its next request when it has its response.
 
-Good for the ratio of two servers' capacities in one run; not for latency, which a closed loop
-flatters. It talks HTTP/1.1 by hand: what the generator takes from the machine, no server gets.
+It compares the capacities of two servers in one run. It is no measure of latency, which a closed
+loop makes look too good: while the server stalls, nothing is sent.
 """
 
 import asyncio
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
-from urllib.parse import urlsplit
 
-import numpy as np
+from loadtests.load import connection
+from loadtests.load.connection import HttpConnection
+from loadtests.load.latencies import Latencies
+from loadtests.load.response import HttpResponse
 
-_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
-_CACHE_STATUS = re.compile(rb"\r\ncache-status: *([^\r]*)", re.IGNORECASE)
-_END = b"\r\n\r\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where requests go, and the key that they come with; other headers, if there are any."""
-
-    url: str
-    key: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    def encoded(self, body: bytes) -> bytes:
-        parts = urlsplit(self.url)
-        others = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
-        head = (
-            f"POST {parts.path} HTTP/1.1\r\n"
-            f"Host: {parts.netloc}\r\n"
-            f"Authorization: Bearer {self.key}\r\n"
-            "Content-Type: application/json\r\n"
-            f"{others}"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        return head.encode() + body
+_OK = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A 200, and how long it took from when the request was sent."""
+@dataclass(slots=True)
+class ClosedLoopResult:
+    """latencies: of all responses, from when each request was sent. hits: how many a cache gave."""
 
-    head: bytes
-    body: bytes
-    seconds: float
+    seconds: float = 0.0
+    latencies: Latencies = field(default_factory=Latencies)
+    hits: int = 0
 
     @property
-    def cache_status(self) -> str:
-        found = _CACHE_STATUS.search(self.head)
-        return "" if found is None else found[1].decode()
-
-    @property
-    def is_hit(self) -> bool:
-        return "; hit" in self.cache_status
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Requests answered with 200 in the time, and how long each took, sorted, in seconds.
-
-    hits: how many a cache answered.
-    """
-
-    seconds: float
-    latencies_s: list[float]
-    hits: int
+    def count(self) -> int:
+        return self.latencies.count
 
     @property
     def per_second(self) -> float:
-        return len(self.latencies_s) / self.seconds
+        return self.count / self.seconds
 
-    def percentile_ms(self, share: float) -> float:
-        return float(np.quantile(self.latencies_s, share)) * 1000
+    def percentile_ms(self, percentile: float) -> float:
+        return self.latencies.percentile_ms(percentile)
 
 
-async def drive(
-    target: Target, bodies: Iterator[bytes], *, connections: int, seconds: float
-) -> Outcome:
-    """Send the bodies one after the other until the time is over, or they are.
+async def run(
+    url: str, requests: Iterable[bytes], *, connections: int, seconds: float
+) -> ClosedLoopResult:
+    """Send the requests until the time is over, or until there are none left.
 
-    Raises `RuntimeError` for any answer other than 200.
+    Raises `RuntimeError` for a status other than 200, and `OSError` for a lost connection.
     """
+    result = ClosedLoopResult()
     latencies_s: list[float] = []
-    hits = 0
 
-    def take(_: int, answer: Answer) -> None:
-        nonlocal hits
-        latencies_s.append(answer.seconds)
-        hits += b"; hit" in answer.head
+    def record(_: int, response: HttpResponse) -> None:
+        latencies_s.append(response.seconds)
+        result.hits += response.is_hit
 
-    started_s = time.perf_counter()
-    until_s = started_s + seconds
-    await _run(target, connections, _numbered(bodies, until_s), take)
-    return Outcome(time.perf_counter() - started_s, sorted(latencies_s), hits)
+    started_s = time.monotonic()
+    numbered = enumerate(_until(started_s + seconds, requests))
+    await _send(url, numbered, connections, record)
+    result.seconds = time.monotonic() - started_s
+    for latency_s in latencies_s:  # not before the end: it costs as much as parsing a response
+        result.latencies.add(latency_s)
+    return result
 
 
-async def ask_all(target: Target, bodies: Sequence[bytes], *, connections: int) -> list[Answer]:
-    """The answer to each, each asked once.
+async def send_all(url: str, requests: Sequence[bytes], *, connections: int) -> list[HttpResponse]:
+    """Send each request once and return the responses in the order of the requests.
 
-    Raises `RuntimeError` for any answer other than 200.
+    Raises as `run` does.
     """
-    answers: list[Answer | None] = [None] * len(bodies)
-    await _run(target, connections, enumerate(bodies), answers.__setitem__)
-    return cast("list[Answer]", answers)
+    responses: list[HttpResponse | None] = [None] * len(requests)
+    await _send(url, enumerate(requests), connections, responses.__setitem__)
+    return cast("list[HttpResponse]", responses)
 
 
-def _numbered(bodies: Iterable[bytes], until_s: float) -> Iterator[tuple[int, bytes]]:
-    for number, body in enumerate(bodies):
-        if time.perf_counter() >= until_s:
+def _until(deadline_s: float, requests: Iterable[bytes]) -> Iterator[bytes]:
+    for request in requests:
+        if time.monotonic() >= deadline_s:
             return
-        yield number, body
+        yield request
 
 
-async def _run(
-    target: Target,
+async def _send(
+    url: str,
+    requests: Iterator[tuple[int, bytes]],
     connections: int,
-    bodies: Iterator[tuple[int, bytes]],
-    take: Callable[[int, Answer], None],
+    on_response: Callable[[int, HttpResponse], None],
 ) -> None:
-    parts = urlsplit(target.url)
-    assert parts.hostname is not None, "the URL names a host"
-    assert parts.port is not None, "and a port"
-    requests = ((number, target.encoded(body)) for number, body in bodies)
-    loop = asyncio.get_running_loop()
-    callers = []
-    for _ in range(connections):
-        _, caller = await loop.create_connection(
-            lambda: _Caller(requests, take), parts.hostname, parts.port
-        )
-        callers.append(caller)
-    await asyncio.gather(*(caller.done for caller in callers))
+    senders = [
+        _Sender(await connection.connect(url), requests, on_response) for _ in range(connections)
+    ]
+    for sender in senders:
+        sender.send_next()
+    await asyncio.gather(*(sender.ended for sender in senders))
 
 
-class _Caller(asyncio.Protocol):
-    """One connection, which takes its next request from those that are left to all."""
+class _Sender:
+    """Takes its next request from an iterator that all senders share."""
 
     def __init__(
-        self, requests: Iterator[tuple[int, bytes]], take: Callable[[int, Answer], None]
+        self,
+        used: HttpConnection,
+        requests: Iterator[tuple[int, bytes]],
+        on_response: Callable[[int, HttpResponse], None],
     ) -> None:
-        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._connection = used
         self._requests = requests
-        self._take = take
-        self._received = bytearray()
-        self._length = 0  # of the answer under way, once its head is there
-        self._head_length = 0
+        self._on_response = on_response
         self._number = 0
-        self._sent_s = 0.0
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
-        self._send()
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        if not self._length:
-            self._measure()
-        if not self._length or len(self._received) < self._length:
+    def send_next(self) -> None:
+        numbered = next(self._requests, None)
+        if numbered is None:
+            self._connection.close()
+            self.ended.set_result(None)
             return
-        head, body = self._received[: self._head_length], self._received[self._head_length :]
-        self._received, self._length = bytearray(), 0
-        self._answered(bytes(head), bytes(body))
+        self._number, request = numbered
+        self._connection.send(request, self._receive, self.ended.set_exception)
 
-    def connection_lost(self, error: Exception | None) -> None:
-        if not self.done.done():
-            self.done.set_exception(error or RuntimeError("the server closed the connection"))
-
-    def _measure(self) -> None:
-        end = self._received.find(_END)
-        if end < 0:
+    def _receive(self, response: HttpResponse) -> None:
+        if response.status != _OK:
+            self._connection.close()
+            message = f"{response.status} {response.body.decode(errors='replace')}"
+            self.ended.set_exception(RuntimeError(message))
             return
-        self._head_length = end + len(_END)
-        length = _LENGTH.search(self._received, 0, self._head_length)
-        assert length is not None, "each answer says how long it is"
-        self._length = self._head_length + int(length[1])
-
-    def _answered(self, head: bytes, body: bytes) -> None:
-        if not head.startswith(b"HTTP/1.1 200"):
-            self._end(RuntimeError((head + body).decode(errors="replace")))
-            return
-        self._take(self._number, Answer(head, body, time.perf_counter() - self._sent_s))
-        self._send()
-
-    def _send(self) -> None:
-        request = next(self._requests, None)
-        if request is None:
-            self._end(None)
-            return
-        self._number, encoded = request
-        self._sent_s = time.perf_counter()
-        self._transport.write(encoded)
-
-    def _end(self, error: Exception | None) -> None:
-        if error is None:
-            self.done.set_result(None)
-        else:
-            self.done.set_exception(error)
-        self._transport.close()
+        self._on_response(self._number, response)
+        self.send_next()

@@ -3,54 +3,16 @@
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from hdrh.histogram import HdrHistogram
 
-from loadtests.load.connections import Reply
+from loadtests.load.latencies import Latencies
+from loadtests.load.response import HttpResponse
 
-_LOWEST_US, _HIGHEST_US, _DIGITS = (
-    1,
-    600_000_000,
-    3,
-)  # a microsecond to ten minutes, to a thousandth
 _SLOWEST = 20
-PERCENTILES: Mapping[str, float] = {
-    "p50_ms": 50,
-    "p90_ms": 90,
-    "p95_ms": 95,
-    "p99_ms": 99,
-    "p999_ms": 99.9,
-    "max_ms": 100,
-}
-
-
-class Latencies:
-    """In a histogram that is exact to a thousandth, whatever the percentile."""
-
-    def __init__(self) -> None:
-        self._histogram = HdrHistogram(_LOWEST_US, _HIGHEST_US, _DIGITS)
-
-    def add(self, seconds: float) -> None:
-        self._histogram.record_value(min(_HIGHEST_US, max(_LOWEST_US, round(seconds * 1e6))))
-
-    @property
-    def count(self) -> int:
-        count: int = self._histogram.get_total_count()
-        return count
-
-    def percentile_ms(self, percentile: float) -> float:
-        """At which so many per cent had their answer."""
-        us: float = self._histogram.get_value_at_percentile(percentile)
-        return us / 1000
-
-    def as_json(self) -> dict[str, float]:
-        return {"count": self.count} | {
-            name: self.percentile_ms(percentile) for name, percentile in PERCENTILES.items()
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +72,7 @@ class Figures:
         self.requests += 1
         self.late.add(now_s - due_s)
 
-    def answered(self, due_s: float, scope: str, reply: Reply) -> None:
+    def answered(self, due_s: float, scope: str, reply: HttpResponse) -> None:
         seconds = reply.answered_s - due_s
         for name in ("all", f"tier.{reply.tier}", f"scope.{scope}"):
             self._of(name).add(seconds)

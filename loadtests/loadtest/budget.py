@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadtests.load.figures import PERCENTILES, Figures
+from loadtests.load.figures import Figures
+from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.judge import Judge
 
 _SHARES = {"errors", "stale", "leaked"}  # of `all` alone; the last two are numbers of answers

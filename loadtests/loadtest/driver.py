@@ -1,7 +1,6 @@
 """The run itself: agents, strangers and writers, each request when it is due."""
 
 import asyncio
-import gc
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,17 +12,17 @@ from zlib import crc32
 
 import orjson
 
-from loadtests.load import arrivals
-from loadtests.load.arrivals import Pattern
-from loadtests.load.connections import Connections, Reply, Unanswered
+from loadtests.load import open_loop, schedule
+from loadtests.load.connection_pool import ConnectionPool, Unanswered
 from loadtests.load.figures import Figures
-from loadtests.load.pacer import pace
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
+from loadtests.load.schedule import Pattern
 from loadtests.loadtest import setup
 from loadtests.loadtest.judge import Judge
 from loadtests.loadtest.setup import Keys
 from loadtests.workload import losses
-from loadtests.workload.agents import Agents, Asked, Who
-from loadtests.workload.calls import Call
+from loadtests.workload.agents import Agents, Who
 from loadtests.workload.losses import Loss
 from loadtests.workload.writes import Join, Leave, Put, Remove, Share, Write
 
@@ -38,9 +37,6 @@ _MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels it is no word of any la
 _MARK_LENGTH = 12
 _NOBODY = "nh_a-key-that-nobody-has-made"
 _SEARCH = "/v1/search"
-# Between two collections of what is new: with the usual 700 one makes each other answer late.
-# After so many of them one looks at all that came meanwhile, which is what the run remembers.
-_ALLOCATIONS, _COLLECTIONS = 10_000, 1_000
 _ATTEMPTS, _PAUSE_S = 60, 0.25  # at a write, so that a fault of some seconds is sat out
 
 
@@ -68,7 +64,7 @@ class Drive:
 
     def __init__(
         self,
-        connections: Connections,
+        connections: ConnectionPool,
         load: Load,
         keys: Keys,
         judge: Judge,
@@ -84,7 +80,6 @@ class Drive:
         self._agents = agents
         self._writes = writes
         self._random = Random(load.seed)  # noqa: S311  no secret
-        self._running: set[asyncio.Task[None]] = set()
         self._lanes: list[asyncio.Queue[tuple[float, Write] | None]] = []
         self._counted_s = math.inf  # nothing is, before it runs
         self.figures = Figures(0.0)
@@ -94,14 +89,14 @@ class Drive:
         self._counted_s = begun_s + load.warm_up_s
         self.figures = Figures(self._counted_s)
         seconds = load.warm_up_s + load.seconds
-        questions = arrivals.due(load.rate, seconds, load.pattern, self._seeded("questions"))
-        writes = arrivals.due(load.writes, seconds, load.pattern, self._seeded("writes"))
-        async with self._writing(), _calm():
-            await asyncio.gather(
-                pace(questions, begun_s, self._ask_soon),
-                pace(writes, begun_s, self._write_soon),
-            )
-            await asyncio.gather(*self._running)
+        questions = schedule.moments(load.rate, seconds, load.pattern, self._seeded("questions"))
+        writes = schedule.moments(load.writes, seconds, load.pattern, self._seeded("writes"))
+        with open_loop.rare_garbage_collection():
+            async with self._writing():
+                await asyncio.gather(
+                    open_loop.run(questions, begun_s, self._search),
+                    open_loop.pace(writes, begun_s, self._write_soon),
+                )
         return self.figures
 
     @property
@@ -112,19 +107,15 @@ class Drive:
     def _seeded(self, what: str) -> Random:
         return Random(f"{self._load.seed} {what}")  # noqa: S311  no secret
 
-    def _ask_soon(self, due_s: float) -> None:
-        task = asyncio.create_task(self._ask(due_s, self._agents.ask()))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-
-    async def _ask(self, due_s: float, asked: Asked) -> None:
+    async def _search(self, due_s: float) -> None:
+        asked = self._agents.ask()
         counted = self._counting(due_s)
         if counted:
             self.figures.began(due_s, time.monotonic())
         key = _NOBODY if asked.is_stranger else self._keys.readers[asked.who]
         floor = self.judge.floor(asked.who[0])
         try:
-            reply = await self._connections.ask("POST", _SEARCH, key, asked.question.body)
+            reply = await self._connections.send(Call("POST", _SEARCH, asked.question.body), key)
         except Unanswered as error:
             self._failed(due_s, str(error))
             return
@@ -159,7 +150,7 @@ class Drive:
                 lane.put_nowait(None)
             await asyncio.gather(*tasks)
         finally:
-            for task in (*tasks, *self._running):
+            for task in tasks:
                 task.cancel()
 
     def _write_soon(self, due_s: float) -> None:
@@ -206,11 +197,13 @@ class Drive:
     async def _probe(self, loss: Loss) -> None:
         await self._look((loss.tenant, loss.subject), loss.question)
 
-    async def _look(self, who: Who, body: bytes) -> Reply | None:
+    async def _look(self, who: Who, body: bytes) -> HttpResponse | None:
         """Not of the load, but judged like it."""
         floor = self.judge.floor(who[0])
         try:
-            reply = await self._connections.ask("POST", _SEARCH, self._keys.readers[who], body)
+            reply = await self._connections.send(
+                Call("POST", _SEARCH, body), self._keys.readers[who]
+            )
         except Unanswered:
             return None
         if reply.status != _OK:
@@ -239,7 +232,7 @@ class Drive:
         """What went wrong, if anything did. A write without an answer may come to be, or not."""
         key = self._keys.writers[write.tenant]
         try:
-            reply = await self._connections.ask(call.method, call.path, key, call.body)
+            reply = await self._connections.send(call, key)
         except Unanswered as error:
             return f"write: {error}"
         match reply.status:
@@ -256,19 +249,6 @@ class Drive:
         told = orjson.loads(reply.body) if reply.status in (200, 202) else {}
         self.judge.acknowledged(write, reply.answered_s, told.get("revision"))
         return None
-
-
-@asynccontextmanager
-async def _calm() -> AsyncIterator[None]:
-    """What lives as long as the run is not looked at again and again for what can be freed."""
-    usual = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, usual[2])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-        gc.unfreeze()
 
 
 def _about(write: Write) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from loadtests.load.connections import Connections
+from loadtests.load.connection_pool import ConnectionPool
 from loadtests.loadtest import setup
 from loadtests.loadtest.driver import Drive, Load, OnSearch
 from loadtests.loadtest.judge import Judge
@@ -65,7 +65,9 @@ class Scene:
         on_search: OnSearch = lambda *_: None,
     ) -> AsyncIterator[Drive]:
         """agents: who go on where they were."""
-        connections = Connections(self.target.url, most=load.connections, timeout_s=load.timeout_s)
+        connections = ConnectionPool(
+            self.target.url, connections_max=load.connections, timeout_s=load.timeout_s
+        )
         asking = agents or self.agents(load)
         try:
             yield Drive(connections, load, self.keys, self.judge, asking, self.writes, on_search)
@@ -87,7 +89,7 @@ async def scene(target: Target, *, seed: int, writes: bool) -> AsyncIterator[Sce
         past = worlds.Nothing(past.subjects)
     world = Named(past, run, target.public)
     judge = Judge(run)
-    connections = Connections(target.url, most=1, timeout_s=_SETTING_UP_S)
+    connections = ConnectionPool(target.url, connections_max=1, timeout_s=_SETTING_UP_S)
     try:
         async with setup.staged(
             connections, world, judge, key=target.key, admin_key=target.admin_key

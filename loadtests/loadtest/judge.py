@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from loadtests.load.connections import Reply
+from loadtests.load.response import HttpResponse
 from loadtests.workload.agents import Who
 from loadtests.workload.rights import Rights
 from loadtests.workload.writes import Write
@@ -55,7 +55,7 @@ class Judge:
         """
         return self._revisions.get(tenant, 0)
 
-    def judge(self, who: Who, query: bytes, reply: Reply, floor: int) -> None:
+    def judge(self, who: Who, query: bytes, reply: HttpResponse, floor: int) -> None:
         """floor: as it was when the question was sent."""
         self.counts["judged"] += 1
         if reply.revision is not None and reply.revision < floor:
@@ -78,10 +78,10 @@ class Judge:
         if not wrong and reply.sent_s > self._settled_s:
             self._right.add(seen)
 
-    def _may_show(self, who: Who, hit: Mapping[str, Any], reply: Reply) -> bool:
+    def _may_show(self, who: Who, hit: Mapping[str, Any], reply: HttpResponse) -> bool:
         return self.rights.may_have_seen(*who, hit, reply.sent_s, reply.answered_s)
 
-    def expect(self, who: Who, query: bytes, reply: Reply, mark: str) -> None:
+    def expect(self, who: Who, query: bytes, reply: HttpResponse, mark: str) -> None:
         """An answer that was asked for after the mark's acknowledgement has to hold it."""
         self.counts["expected"] += 1
         if mark.encode() not in reply.body:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from loadtests.load.figures import PERCENTILES, Figures
+from loadtests.load.figures import Figures
+from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest import plots
 from loadtests.loadtest.budget import Finding
 from loadtests.loadtest.result import Result

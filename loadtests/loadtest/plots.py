@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from loadtests.load.figures import Figures, Latencies, Second
+from loadtests.load.figures import Figures, Second
+from loadtests.load.latencies import Latencies
 
 TIERS: Mapping[str, str] = {  # and their colours, which colour-blind people can tell apart
     "memory": "#0f766e",

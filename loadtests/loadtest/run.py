@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from loadtests.bench import machine
-from loadtests.load.connections import Unanswered
+from loadtests.load.connection_pool import Unanswered
 from loadtests.loadtest import budget
 from loadtests.loadtest.budget import Limit
 from loadtests.loadtest.driver import Drive, Load

@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 
-from loadtests.load.connections import Connections, Reply
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
 from loadtests.loadtest.judge import Judge
 from loadtests.workload import calls
 from loadtests.workload.agents import Who
-from loadtests.workload.calls import Call
 from loadtests.workload.world import Named
 from loadtests.workload.writes import Join, Put, Remove, Share, Write
 
@@ -37,7 +38,12 @@ class Keys:
 
 @asynccontextmanager
 async def staged(
-    connections: Connections, world: Named, judge: Judge, *, key: str | None, admin_key: str | None
+    connections: ConnectionPool,
+    world: Named,
+    judge: Judge,
+    *,
+    key: str | None,
+    admin_key: str | None,
 ) -> AsyncIterator[Keys]:
     """Either key; with the operator's there are tenants of the run's own. Raises `NotStaged`."""
     if admin_key is None:
@@ -70,9 +76,9 @@ def _access(readers: frozenset[str]) -> dict[str, Any]:
     return {"owner": None, "readers": names}
 
 
-async def _made(connections: Connections, world: Named, admin_key: str) -> Keys:
+async def _made(connections: ConnectionPool, world: Named, admin_key: str) -> Keys:
     async def post(path: str, **body: object) -> Any:
-        reply = await connections.ask("POST", path, admin_key, orjson.dumps(body))
+        reply = await connections.send(Call("POST", path, orjson.dumps(body)), admin_key)
         return orjson.loads(_done(path, reply).body)
 
     async def key(tenant: str, subject: str, roles: Sequence[str]) -> str:
@@ -90,7 +96,7 @@ async def _made(connections: Connections, world: Named, admin_key: str) -> Keys:
 
 
 async def _write_first(
-    connections: Connections, writes: Iterable[Write], keys: Keys, judge: Judge
+    connections: ConnectionPool, writes: Iterable[Write], keys: Keys, judge: Judge
 ) -> None:
     waiting: dict[str, list[Put]] = {}
     for write in writes:
@@ -103,7 +109,7 @@ async def _write_first(
                     await _put(connections, waiting.pop(write.tenant), keys)
             case Join() if keys.admin is not None:
                 call = calls.of(write, {})
-                reply = await connections.ask(call.method, call.path, keys.writers[write.tenant])
+                reply = await connections.send(call, keys.writers[write.tenant])
                 _done(call.path, reply)
             case _:
                 pass
@@ -112,7 +118,7 @@ async def _write_first(
         await _put(connections, batch, keys)
 
 
-async def _put(connections: Connections, batch: Sequence[Put], keys: Keys) -> None:
+async def _put(connections: ConnectionPool, batch: Sequence[Put], keys: Keys) -> None:
     lines = (
         {"document_id": write.document_id}
         | calls.document(
@@ -124,24 +130,26 @@ async def _put(connections: Connections, batch: Sequence[Put], keys: Keys) -> No
     )
     path = "/v1/documents/batch"
     body = b"\n".join(map(orjson.dumps, lines))
-    reply = _done(path, await connections.ask("POST", path, keys.writers[batch[0].tenant], body))
+    reply = _done(
+        path, await connections.send(Call("POST", path, body), keys.writers[batch[0].tenant])
+    )
     for line in map(orjson.loads, reply.body.splitlines()):
         if "revision" not in line:
             raise NotStaged(f"{path}: {line}")
 
 
-async def _remove(connections: Connections, keys: Keys, judge: Judge) -> None:
+async def _remove(connections: ConnectionPool, keys: Keys, judge: Judge) -> None:
     """What is left of it, as far as the service still answers."""
     for tenant, key in keys.writers.items():
         if keys.admin is not None:
-            await connections.ask("DELETE", f"/v1/tenants/{tenant}", keys.admin)
+            await connections.send(Call("DELETE", f"/v1/tenants/{tenant}"), keys.admin)
             continue
         for document_id in judge.rights.documents(tenant):
             call = calls.of(Remove(tenant, document_id), {})
-            await connections.ask(call.method, call.path, key)
+            await connections.send(call, key)
 
 
-def _done(path: str, reply: Reply) -> Reply:
+def _done(path: str, reply: HttpResponse) -> HttpResponse:
     if reply.status >= 300:
         said = reply.body.decode(errors="replace")[:500]
         raise NotStaged(f"{path}: {reply.status} {said}")

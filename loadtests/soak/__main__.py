@@ -27,7 +27,8 @@ from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench import machine
 from loadtests.bench.report import Report
 from loadtests.bench.section import Section
-from loadtests.soak import counters, outcome, servers, stage, verdict
+from loadtests.servers import metrics
+from loadtests.soak import outcome, servers, stage, verdict
 from loadtests.soak.audit import Audit
 from loadtests.soak.driver import Past, Soak
 from loadtests.soak.faults.faults import FAULTS
@@ -78,7 +79,9 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     with servers.running(_GATEWAYS, balanced=options.balanced) as started:
         soak = asyncio.run(_soaked(started, _past(arguments), options, console))
         urls = [gateway.url for gateway in started.gateways]
-        section = outcome.section(soak, soak.seconds, *counters.together(urls))
+        answers = metrics.sums_by_label(urls, "nearhit_answers_total")
+        events = metrics.sums_by_label(urls, "nearhit_cache_events_total")
+        section = outcome.section(soak, soak.seconds, answers, events)
     _write(arguments, options, replace(section, machine=made_on))
     console.print(section.text, markup=False)
     for shown in soak.context.audit.shown:

@@ -6,8 +6,8 @@ from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, Protocol
 
+from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions
-from loadtests.soak.client import Connection
 from loadtests.soak.faults.plan import Plan
 from loadtests.soak.model.credentials import Credential
 from loadtests.soak.options import Options
@@ -145,7 +145,7 @@ class Soak:
             await gateway.close()
 
     async def _compare_at_rest(
-        self, credential: Credential, read: Read, gateways: Sequence[Connection]
+        self, credential: Credential, read: Read, gateways: Sequence[ConnectionPool]
     ) -> None:
         for number, connection in enumerate(gateways):
             seen = await ask(self.context, connection, number, credential, read)

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import orjson
 
-from loadtests.soak.client import Reply
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
 from loadtests.soak.questions import Question
-from loadtests.workload.calls import Call
 
 PathName: TypeAlias = Literal[
     "search",
@@ -142,7 +142,7 @@ def of_query(path: PathName, query: str, document_id: str, source: str) -> Read:
             return documents("", source)
 
 
-def shown(read: Read, reply: Reply) -> Shown | None:
+def shown(read: Read, reply: HttpResponse) -> Shown | None:
     """None if the answer is an error, which no read of this kind may get."""
     if reply.status == _MISSING and read.path in ("document", "vector store"):
         return Shown((), _listed(()), is_found=False)

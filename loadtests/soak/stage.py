@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from loadtests.soak.client import Connection, Reply
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
+from loadtests.soak.connections import connect
 from loadtests.soak.model.credentials import Credential, Credentials
 from loadtests.soak.servers import Servers
 from loadtests.workload.viewer import Viewer
@@ -24,10 +26,10 @@ class Keys:
 
 
 async def make_keys(servers: Servers, subjects: Sequence[tuple[str, str]]) -> Keys:
-    connection = Connection(servers.gateways[0].url)
+    connection = connect(servers.gateways[0].url)
 
-    async def post(path: str, **body: object) -> Reply:
-        reply = await connection.call("POST", path, servers.admin_key, orjson.dumps(body))
+    async def post(path: str, **body: object) -> HttpResponse:
+        reply = await connection.send(Call("POST", path, orjson.dumps(body)), servers.admin_key)
         assert reply.status == _CREATED, reply.body
         return reply
 
@@ -41,7 +43,7 @@ async def make_keys(servers: Servers, subjects: Sequence[tuple[str, str]]) -> Ke
         await post("/v1/tenants", id=tenant)
         admins[tenant] = (await key(tenant, "replay", "admin")).secret
         body = orjson.dumps({"error_max": _ERRORS_MAX})
-        await connection.call("PUT", "/v1/cache/semantic", admins[tenant], body)
+        await connection.send(Call("PUT", "/v1/cache/semantic", body), admins[tenant])
     keys = Keys(admins, Credentials({who: await key(*who, "reader") for who in subjects}))
     await connection.close()
     return keys

@@ -19,8 +19,8 @@ import orjson
 from locust import FastHttpUser, LoadTestShape, between, events, task
 
 from loadtests.bench import machine
-from loadtests.load.connections import Reply
 from loadtests.load.figures import Figures
+from loadtests.load.response import HttpResponse
 from loadtests.loadtest import budget, page, setup
 from loadtests.loadtest.environment import texts_of
 from loadtests.loadtest.result import Result
@@ -153,7 +153,7 @@ def report(environment: Any, **_: Any) -> None:
 
 def _exchanged(
     client: Any, call: tuple[str, str, str, bytes], name: str, *, wanted: tuple[int, ...]
-) -> tuple[int, Reply]:
+) -> tuple[int, HttpResponse]:
     """Status 0: there was no answer. What is not wanted is an error, here and in Locust's page."""
     method, path, key, body = call
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
@@ -173,4 +173,4 @@ def _exchanged(
             for header in ("cache-status", "server-timing", "nearhit-revision")
             if status
         }
-        return status, Reply(status, told, response.content or b"", sent_s, time.monotonic())
+        return status, HttpResponse(status, told, response.content or b"", sent_s, time.monotonic())

@@ -1,21 +1,14 @@
 """Each write as the call that asks for it."""
 
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
+from loadtests.load.request import Call
 from loadtests.workload.writes import Join, Leave, Put, Remove, Share, Write
 
 _LATER = (("Prefer", "respond-async"),)
-
-
-class Call(NamedTuple):
-    method: str
-    path: str
-    body: bytes = b""
-    query: str = ""
-    headers: tuple[tuple[str, str], ...] = ()
 
 
 def of(write: Write, access: dict[str, Any]) -> Call:

@@ -10,7 +10,9 @@ from urllib.parse import quote
 import httpx2
 import uvloop
 
-from loadtests.load.closed_loop import Answer, Target, ask_all
+from loadtests.load import closed_loop
+from loadtests.load.request import RequestTemplate
+from loadtests.load.response import HttpResponse
 from loadtests.servers.service import Service
 
 _BATCH_DOCUMENTS = 500
@@ -24,9 +26,8 @@ class Tenant:
     key: str
 
     @property
-    def searches(self) -> Target:
-        """Where a closed loop sends its searches."""
-        return Target(str(self.client.base_url.join("/v1/search")), self.key)
+    def search_request(self) -> RequestTemplate:
+        return RequestTemplate(str(self.client.base_url.join("/v1/search")), self.key)
 
     def put(
         self, documents: Sequence[Mapping[str, Any]], on_written: Callable[[int], object]
@@ -54,9 +55,11 @@ class Tenant:
     def remove(self, document_id: str) -> None:
         self.client.delete(f"/v1/documents/{quote(document_id)}").raise_for_status()
 
-    def ask_all(self, bodies: Sequence[bytes], *, connections: int) -> list[Answer]:
+    def search_all(self, bodies: Sequence[bytes], *, connections: int) -> list[HttpResponse]:
         """The answers to these searches, each asked once."""
-        return uvloop.run(ask_all(self.searches, bodies, connections=connections))
+        template = self.search_request
+        requests = list(map(template.encode, bodies))
+        return uvloop.run(closed_loop.send_all(template.url, requests, connections=connections))
 
     def search(self, query: str, **options: Any) -> list[dict[str, Any]]:
         """The hits of a search."""

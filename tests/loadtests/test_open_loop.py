@@ -8,8 +8,8 @@ from time import monotonic
 
 import pytest
 
-from loadtests.load import arrivals
-from loadtests.load.connections import Connections, Unanswered
+from loadtests.load import schedule
+from loadtests.load.connection_pool import ConnectionPool
 from loadtests.loadtest.driver import Drive, Load
 from loadtests.loadtest.judge import Judge
 from loadtests.loadtest.setup import Keys
@@ -64,7 +64,7 @@ async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[Drive]:
         random=Random(1),  # noqa: S311  no secret
     )
     keys = Keys(None, {WHO[0]: "writer"}, {WHO: "reader"})
-    connections = Connections(url, most=load.connections, timeout_s=load.timeout_s)
+    connections = ConnectionPool(url, connections_max=load.connections, timeout_s=load.timeout_s)
     yield Drive(connections, load, keys, Judge("run"), agents, iter(writes))
     await connections.close()
 
@@ -176,57 +176,14 @@ async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
     assert drive.judge.rights.documents(WHO[0]) == {}
 
 
-async def test_a_server_that_hangs_up_has_not_answered() -> None:
-    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.close()
-
-    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
-        connections = Connections(f"http://127.0.0.1:{port}", most=1, timeout_s=5)
-
-        with pytest.raises(Unanswered):
-            await connections.ask("GET", "/healthz", "")
-
-
-async def test_no_more_connections_are_opened_than_allowed_and_they_are_used_again() -> None:
-    opened = 0
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal opened
-        opened += 1
-        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                await reader.readuntil(b"\r\n\r\n")
-                await asyncio.sleep(0.005)
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
-        connections = Connections(f"http://127.0.0.1:{port}", most=2, timeout_s=5)
-
-        replies = await asyncio.gather(*(connections.ask("GET", "/healthz", "") for _ in range(10)))
-        await connections.close()
-
-    assert [reply.body for reply in replies] == [b"ok"] * 10
-    assert opened == 2
-
-
-@pytest.mark.parametrize("url", ["localhost:8080", "ftp://host", "http://"])
-def test_what_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="is no URL"):
-        Connections(url, most=1, timeout_s=1)
-
-
 def test_arrivals_come_as_often_as_asked_for() -> None:
     random = Random(1)  # noqa: S311  no secret
 
-    poisson = list(arrivals.due(100, 50, "poisson", random))
-    constant = list(arrivals.due(10, 1.05, "constant", random))
+    poisson = list(schedule.moments(100, 50, "poisson", random))
+    constant = list(schedule.moments(10, 1.05, "constant", random))
 
     assert poisson == sorted(poisson)
     assert poisson[-1] < 50
     assert len(poisson) == pytest.approx(5000, rel=0.1)
     assert constant == pytest.approx([number / 10 for number in range(1, 11)])
-    assert list(arrivals.due(0, 10, "poisson", random)) == []
+    assert list(schedule.moments(0, 10, "poisson", random)) == []

@@ -10,8 +10,8 @@ from random import Random
 import orjson
 import pytest
 
-from loadtests.load.connections import Reply
 from loadtests.load.figures import Figures
+from loadtests.load.response import HttpResponse
 from loadtests.loadtest import budget, page
 from loadtests.loadtest.budget import Limit, NoBudget
 from loadtests.loadtest.judge import Judge
@@ -27,12 +27,14 @@ OLD, NEW = "Everybody gets 25 days.", "Everybody gets 30 days."
 QUERY = b'{"query":"days"}'
 
 
-def reply(text: str = OLD, *, asked_s: float = 5.0, revision: int = 7, detail: str = "") -> Reply:
+def reply(
+    text: str = OLD, *, asked_s: float = 5.0, revision: int = 7, detail: str = ""
+) -> HttpResponse:
     found = {"document_id": DOCUMENT, "text": text, "start": 0, "end": len(text)}
     headers = {b"nearhit-revision": f"{revision};public=2", b"server-timing": "total;dur=1"}
     if detail:
         headers[b"cache-status"] = f"nearhit; hit; detail={detail}"
-    return Reply(200, headers, orjson.dumps({"hits": [found]}), asked_s, asked_s + 0.5)
+    return HttpResponse(200, headers, orjson.dumps({"hits": [found]}), asked_s, asked_s + 0.5)
 
 
 def judge() -> Judge:

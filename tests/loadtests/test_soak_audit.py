@@ -4,9 +4,9 @@ from typing import Any
 
 import orjson
 
+from loadtests.load.response import HttpResponse
 from loadtests.soak import questions, reads
 from loadtests.soak.audit import Audit, Seen
-from loadtests.soak.client import Reply
 from loadtests.soak.model.credentials import Credentials
 from loadtests.soak.model.floors import Floors
 from loadtests.soak.model.state import State
@@ -43,7 +43,7 @@ def seen(*texts: str, revision: int = 3, **floors: int) -> Seen:
 def answered(
     read: Read, body: dict[str, Any], revisions: dict[str, int] | None = None, **floors: int
 ) -> Seen:
-    shown = reads.shown(read, Reply(200, b"", orjson.dumps(body)))
+    shown = reads.shown(read, HttpResponse(200, {}, orjson.dumps(body)))
     assert shown is not None
     return Seen(
         *(Viewer("org", "ana"), read, 0, 1.0, 2.0),
@@ -123,7 +123,7 @@ def test_a_document_that_is_not_listed_though_it_exists_is_lost() -> None:
 def test_a_document_that_is_not_found_though_it_exists_is_lost() -> None:
     losing = audit()
     read = reads.document("a.md")
-    missing = reads.shown(read, Reply(404, b"", b"{}"))
+    missing = reads.shown(read, HttpResponse(404, {}, b"{}"))
     assert missing is not None
 
     losing.judge(Seen(Viewer("org", "ana"), read, 0, 1.0, 2.0, {}, {}, "miss", missing))

@@ -8,8 +8,8 @@ import orjson
 from numpy.typing import NDArray
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.load import whole
-from loadtests.load.closed_loop import Answer, Target
+from loadtests.load.request import RequestTemplate
+from loadtests.load.response import HttpResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,9 @@ class Peer:
 
     def encoded(self, asked: Asked, body: Callable[[Asked], bytes]) -> bytes:
         path = self.paths[asked.caller] if self.paths else ""
-        return Target(self.url + path, self.keys[asked.caller]).encoded(body(asked))
+        return RequestTemplate(self.url + path, self.keys[asked.caller]).encode(body(asked))
 
-    @property
-    def searches(self) -> Target:
-        return whole.to(self.url)
-
-    def rows(self, answer: Answer) -> list[int]:
+    def rows(self, answer: HttpResponse) -> list[int]:
         return [found.row for found in self.found(answer.body)][:DEPTH]
 
 

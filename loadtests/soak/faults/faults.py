@@ -14,9 +14,10 @@ from typing import TypeAlias
 
 import orjson
 
-from loadtests.soak.client import Connection
+from loadtests.load.connection_pool import ConnectionPool, Unanswered
+from loadtests.load.request import Call
+from loadtests.soak.connections import connect
 from loadtests.soak.work.context import Context
-from loadtests.workload.calls import Call
 
 Fault: TypeAlias = Callable[[Context, Random], Awaitable[None]]
 
@@ -153,7 +154,7 @@ async def _excused(context: Context) -> AsyncIterator[None]:
 async def _ready(context: Context) -> None:
     deadline_s = time.monotonic() + _READY_S_MAX
     for gateway in context.servers.gateways:
-        connection = Connection(gateway.url)
+        connection = connect(gateway.url)
         while not await _is_ready(connection):
             if time.monotonic() > deadline_s:
                 context.audit.failed(f"{gateway.url} is not ready after {_READY_S_MAX:.0f} s")
@@ -162,17 +163,17 @@ async def _ready(context: Context) -> None:
         await connection.close()
 
 
-async def _is_ready(connection: Connection) -> bool:
+async def _is_ready(connection: ConnectionPool) -> bool:
     try:
-        return (await connection.call("GET", "/readyz", "")).status == _OK
-    except (OSError, EOFError, TimeoutError):
+        return (await connection.send(Call("GET", "/readyz"), "")).status == _OK
+    except Unanswered:
         return False
 
 
 async def _set_budget(context: Context, budget: float | None) -> None:
     body = orjson.dumps({"budget_month": budget})
     for gateway in context.servers.gateways:  # each remembers it for some seconds
-        connection = Connection(gateway.url)
+        connection = connect(gateway.url)
         for tenant in context.admins:
             call = Call("PUT", f"/v1/tenants/{tenant}/budget", body)
             await context.send(connection, call, context.servers.admin_key, "budget")

@@ -7,9 +7,9 @@ from random import Random
 
 import orjson
 
+from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions, reads
 from loadtests.soak.audit import Seen
-from loadtests.soak.client import Connection
 from loadtests.soak.model.credentials import Credential
 from loadtests.soak.questions import Question, Zipf
 from loadtests.soak.reads import PathName, Read
@@ -90,7 +90,9 @@ class Askers:
         if fresh is not None and is_same and epoch == state.epoch:
             context.audit.compare(seen, fresh, kind)
 
-    async def _ask_once(self, random: Random, gateway: int, connection: Connection) -> Seen | None:
+    async def _ask_once(
+        self, random: Random, gateway: int, connection: ConnectionPool
+    ) -> Seen | None:
         state, audit = self._context.state, self._context.audit
         holder = self._holders.draw(random)
         if state.credentials.ended and random.random() < _ENDED_SHARE:

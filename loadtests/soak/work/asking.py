@@ -2,9 +2,10 @@
 
 import time
 
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.response import HttpResponse
 from loadtests.soak import reads
 from loadtests.soak.audit import Seen
-from loadtests.soak.client import Connection, Reply
 from loadtests.soak.model.credentials import Credential
 from loadtests.soak.reads import Read
 from loadtests.soak.work.context import Context
@@ -14,7 +15,7 @@ _OK = 200
 
 
 async def ask(
-    context: Context, connection: Connection, gateway: int, credential: Credential, read: Read
+    context: Context, connection: ConnectionPool, gateway: int, credential: Credential, read: Read
 ) -> Seen | None:
     """None if it was refused, rightly or wrongly, or PostgreSQL's history has changed meanwhile."""
     state, epoch, viewer = context.state, context.state.epoch, credential.viewer
@@ -52,7 +53,7 @@ def _is_let_in(
     context: Context,
     credential: Credential,
     read: Read,
-    reply: Reply,
+    reply: HttpResponse,
     asked_s: float,
     answered_s: float,
 ) -> bool:

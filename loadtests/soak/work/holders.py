@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from loadtests.soak.client import Reply
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
 from loadtests.soak.model.credentials import Credential, Holder
 from loadtests.soak.work.context import Context
-from loadtests.workload.calls import Call
 from loadtests.workload.viewer import SCOPES, SOURCES, Viewer
 
 # Starting values, not measured.
@@ -147,7 +147,7 @@ class Holders:
                 return
             await asyncio.sleep(_AGAIN_S)
 
-    async def _send(self, call: Call, key: str) -> Reply | None:
+    async def _send(self, call: Call, key: str) -> HttpResponse | None:
         """None if nobody knows what has come of it."""
         epoch = self._context.state.epoch
         connection = self._random.choice(self._connections)

@@ -6,10 +6,10 @@ from itertools import islice
 
 import orjson
 
-from loadtests.soak.client import Connection
+from loadtests.load.request import Call
+from loadtests.soak.connections import connect
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.work.context import Context
-from loadtests.workload.calls import Call
 
 _POLL_S = 0.1
 _LOOKED_AT_MAX = 20  # at a time, the oldest
@@ -21,7 +21,7 @@ _OK, _MISSING = 200, 404
 class Jobs:
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._connection = Connection(context.servers.gateways[0].url)
+        self._connection = connect(context.servers.gateways[0].url)
 
     async def watch(self) -> None:
         while True:

@@ -10,9 +10,10 @@ from zlib import crc32
 
 import orjson
 
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.response import HttpResponse
 from loadtests.soak import reads
 from loadtests.soak.audit import Seen
-from loadtests.soak.client import Connection, Reply
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.reads import PathName, Read
 from loadtests.soak.work.asking import ask
@@ -67,7 +68,7 @@ class Writers:
                 await self._write_and_look(write, turn, gateways)
 
     async def _write_and_look(
-        self, write: Write, turn: int, gateways: Sequence[Connection]
+        self, write: Write, turn: int, gateways: Sequence[ConnectionPool]
     ) -> None:
         """Whoever loses a document by the write has just seen it, and asks again at once."""
         state = self._context.state
@@ -99,12 +100,12 @@ class Writers:
         return reads.of_query(path, query, loss.document_id, source_of(loss.document_id))
 
     async def _ask(
-        self, loss: Loss, read: Read, number: int, connection: Connection
+        self, loss: Loss, read: Read, number: int, connection: ConnectionPool
     ) -> Seen | None:
         key = self._context.state.credentials.keys[loss.tenant, loss.subject]
         return await ask(self._context, connection, number, key, read)
 
-    async def _write(self, write: Write, turn: int, gateways: Sequence[Connection]) -> bool:
+    async def _write(self, write: Write, turn: int, gateways: Sequence[ConnectionPool]) -> bool:
         """Until it is acknowledged, in one epoch; False if by then there is nothing to write."""
         attempt = _Attempt(epoch=-1)
         while True:
@@ -144,7 +145,7 @@ class Writers:
             case Leave(tenant, group, subject):
                 return group in rights.groups(tenant, subject)
 
-    async def _send(self, write: Write, connection: Connection) -> Reply | None:
+    async def _send(self, write: Write, connection: ConnectionPool) -> HttpResponse | None:
         call = calls.of(write, self._fields(write))
         return await self._context.send(
             connection, call, self._context.admins[write.tenant], type(write).__name__
@@ -162,7 +163,7 @@ class Writers:
             case _:
                 return {}
 
-    def _settle(self, write: Write, reply: Reply, attempt: "_Attempt") -> bool:
+    def _settle(self, write: Write, reply: HttpResponse, attempt: "_Attempt") -> bool:
         """Whether it is known by the reply what has become of the write."""
         now_s = time.monotonic()
         if reply.status == _MISSING and isinstance(write, Share | Remove | Leave):
@@ -225,7 +226,7 @@ class _Attempt:
     is_public: bool = False
 
 
-def _told(reply: Reply) -> Mapping[str, Any]:
+def _told(reply: HttpResponse) -> Mapping[str, Any]:
     """What the reply says, or the last line of a batch's."""
     lines = reply.body.splitlines()
     told: Mapping[str, Any] = orjson.loads(lines[-1]) if lines else {}
