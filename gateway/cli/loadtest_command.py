@@ -120,13 +120,13 @@ def loadtest(
         from loadtests.loadtest import page
         from loadtests.loadtest.driver import Load
         from loadtests.loadtest.run import NotRun, run
-        from loadtests.loadtest.environment import Target
+        from loadtests.loadtest.environment import Deployment
     except ModuleNotFoundError as error:
         _fail(f"{error.name} is missing: pip install 'nearhit[load]'")
     if key is None and admin_key is None:
         _fail("give --key, or the operator's --admin-key")
     lines = tuple(filter(None, questions.read_text().splitlines())) if questions else ()
-    target = Target(url.rstrip("/"), key, admin_key, data, lines, public)
+    target = Deployment(url.rstrip("/"), key, admin_key, data, lines, public)
     load = Load(
         rate=rate,
         seconds=seconds,
@@ -142,7 +142,7 @@ def loadtest(
     try:
         limits = budgets.read(budget)
         result = uvloop.run(run(target, load, limits, console, command=_command(sys.argv)))
-    except (NotRun, budgets.NoBudget) as error:
+    except (NotRun, budgets.InvalidBudget) as error:
         _fail(str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

@@ -15,7 +15,7 @@ from loadtests.bench.section import Bar, Section, table
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class BenchmarkReport:
     """path: of the Markdown. head: its first lines. packages: whose versions it names."""
 
     path: Path

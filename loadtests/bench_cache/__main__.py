@@ -20,7 +20,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench_cache import admission, hit_rate, invalidation, mcp, precision, speed
 from loadtests.bench_cache.bench import Bench, Measure
 
@@ -56,7 +56,7 @@ def main() -> None:
         arguments.rounds,
         arguments.minutes,
     )
-    report = Report(arguments.report, _HEAD, _PACKAGES)
+    report = BenchmarkReport(arguments.report, _HEAD, _PACKAGES)
     measures = {name: partial(measure, bench) for name, measure in _SECTIONS.items()}
     missed = report.measure(measures, arguments.only, console)
     raise SystemExit(1 if missed else 0)

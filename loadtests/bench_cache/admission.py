@@ -15,7 +15,7 @@ from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.bench import Bench
 from loadtests.load import closed_loop
 from loadtests.servers import service
-from loadtests.workload.tenant_client import same, tenant
+from loadtests.workload.tenant_client import new_tenant, through
 
 _SHARE_MAX = 0.15
 _QUESTION = "how many days of leave do I get?"
@@ -77,9 +77,9 @@ def _samples(bench: Bench) -> Mapping[str, int]:
     body = orjson.dumps({"query": _QUESTION})
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "samples"
-        with service.nearhit() as made, tenant(made, "bench") as mine:
+        with service.nearhit() as made, new_tenant(made, "bench") as mine:
             mine.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
-            with service.beside(made, samples=file) as sampled, same(mine, sampled) as other:
+            with service.beside(made, samples=file) as sampled, through(mine, sampled) as other:
                 for seconds in (_WARM_S, bench.seconds * bench.rounds):
                     os.kill(sampled.pid, signal.SIGUSR1)
                     uvloop.run(

@@ -13,7 +13,7 @@ from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import handbook
 from loadtests.workload.handbook import Handbook
-from loadtests.workload.tenant_client import tenant
+from loadtests.workload.tenant_client import new_tenant
 
 _QUESTIONS = 1_000
 _SEARCHES = 10_000
@@ -84,7 +84,7 @@ def _rates(
     edits = iter(book.edits)
     known: dict[bytes, bytes] = {}
     hits = unchanged = 0
-    with tenant(made, f"edited-{searches_a_write}") as mine:
+    with new_tenant(made, f"edited-{searches_a_write}") as mine:
         what = f"an edit each {searches_a_write} searches" if searches_a_write else "no edits"
         task = progress.add_task(what, total=len(trace))
         mine.put(book.documents, lambda _: None)

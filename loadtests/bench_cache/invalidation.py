@@ -16,8 +16,8 @@ from loadtests.bench_cache.bench import PATIENT, Bench
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
 from loadtests.workload import topics
-from loadtests.workload.tenant_client import Tenant, same, tenant
-from loadtests.workload.topics import World
+from loadtests.workload.tenant_client import TenantClient, new_tenant, through
+from loadtests.workload.topics import TopicWorld
 
 _DOCUMENTS = 5_000
 _LIVE = 10_000
@@ -31,7 +31,7 @@ _SETTINGS = PATIENT | {"NEARHIT_CACHE_ENTRIES": str(2 * _LIVE)}  # room for all 
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class TimedPut:
     """How long an edit took to be acknowledged, and what of the worker's processor.
 
     The system counts that in steps of ten milliseconds, so that only a mean says something.
@@ -42,13 +42,13 @@ class Put:
 
 
 @dataclass(slots=True)
-class Timed:
+class DrainTimes:
     """Milliseconds, edit by edit. dropped: by each of them. live: answers after the last edit."""
 
     warm_ms: list[float] = field(default_factory=list)
     cold_ms: list[float] = field(default_factory=list)
-    puts: list[Put] = field(default_factory=list)
-    empty_puts: list[Put] = field(default_factory=list)
+    puts: list[TimedPut] = field(default_factory=list)
+    empty_puts: list[TimedPut] = field(default_factory=list)
     empty_drain_ms: list[float] = field(default_factory=list)
     dropped: list[float] = field(default_factory=list)
     live: float = 0.0
@@ -60,8 +60,8 @@ def measure(bench: Bench) -> Section:
     asked = [orjson.dumps({"query": question}) for question in made_up.questions]
     with ExitStack() as stack:
         made = stack.enter_context(service.nearhit(_SETTINGS))
-        full = stack.enter_context(tenant(made, "full"))
-        empty = stack.enter_context(tenant(made, "empty"))
+        full = stack.enter_context(new_tenant(made, "full"))
+        empty = stack.enter_context(new_tenant(made, "empty"))
         progress = stack.enter_context(Progress(console=bench.console))
         _fill(full, empty, made_up, asked, bench, progress)
         timed = _timed(made, full, empty, made_up, asked, bench, progress)
@@ -80,9 +80,9 @@ def measure(bench: Bench) -> Section:
 
 
 def _fill(
-    full: Tenant,
-    empty: Tenant,
-    made_up: World,
+    full: TenantClient,
+    empty: TenantClient,
+    made_up: TopicWorld,
     asked: Sequence[bytes],
     bench: Bench,
     progress: Progress,
@@ -100,14 +100,14 @@ def _fill(
 
 def _timed(
     made: Service,
-    full: Tenant,
-    empty: Tenant,
-    made_up: World,
+    full: TenantClient,
+    empty: TenantClient,
+    made_up: TopicWorld,
     asked: Sequence[bytes],
     bench: Bench,
     progress: Progress,
-) -> Timed:
-    timed = Timed()
+) -> DrainTimes:
+    timed = DrainTimes()
     edits = _edits(made_up)
     _put(full, next(edits), made)
     # Those that an edit of this document dooms, as far as one edit tells: asked again each time.
@@ -128,13 +128,13 @@ def _timed(
     after = _Counts.now(made)
     timed.live, timed.away = after.stored - after.dropped - 1, after.away
     for _ in progress.track(range(_COLD), description="starting gateways"):
-        with service.beside(made, _SETTINGS) as other, same(full, other) as mine:
+        with service.beside(made, _SETTINGS) as other, through(full, other) as mine:
             _put(mine, next(edits), other)
             timed.cold_ms.append(_Counts.now(other).drained_ms)
     return timed
 
 
-def _edits(made_up: World) -> Iterator[str]:
+def _edits(made_up: TopicWorld) -> Iterator[str]:
     """The first document's texts, each with a sentence of the one before replaced."""
     random = Random(_SEED)  # noqa: S311  no secret
     text: str = made_up.documents[0]["text"]
@@ -143,11 +143,11 @@ def _edits(made_up: World) -> Iterator[str]:
         yield text
 
 
-def _put(tenant: Tenant, text: str, by: Service) -> Put:
+def _put(tenant: TenantClient, text: str, by: Service) -> TimedPut:
     before_s, started_s = service.processor_s(by.pid), time.perf_counter()
     tenant.put_one("document-0", text, language="en", readers=["tenant"])
     took_s = time.perf_counter() - started_s
-    return Put(took_s * 1000, (service.processor_s(by.pid) - before_s) * 1000)
+    return TimedPut(took_s * 1000, (service.processor_s(by.pid) - before_s) * 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class _Counts:
         )
 
 
-def _text(timed: Timed) -> str:
+def _text(timed: DrainTimes) -> str:
     notes = (
         f"Two tenants of one gateway, each with the same {_DOCUMENTS:,} documents of one chunk; "
         f"one has {timed.live:,.0f} live answers, to as many different questions, the other one "
@@ -196,7 +196,7 @@ def _text(timed: Timed) -> str:
     return f"{notes}\n\n{table(('ms', 'median', 'P95', 'most'), rows)}"
 
 
-def _processor_ms(puts: Sequence[Put]) -> float:
+def _processor_ms(puts: Sequence[TimedPut]) -> float:
     return fmean(put.processor_ms for put in puts)
 
 
@@ -205,7 +205,7 @@ def _row(what: str, took_ms: Sequence[float]) -> tuple[str, str, str, str]:
     return what, f"{median(took_ms):.1f}", f"{p95:.1f}", f"{max(took_ms):.1f}"
 
 
-def _figures(timed: Timed) -> dict[str, object]:
+def _figures(timed: DrainTimes) -> dict[str, object]:
     return {
         "live": timed.live,
         "away": timed.away,

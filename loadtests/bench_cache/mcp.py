@@ -17,7 +17,7 @@ from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
-from loadtests.workload.tenant_client import Tenant, tenant
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _TIMES_MAX = 3.0
 _DOCUMENTS = 50
@@ -30,7 +30,7 @@ def measure(bench: Bench) -> Section:
     with (
         Progress(console=bench.console) as progress,
         service.nearhit() as made,
-        tenant(made, "bench") as mine,
+        new_tenant(made, "bench") as mine,
     ):
         mine.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
         mine.search_all([_PLAIN_BODY] * 2, connections=1)
@@ -60,7 +60,7 @@ def measure(bench: Bench) -> Section:
 
 
 def _outcomes(
-    bench: Bench, mine: Tenant, progress: Progress
+    bench: Bench, mine: TenantClient, progress: Progress
 ) -> Mapping[str, Sequence[ClosedLoopResult]]:
     """By row, one a round; the first round warms up and is left out."""
     endpoint = RequestTemplate(str(mine.client.base_url.join("/mcp")), mine.key)

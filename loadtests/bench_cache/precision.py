@@ -15,14 +15,14 @@ from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache import attribution, questions
-from loadtests.bench_cache.attribution import Taken
+from loadtests.bench_cache.attribution import DroppedByWrite
 from loadtests.bench_cache.bench import PATIENT, Bench
-from loadtests.bench_cache.questions import Question
+from loadtests.bench_cache.questions import TypedQuestion
 from loadtests.load.response import HttpResponse
 from loadtests.servers import metrics, service
 from loadtests.workload import handbook
 from loadtests.workload.handbook import Edit
-from loadtests.workload.tenant_client import Tenant, tenant
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _LIVE = 1_000
 _SEED = 11
@@ -39,8 +39,8 @@ class Replay:
     """
 
     chunks: int
-    taken: Sequence[Taken]
-    mistyped: Sequence[Taken]
+    taken: Sequence[DroppedByWrite]
+    mistyped: Sequence[DroppedByWrite]
     of_edits: int
     renewed: float
     counted: float
@@ -51,7 +51,7 @@ def measure(bench: Bench) -> Section:
     asked = questions.make(list(book.texts.values()), _LIVE, _SEED)
     with (
         service.nearhit(PATIENT) as made,
-        tenant(made, "handbook") as mine,
+        new_tenant(made, "handbook") as mine,
         Progress(console=bench.console) as progress,
     ):
         task = progress.add_task("ingesting the handbook", total=len(book.texts))
@@ -91,8 +91,8 @@ def _until(ends_s: float, edits: Sequence[Edit], progress: Progress) -> Iterator
 
 
 def _replay(
-    mine: Tenant, edits: Iterator[Edit], asked: Sequence[Question], connections: int
-) -> Iterator[tuple[Taken, Taken]]:
+    mine: TenantClient, edits: Iterator[Edit], asked: Sequence[TypedQuestion], connections: int
+) -> Iterator[tuple[DroppedByWrite, DroppedByWrite]]:
     """What each edit took of all answers, and of those to questions with a typo."""
     bodies = [orjson.dumps({"query": question.text}) for question in asked]
     before = mine.search_all(bodies, connections=connections)
@@ -105,12 +105,12 @@ def _replay(
         before = after
 
 
-def _taken(turned: Sequence[tuple[HttpResponse, HttpResponse]], inserted: int) -> Taken:
+def _taken(turned: Sequence[tuple[HttpResponse, HttpResponse]], inserted: int) -> DroppedByWrite:
     """turned: the answers to each question before the edit and after it."""
     live = [(then, now) for then, now in turned if then.is_hit or "; stored" in then.cache_status]
     dropped = [(then, now) for then, now in live if not now.is_hit]
     in_vain = sum(then.body == now.body for then, now in dropped)
-    return Taken(len(live), len(dropped), in_vain, inserted)
+    return DroppedByWrite(len(live), len(dropped), in_vain, inserted)
 
 
 def _text(replay: Replay) -> str:

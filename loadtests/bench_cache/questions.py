@@ -39,12 +39,12 @@ _STOP_WORDS = frozenset(_SMALL_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TypedQuestion:
     text: str
     has_typo: bool
 
 
-def make(texts: Sequence[str], count: int, seed: int) -> list[Question]:
+def make(texts: Sequence[str], count: int, seed: int) -> list[TypedQuestion]:
     """So many different questions, in random order. Raises `ValueError` if there are not enough."""
     random = Random(seed)  # noqa: S311  no secret
     plain = [_plain(text) for text in texts]
@@ -53,7 +53,7 @@ def make(texts: Sequence[str], count: int, seed: int) -> list[Question]:
         sentence for text in plain for sentence in _SENTENCE.findall(_HEADING.sub("", text))
     ]
     spread = Counter(word for text in plain for word in set(_words(text)))
-    made: dict[str, Question] = {}
+    made: dict[str, TypedQuestion] = {}
     for _ in range(_TRIES_MAX * count):
         if len(made) == count:
             break
@@ -105,10 +105,10 @@ def _key_words(sentence: str, spread: Counter[str], random: Random) -> list[str]
     return [word for word in words if word in kept]
 
 
-def _typed(words: Sequence[str], random: Random) -> Question:
+def _typed(words: Sequence[str], random: Random) -> TypedQuestion:
     text = " ".join(_begun(words, random))
     typed = with_typo(text, random) if random.random() < _TYPO_SHARE else text
-    return Question(typed, has_typo=typed != text)
+    return TypedQuestion(typed, has_typo=typed != text)
 
 
 def _begun(words: Sequence[str], random: Random) -> Iterator[str]:

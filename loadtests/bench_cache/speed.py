@@ -22,7 +22,7 @@ from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
-from loadtests.workload.tenant_client import Tenant, same, tenant
+from loadtests.workload.tenant_client import TenantClient, new_tenant, through
 
 _RATIO_MIN = 0.6  # of the bare app's requests a second, for exact hits
 _P99_MAX = 2.5  # times the bare app's
@@ -60,7 +60,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SpeedRow:
     """Medians over the rounds; ratios are to the bare app's turn of the same round.
 
     processor_us: of the worker, for one request. hits: the share that a cache answered.
@@ -85,7 +85,7 @@ def measure(bench: Bench) -> Section:
         title="Speed",
         text=_text(rows, bench),
         figures={
-            name: {field: getattr(row, field) for field in Row.__slots__}
+            name: {field: getattr(row, field) for field in SpeedRow.__slots__}
             for name, row in rows.items()
         },
         bars=[
@@ -97,11 +97,11 @@ def measure(bench: Bench) -> Section:
 
 def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     made = stack.enter_context(service.nearhit())
-    mine = stack.enter_context(tenant(made, "bench"))
+    mine = stack.enter_context(new_tenant(made, "bench"))
     mine.put([_document(number) for number in range(_TEAMS)], lambda _: None)
     # A worker whose memory holds nothing.
     forgetful = stack.enter_context(service.beside(made, {"NEARHIT_CACHE_MEMORY_BYTES": "1"}))
-    other = stack.enter_context(same(mine, forgetful))
+    other = stack.enter_context(through(mine, forgetful))
     body = _body(_QUESTION)
     _, answer = mine.search_all([body, body], connections=1)
     assert answer.is_hit
@@ -130,7 +130,7 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     return cases
 
 
-def _serves_similar(mine: Tenant, rewordings: Iterator[bytes]) -> bool:
+def _serves_similar(mine: TenantClient, rewordings: Iterator[bytes]) -> bool:
     """Ask until a band of similarity is open, if it ever is."""
     try:
         mine.search_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
@@ -198,15 +198,15 @@ def _turn(case: Case, bench: Bench) -> Turn:
     return Turn(outcome, service.processor_s(case.pid) - before_s)
 
 
-def _rows(turns: Mapping[str, Sequence[Turn]]) -> dict[str, Row]:
+def _rows(turns: Mapping[str, Sequence[Turn]]) -> dict[str, SpeedRow]:
     bare = [turn.outcome for turn in turns[_BARE]]
     return {name: _row(mine, bare) for name, mine in turns.items()}
 
 
-def _row(turns: Sequence[Turn], bare: Sequence[ClosedLoopResult]) -> Row:
+def _row(turns: Sequence[Turn], bare: Sequence[ClosedLoopResult]) -> SpeedRow:
     outcomes = [turn.outcome for turn in turns]
     rounds = list(zip(outcomes, bare, strict=True))
-    return Row(
+    return SpeedRow(
         per_second=median(each.per_second for each in outcomes),
         processor_us=median(turn.processor_s / turn.outcome.count * 1e6 for turn in turns),
         p50_ms=median(each.percentile_ms(50) for each in outcomes),
@@ -219,7 +219,7 @@ def _row(turns: Sequence[Turn], bare: Sequence[ClosedLoopResult]) -> Row:
     )
 
 
-def _text(rows: Mapping[str, Row], bench: Bench) -> str:
+def _text(rows: Mapping[str, SpeedRow], bench: Bench) -> str:
     notes = (
         f"One worker, {bench.connections} connections in a closed loop, {bench.rounds} rounds of "
         f"{bench.seconds:g} s each; medians of the rounds, ratios within a round.\n"

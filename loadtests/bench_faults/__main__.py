@@ -18,11 +18,11 @@ from pathlib import Path
 import uvloop
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench.section import Section
 from loadtests.bench_faults import crowd, embeddings, faults, measure, servers
-from loadtests.bench_faults.servers import Servers
-from loadtests.loadtest.environment import Target, scene
+from loadtests.bench_faults.servers import FaultServers
+from loadtests.loadtest.environment import Deployment, load_environment
 
 _HEAD = """# Faults under load
 
@@ -52,7 +52,7 @@ def main() -> None:
     arguments = _arguments()
     crowd.allow()
     console = Console()
-    report = Report(arguments.report, _HEAD, _PACKAGES)
+    report = BenchmarkReport(arguments.report, _HEAD, _PACKAGES)
     measures = {
         "servers": partial(_run, _of_servers, arguments.data, console),
         "embedder": partial(_run, _of_embedder, arguments.data, console),
@@ -71,7 +71,7 @@ def _run(
 
 async def _of_servers(data: Path | None, console: Console) -> Section:
     with servers.running() as started:
-        async with scene(_target(started, data), seed=1, writes=True) as staged:
+        async with load_environment(_target(started, data), seed=1, writes=True) as staged:
             agents = staged.agents(measure.LOAD)
             suffered = [
                 await measure.suffer(staged, fault, agents, console) for fault in faults.of(started)
@@ -91,15 +91,15 @@ async def _of_embedder(data: Path | None, console: Console) -> Section:
         fault = faults.of_embedder(service)
         with ExitStack() as stack:
             started = await asyncio.to_thread(stack.enter_context, servers.running(settings))
-            async with scene(_target(started, data), seed=1, writes=True) as staged:
+            async with load_environment(_target(started, data), seed=1, writes=True) as staged:
                 agents = staged.agents(measure.LOAD)
                 suffered = [await measure.suffer(staged, fault, agents, console)]
             await asyncio.to_thread(stack.close)  # while the service still answers
     return measure.section("A hosted embedder", _EMBEDDER_TEXT, suffered)
 
 
-def _target(started: Servers, data: Path | None) -> Target:
-    return Target(started.gateway.url, admin_key=started.admin_key, data=data, public=True)
+def _target(started: FaultServers, data: Path | None) -> Deployment:
+    return Deployment(started.gateway.url, admin_key=started.admin_key, data=data, public=True)
 
 
 def _arguments() -> argparse.Namespace:

@@ -16,7 +16,7 @@ def allow() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-class Crowd:
+class SlowConnections:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         assert parts.hostname is not None, "the URL names a host"

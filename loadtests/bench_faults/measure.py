@@ -10,8 +10,8 @@ from rich.console import Console
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_faults.faults import Fault
 from loadtests.bench_faults.phases import NAMES, Phases
-from loadtests.loadtest.driver import Drive, Load
-from loadtests.loadtest.environment import Scene
+from loadtests.loadtest.driver import Load, LoadRun
+from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.workload.agents import Agents
 
 BEFORE_S, AFTER_S = 6.0, 12.0
@@ -21,7 +21,7 @@ _FAULTS = ("stale", "leaked")
 
 
 @dataclass(frozen=True, slots=True)
-class Suffered:
+class FaultResult:
     """A fault, and what came of it. wrong: answers, by stale and leaked."""
 
     fault: Fault
@@ -49,7 +49,9 @@ class Suffered:
         return {**self.phases, "write_errors": self.write_errors, **self.wrong}
 
 
-async def suffer(scene: Scene, fault: Fault, agents: Agents, console: Console) -> Suffered:
+async def suffer(
+    scene: LoadEnvironment, fault: Fault, agents: Agents, console: Console
+) -> FaultResult:
     counts = scene.judge.counts
     before = {name: counts[name] for name in _FAULTS}
     phases = Phases()
@@ -65,12 +67,12 @@ async def suffer(scene: Scene, fault: Fault, agents: Agents, console: Console) -
         figures = await running
     writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
     wrong = {name: counts[name] - before[name] for name in _FAULTS}
-    suffered = Suffered(fault, phases.as_json(), writes, wrong)
+    suffered = FaultResult(fault, phases.as_json(), writes, wrong)
     console.print(" · ".join(suffered.row()), markup=False)
     return suffered
 
 
-def section(title: str, text: str, suffered: Sequence[Suffered]) -> Section:
+def section(title: str, text: str, suffered: Sequence[FaultResult]) -> Section:
     head = (
         *("fault", "P99 ms before", "during", "after", "errors during", "after"),
         *("of writes", "s to recover", "stale", "leaked"),
@@ -83,7 +85,7 @@ def section(title: str, text: str, suffered: Sequence[Suffered]) -> Section:
     )
 
 
-def _bars(suffered: Sequence[Suffered]) -> Sequence[Bar]:
+def _bars(suffered: Sequence[FaultResult]) -> Sequence[Bar]:
     return [
         *(
             Bar(f"{name} answers", sum(one.wrong[name] for one in suffered), at_most=0)
@@ -102,7 +104,7 @@ def _bars(suffered: Sequence[Suffered]) -> Sequence[Bar]:
     ]
 
 
-async def _until(drive: Drive, seconds: float) -> None:
+async def _until(drive: LoadRun, seconds: float) -> None:
     while drive.elapsed_s < seconds:
         await asyncio.sleep(0.05)
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadtests.servers import service
-from loadtests.servers.gateway import Gateway
-from loadtests.servers.redis import Redis
+from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
 
 _SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
@@ -22,7 +22,7 @@ _WIRE_S_MAX = 10.0
 _DISK_MB = 16
 
 
-class Wire:
+class RedisRelay:
     """Between a gateway and Redis."""
 
     def __init__(self, folder: Path, target: Path) -> None:
@@ -47,7 +47,7 @@ class Wire:
             self._process.wait()
 
 
-class Disk:
+class SmallDisk:
     """A small one of its own, in memory; whoever may not mount one has none."""
 
     def __init__(self, folder: Path) -> None:
@@ -70,7 +70,7 @@ class Disk:
             subprocess.run(["umount", str(self.folder)], check=True)  # noqa: S603, S607
 
 
-class Postgres:
+class PostgresProcesses:
     """The processes of a server, found by its folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -95,12 +95,12 @@ class Postgres:
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
-    gateway: Gateway
-    disk: Disk
-    redis: Redis
-    wire: Wire
-    postgres: Postgres
+class FaultServers:
+    gateway: GatewayProcess
+    disk: SmallDisk
+    redis: RedisProcess
+    wire: RedisRelay
+    postgres: PostgresProcesses
 
     @property
     def admin_key(self) -> str:
@@ -108,23 +108,23 @@ class Servers:
 
 
 @contextmanager
-def running(settings: dict[str, str] | None = None) -> Iterator[Servers]:
+def running(settings: dict[str, str] | None = None) -> Iterator[FaultServers]:
     with ExitStack() as stack:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-faults-"))
         folder = Path(name)
         folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
         database_url = stack.enter_context(service.database(folder / "data"))
-        disk = Disk(folder / "redis")
+        disk = SmallDisk(folder / "redis")
         stack.callback(disk.remove)
-        redis = Redis(disk.folder)
+        redis = RedisProcess(disk.folder)
         redis.start()
         stack.callback(redis.kill)
-        wire = Wire(folder, redis.socket)
+        wire = RedisRelay(folder, redis.socket)
         wire.mend()
         stack.callback(wire.cut)
         admin_key = f"nh_{secrets.token_urlsafe(32)}"
         shared = Service("", admin_key, database_url, wire.url, 0)
-        gateway = Gateway(shared, _SETTINGS | (settings or {}))
+        gateway = GatewayProcess(shared, _SETTINGS | (settings or {}))
         gateway.start()
         stack.callback(gateway.stop)
-        yield Servers(gateway, disk, redis, wire, Postgres(folder / "data"))
+        yield FaultServers(gateway, disk, redis, wire, PostgresProcesses(folder / "data"))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench.section import Section
 from loadtests.bench_growth import chunks, deployment, entries, tenants, writers
 from loadtests.bench_growth.bench import Bench, Measure
@@ -65,7 +65,7 @@ def main() -> None:
         seconds=arguments.seconds or sizes.seconds,
         pictures=arguments.report.parent,
     )
-    report = Report(arguments.report, _HEAD, _PACKAGES)
+    report = BenchmarkReport(arguments.report, _HEAD, _PACKAGES)
     measures: dict[str, Callable[[], Section]] = {
         name: partial(measure, bench) for name, measure in _SECTIONS.items()
     }

@@ -8,7 +8,7 @@ import uvloop
 from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
-from loadtests.bench_growth.probe import Cost
+from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
 from loadtests.servers import service
 from loadtests.servers.service import Service
@@ -18,8 +18,8 @@ _WARM_UP = 50
 
 
 def measure(bench: Bench) -> Section:
-    grown: dict[int, Cost] = {}
-    beside: dict[int, Cost] = {}
+    grown: dict[int, RequestCost] = {}
+    beside: dict[int, RequestCost] = {}
     bytes_a_chunk: dict[int, float] = {}
     questions = made_up.questions()
     with service.nearhit() as made, bench.console.status("filling") as status:
@@ -63,8 +63,8 @@ async def _kept(url: str) -> float:
 
 def _text(
     bench: Bench,
-    grown: dict[int, Cost],
-    beside: dict[int, Cost],
+    grown: dict[int, RequestCost],
+    beside: dict[int, RequestCost],
     bytes_a_chunk: dict[int, float],
 ) -> str:
     sizes = list(grown)

@@ -14,7 +14,7 @@ _MEASURED = ("chunks", "tenants", "entries", "writers")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DeploymentPlan:
     """What is to be served; the shares and rates are assumptions, to be replaced by one's own.
 
     requests_per_s: of all tenants together, at the busiest time of the day.
@@ -51,7 +51,7 @@ def section(sections: Mapping[str, Section]) -> Section:
     if missing:
         raise ValueError(f"measure {', '.join(missing)} first")
     figures = {name: sections[name].figures for name in _MEASURED}
-    unit, plan = units(figures), Plan()
+    unit, plan = units(figures), DeploymentPlan()
     rows = list(_rows(plan, unit))
     return Section(
         title="A large deployment",
@@ -90,7 +90,7 @@ def _slope(by_size: Mapping[str, Mapping[str, float]], field: str) -> float:
 Row = tuple[str, str, float, str]
 
 
-def _rows(plan: Plan, unit: Unit) -> Iterator[Row]:
+def _rows(plan: DeploymentPlan, unit: Unit) -> Iterator[Row]:
     """What, by which formula, how much, of what."""
     new_per_s = plan.requests_per_s * (1 - plan.hits)
     hits_per_s = plan.requests_per_s * plan.hits
@@ -126,7 +126,7 @@ def _rows(plan: Plan, unit: Unit) -> Iterator[Row]:
     yield "gateways that write all day", "writes/s / writes/s of one", float(ceil(share)), "workers"
 
 
-def _text(plan: Plan, rows: list[Row]) -> str:
+def _text(plan: DeploymentPlan, rows: list[Row]) -> str:
     assumed = (
         f"Reckoned, not measured: {plan.chunks:,} chunks of {plan.tenants:,} tenants, "
         f"{plan.requests_per_s:,.0f} requests a second at the busiest time, {plan.hits:.0%} of "

@@ -12,12 +12,12 @@ import uvloop
 from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
-from loadtests.bench_growth.probe import Cost
+from loadtests.bench_growth.probe import RequestCost
 from loadtests.load import closed_loop
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
 from loadtests.workload import topics
-from loadtests.workload.tenant_client import Tenant, tenant
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _EDITS = 20
 _CONNECTIONS = 8
@@ -29,7 +29,7 @@ _REPEATED_MAX = 1_000  # questions that are repeated, in turns
 class _At:
     """cost: of a repeat. drain_ms, put_ms: medians of edits. dropped: by an edit, the mean."""
 
-    cost: Cost
+    cost: RequestCost
     drain_ms: float
     put_ms: float
     dropped: float
@@ -42,7 +42,7 @@ def measure(bench: Bench) -> Section:
     at: dict[int, _At] = {}
     with (
         service.nearhit(settings) as made,
-        tenant(made, "bench") as mine,
+        new_tenant(made, "bench") as mine,
         bench.console.status("writing") as status,
     ):
         mine.put(made_up_world.documents, lambda _: None)
@@ -78,7 +78,7 @@ def measure(bench: Bench) -> Section:
 class _Edits:
     """One document, again and again with another sentence."""
 
-    def __init__(self, mine: Tenant) -> None:
+    def __init__(self, mine: TenantClient) -> None:
         self._mine = mine
         self._random = Random(made_up.SEED)  # noqa: S311  no secret
         self._text: str = made_up.built().documents[0]["text"]
@@ -88,7 +88,7 @@ class _Edits:
         self._mine.put_one("document-0", self._text, language="en", readers=["tenant"])
 
 
-def _edited(made: Service, edits: _Edits, cost: Cost) -> _At:
+def _edited(made: Service, edits: _Edits, cost: RequestCost) -> _At:
     edits.write()  # the first one reads what was stored since the last
     dropped = metrics.cache_event(made.url, "dropped")
     drains_ms, puts_ms = [], []

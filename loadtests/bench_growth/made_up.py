@@ -9,13 +9,13 @@ import uvloop
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Passages
 from loadtests.workload import topics
-from loadtests.workload.topics import World
+from loadtests.workload.topics import TopicWorld
 
 _PASSAGES, _QUESTIONS, SEED = 5_000, 20_000, 19
 
 
 @cache
-def built() -> World:
+def built() -> TopicWorld:
     return topics.build(_PASSAGES, _QUESTIONS, SEED)
 
 

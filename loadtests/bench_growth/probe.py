@@ -26,7 +26,7 @@ HEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class RequestCost:
     """Of one request, as each server took it of the processor; memory after the last one."""
 
     per_second: float
@@ -62,7 +62,7 @@ class Meter:
         self._made = made
         self._before = [_spent_s(group) for group in self._groups()]
 
-    def read(self, outcome: ClosedLoopResult, answered: int) -> Cost:
+    def read(self, outcome: ClosedLoopResult, answered: int) -> RequestCost:
         """answered: requests of all kinds that the servers worked for."""
         groups = self._groups()
         spent_us = [
@@ -71,7 +71,7 @@ class Meter:
             * 1e6
             for group, before in zip(groups, self._before, strict=True)
         ]
-        return Cost(
+        return RequestCost(
             outcome.per_second,
             outcome.hits / outcome.count,
             outcome.percentile_ms(50),
@@ -85,7 +85,9 @@ class Meter:
         return {self._made.pid}, memory.database(self._made), memory.redis(self._made)
 
 
-def take(made: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1) -> Cost:
+def take(
+    made: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1
+) -> RequestCost:
     """Of these requests alone, in a closed loop."""
     meter = Meter(made)
     outcome = uvloop.run(

@@ -9,7 +9,7 @@ import uvloop
 from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
-from loadtests.bench_growth.probe import Cost
+from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
 from loadtests.servers import service
 
@@ -19,8 +19,8 @@ _SEED = 23
 
 
 def measure(bench: Bench) -> Section:
-    new: dict[int, Cost] = {}
-    repeated: dict[int, Cost] = {}
+    new: dict[int, RequestCost] = {}
+    repeated: dict[int, RequestCost] = {}
     questions = made_up.questions()
     with service.nearhit() as made, bench.console.status("filling") as status:
         there = 0
@@ -52,7 +52,7 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _text(bench: Bench, new: dict[int, Cost], repeated: dict[int, Cost]) -> str:
+def _text(bench: Bench, new: dict[int, RequestCost], repeated: dict[int, RequestCost]) -> str:
     picture = plot.lines(
         Path(bench.pictures) / "growth-tenants.svg",
         list(new),

@@ -13,14 +13,14 @@ from loadtests.bench.section import Section, table
 from loadtests.bench_cache import questions as asking
 from loadtests.bench_growth import caller, made_up, plot, probe
 from loadtests.bench_growth.bench import Bench
-from loadtests.bench_growth.probe import Cost, Meter
+from loadtests.bench_growth.probe import Meter, RequestCost
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import encode_request
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import topics
-from loadtests.workload.tenant_client import Tenant, tenant
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _CONNECTIONS = 8  # that search
 _ASKED = 2_000  # questions, by Zipf's law
@@ -29,20 +29,20 @@ _SEED = 29
 
 
 @dataclass(frozen=True, slots=True)
-class _With:
+class _WritersRun:
     """searches: their cost, with what the writes took of the servers spread over both kinds."""
 
-    searches: Cost
+    searches: RequestCost
     writes: ClosedLoopResult | None
 
 
 def measure(bench: Bench) -> Section:
     built = made_up.built()
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
-    by_writers: dict[int, _With] = {}
+    by_writers: dict[int, _WritersRun] = {}
     with (
         service.nearhit() as made,
-        tenant(made, "bench") as mine,
+        new_tenant(made, "bench") as mine,
         bench.console.status("writing"),
     ):
         mine.put(built.documents, lambda _: None)
@@ -66,19 +66,19 @@ async def _driven(
     edits: Iterator[bytes],
     writers: int,
     seconds: float,
-) -> _With:
+) -> _WritersRun:
     meter = Meter(made)
     searching = closed_loop.run(made.url, searches, connections=_CONNECTIONS, seconds=seconds)
     if not writers:
         outcome = await searching
-        return _With(meter.read(outcome, outcome.count), None)
+        return _WritersRun(meter.read(outcome, outcome.count), None)
     writing = closed_loop.run(made.url, edits, connections=writers, seconds=seconds)
     outcome, writes = await asyncio.gather(searching, writing)
     answered = outcome.count + writes.count
-    return _With(meter.read(outcome, answered), writes)
+    return _WritersRun(meter.read(outcome, answered), writes)
 
 
-def _edits(made: Service, mine: Tenant) -> Iterator[bytes]:
+def _edits(made: Service, mine: TenantClient) -> Iterator[bytes]:
     """Of one document after the other, each with one sentence replaced; whole requests."""
     random = Random(_SEED)  # noqa: S311  no secret
     built = made_up.built()
@@ -91,7 +91,7 @@ def _edits(made: Service, mine: Tenant) -> Iterator[bytes]:
         yield encode_request("PUT", url, mine.key, orjson.dumps(body))
 
 
-def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
+def _text(bench: Bench, by_writers: dict[int, _WritersRun]) -> str:
     costs = [one.searches for one in by_writers.values()]
     picture = plot.lines(
         Path(bench.pictures) / "growth-writers.svg",
@@ -123,14 +123,14 @@ def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
     return f"{notes}\n\n{table(head, rows)}\n\n{picture}"
 
 
-def _writes(one: _With) -> Sequence[str]:
+def _writes(one: _WritersRun) -> Sequence[str]:
     if one.writes is None:
         return "", "", ""
     p50_ms, p99_ms = (one.writes.percentile_ms(percentile) for percentile in (50, 99))
     return f"{one.writes.per_second:,.0f}", f"{p50_ms:.1f}", f"{p99_ms:.1f}"
 
 
-def _figures(one: _With) -> dict[str, float]:
+def _figures(one: _WritersRun) -> dict[str, float]:
     figures = one.searches.as_json()
     if one.writes is not None:
         figures["writes_per_second"] = one.writes.per_second

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench_index import ingestion, latency, quality, recall, statement, typos
 from loadtests.bench_index.bench import Bench, Measure
 
@@ -44,7 +44,7 @@ def main() -> None:
     arguments = _arguments()
     console = Console()
     bench = Bench(arguments.data, console, arguments.questions, arguments.rounds)
-    report = Report(arguments.report, _HEAD, _PACKAGES)
+    report = BenchmarkReport(arguments.report, _HEAD, _PACKAGES)
     measures = {name: partial(measure, bench) for name, measure in _SECTIONS.items()}
     missed = report.measure(measures, arguments.only, console)
     raise SystemExit(1 if missed else 0)

@@ -44,7 +44,7 @@ class Passages:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class PlannedDocument:
     """A document to write: whose it is, who reads it, and which passages its chunks are."""
 
     tenant: str
@@ -54,7 +54,7 @@ class Made:
     passages: tuple[int, ...]
     owner: str | None = None
 
-    def with_passages(self, passages: tuple[int, ...]) -> "Made":
+    def with_passages(self, passages: tuple[int, ...]) -> "PlannedDocument":
         return replace(self, passages=passages)
 
 
@@ -101,9 +101,9 @@ def turned(vector: NDArray[np.float32], generator: np.random.Generator) -> NDArr
     return unit
 
 
-def batches(made: Iterable[Made]) -> Iterator[list[Made]]:
+def batches(made: Iterable[PlannedDocument]) -> Iterator[list[PlannedDocument]]:
     """Documents of one tenant at a time, some hundred chunks together."""
-    batch: list[Made] = []
+    batch: list[PlannedDocument] = []
     for document in made:
         if batch and (
             document.tenant != batch[0].tenant
@@ -116,7 +116,7 @@ def batches(made: Iterable[Made]) -> Iterator[list[Made]]:
         yield batch
 
 
-class Rows:
+class ChunkRows:
     """What documents become in the index.
 
     held: by digest, each chunk's vector as the index keeps it, and its passage.
@@ -129,7 +129,9 @@ class Rows:
         self._generator = np.random.default_rng(seed)
         self._serial = 0
 
-    def write(self, made: Made, *, version: int = 0, removed: Sequence[int] = ()) -> Write:
+    def write(
+        self, made: PlannedDocument, *, version: int = 0, removed: Sequence[int] = ()
+    ) -> Write:
         return Write(
             document=Document(
                 document_id=made.document_id,
@@ -179,7 +181,7 @@ async def fill(url: str, source: Passages, tenants: Mapping[str, int], *, seed: 
     async with connect(
         url, connections_max=2, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
     ) as database:
-        rows, random = Rows(source, seed), Random(seed)  # noqa: S311  the same rows every time
+        rows, random = ChunkRows(source, seed), Random(seed)  # noqa: S311  the same rows every time
         for tenant, chunks in tenants.items():
             await TenantStore(database).create(tenant, tenant)
             for batch in batches(_made(tenant, chunks, len(source.texts), random)):
@@ -189,9 +191,9 @@ async def fill(url: str, source: Passages, tenants: Mapping[str, int], *, seed: 
             pass
 
 
-def _made(tenant: str, chunks: int, passages: int, random: Random) -> Iterator[Made]:
+def _made(tenant: str, chunks: int, passages: int, random: Random) -> Iterator[PlannedDocument]:
     for place, size in enumerate(cut(chunks, random)):
-        yield Made(
+        yield PlannedDocument(
             tenant=tenant,
             document_id=f"d{place}",
             readers=(random.choice(("tenant", "group:readers")),),

@@ -21,7 +21,7 @@ from index.tenants.tenant_store import TenantStore
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench
-from loadtests.bench_index.corpus import Made, Passages, Rows
+from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
 from loadtests.servers import service
 
 _TENANT = "written"
@@ -110,7 +110,7 @@ async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: 
     for name, like in _BARE.items():
         await bare.execute(f"DROP TABLE IF EXISTS bare_{name}")
         await bare.execute(f"CREATE TABLE bare_{name} (LIKE {like} INCLUDING ALL)")
-    rows, random = Rows(source, seed), Random(seed)  # noqa: S311  the same rows every time
+    rows, random = ChunkRows(source, seed), Random(seed)  # noqa: S311  the same rows every time
     times: list[tuple[float, float]] = []
     async with connect(
         url, connections_max=2, statement_timeout_s=600, observe=lambda _name, _seconds: None
@@ -136,9 +136,9 @@ async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: 
     )
 
 
-def _made(number: int, chunks: int, source: Passages, random: Random) -> list[Made]:
+def _made(number: int, chunks: int, source: Passages, random: Random) -> list[PlannedDocument]:
     return [
-        Made(
+        PlannedDocument(
             tenant=_TENANT,
             document_id=f"{number}-{place}",
             readers=("tenant",),

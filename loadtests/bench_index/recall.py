@@ -32,7 +32,7 @@ from index.text import lexical
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.bench import Bench
-from loadtests.bench_index.corpus import Made, Passages, Rows
+from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
 from loadtests.servers import service
 
 SHARES = (0.05, 0.1, 0.5, 1, 5, 10, 50, 100)  # percent of all chunks
@@ -138,7 +138,7 @@ async def _before_and_after(
     async with connect(
         url, connections_max=3, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
     ) as database:
-        world = World(source, chunks=chunks, seed=seed)
+        world = VisibilityWorld(source, chunks=chunks, seed=seed)
         await world.fill(database)
         fresh = await _measure_all(database, url, world, questions)
         for _ in range(CHURNS):
@@ -147,17 +147,17 @@ async def _before_and_after(
     return fresh, churned
 
 
-class World:
+class VisibilityWorld:
     """What was written, and to whom each document is visible: by the lot that it drew, 0 to 1."""
 
     def __init__(self, source: Passages, *, chunks: int, seed: int) -> None:
         self.source = source
-        self._rows = Rows(source, seed)
+        self._rows = ChunkRows(source, seed)
         self._random = Random(seed)  # noqa: S311  the same world every time, and no secret
         self._sizes = _sizes(chunks)
         self._own_share = self._sizes[0] / chunks
         self._lots: dict[str, float] = {}
-        self._made: dict[str, Made] = {}
+        self._made: dict[str, PlannedDocument] = {}
 
     async def fill(self, database: Database) -> None:
         tenants, documents = TenantStore(database), DocumentStore(database)
@@ -217,13 +217,13 @@ class World:
             return part / self._own_share if own else 0.0
         return 1.0 if own else (part - self._own_share) / (1 - self._own_share)
 
-    def _document(self, tenant: int, size: int) -> Made:
+    def _document(self, tenant: int, size: int) -> PlannedDocument:
         document_id, own = f"d{len(self._made)}", tenant == 0
         lot = self._lots[document_id] = self._random.random()
         inside = [share for share in SHARES if lot < self._limit(share, own=own)]
         groups = [f"group:g{share}" for share in inside if share / 100 <= self._own_share]
         owned = own and self._random.random() < 0.5 and bool(groups)
-        made = self._made[document_id] = Made(
+        made = self._made[document_id] = PlannedDocument(
             tenant=f"t{tenant}",
             document_id=document_id,
             # What the asker owns it sees under every share: only the narrowest of them may be so.
@@ -234,7 +234,7 @@ class World:
         )
         return made
 
-    def _edited(self, made: Made) -> Made:
+    def _edited(self, made: PlannedDocument) -> PlannedDocument:
         edited = self._made[made.document_id] = made.with_passages(
             self._passages(len(made.passages))
         )
@@ -292,7 +292,7 @@ class BruteForce:
 
 
 async def _measure_all(
-    database: Database, url: str, world: World, questions: Sequence[str]
+    database: Database, url: str, world: VisibilityWorld, questions: Sequence[str]
 ) -> list[Recall]:
     async for _ in Partitions(database).maintain():
         pass
@@ -309,7 +309,11 @@ async def _measure_all(
 
 
 async def _measure(
-    database: Database, world: World, truth: BruteForce, share: float, questions: Sequence[str]
+    database: Database,
+    world: VisibilityWorld,
+    truth: BruteForce,
+    share: float,
+    questions: Sequence[str],
 ) -> Recall:
     passes, embedder = SearchExecutor(database, limits=MEASURED), StaticEmbedder()
     scope, wanted = world.scope(share)

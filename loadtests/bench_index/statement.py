@@ -47,7 +47,7 @@ _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class StatementTimes:
     """Of one size, in visible chunks. ratio: the median of the turns' ratios."""
 
     visible: int
@@ -86,7 +86,7 @@ def measure(bench: Bench) -> Section:
     )
 
 
-async def _measured(url: str, bench: Bench) -> list[Timed]:
+async def _measured(url: str, bench: Bench) -> list[StatementTimes]:
     source = await corpus.passages(bench.data, _PASSAGES, _SEED)
     questions = corpus.questions(bench.data, _QUESTIONS, _SEED)
     with bench.console.status("statements"):
@@ -95,7 +95,7 @@ async def _measured(url: str, bench: Bench) -> list[Timed]:
 
 async def _each_size(
     url: str, source: Passages, questions: Sequence[str], *, rounds: int, seed: int
-) -> list[Timed]:
+) -> list[StatementTimes]:
     tenants = {visible: f"of-{visible}" for visible in SIZES}
     for visible, tenant in tenants.items():
         await corpus.fill(url, source, {tenant: visible}, seed=seed)
@@ -107,7 +107,7 @@ async def _each_size(
 
 async def _measure(
     url: str, tenant: str, visible: int, questions: Sequence[str], rounds: int
-) -> Timed:
+) -> StatementTimes:
     spent: list[float] = []
     bare = await asyncpg.connect(url, server_settings=_SETTINGS)
     await register_vector(bare)
@@ -137,7 +137,7 @@ async def _measure(
     await bare.close()
     chosen = strategy.choose(survey, MEASURED, others=True, width=StaticEmbedder.dimensions)
     hybrid = sorted(ours for _, ours in turns)
-    return Timed(
+    return StatementTimes(
         visible=visible,
         ways=sorted({one.way for one in chosen}),
         statements=sum(counts) / len(counts),

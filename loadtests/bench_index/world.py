@@ -25,7 +25,7 @@ _TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class TenantWorld:
     """Rows of a table: whose they are, what they say, and their unit vectors.
 
     questions: all different.
@@ -48,7 +48,7 @@ class World:
         return float((near >= tenth - _TOLERANCE).sum()) / DEPTH
 
 
-def build(data: Path, questions: int) -> World:
+def build(data: Path, questions: int) -> TenantWorld:
     random = Random(_SEED)  # noqa: S311  no secret
     read = [sets.read(data, name, 0) for name in _SETS]
     pool = dict.fromkeys(
@@ -66,7 +66,7 @@ def build(data: Path, questions: int) -> World:
         places += dealt
     texts = list(pool)
     chosen = random.sample(list(asked_texts), questions)
-    return World(
+    return TenantWorld(
         tenants=tenants,
         texts=[texts[place] for place in places],
         embedded=embedded[places],

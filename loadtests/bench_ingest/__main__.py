@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench_ingest import edits, reading
 from loadtests.bench_ingest.bench import Bench, Measure
 
@@ -38,7 +38,7 @@ def main() -> None:
     arguments = _arguments()
     console = Console()
     bench = Bench(arguments.data, console, arguments.commits, arguments.chunks)
-    report = Report(arguments.report, _HEAD, _PACKAGES)
+    report = BenchmarkReport(arguments.report, _HEAD, _PACKAGES)
     measures = {name: partial(measure, bench) for name, measure in _SECTIONS.items()}
     missed = report.measure(measures, arguments.only, console)
     raise SystemExit(1 if missed else 0)

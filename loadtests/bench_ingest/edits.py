@@ -16,7 +16,7 @@ from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import handbook
 from loadtests.workload.handbook import Edit
-from loadtests.workload.tenant_client import Tenant, tenant
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _NAIVE_MAX, _DISTINCT_MAX = 0.25, 1.15
 _COMPARED_EVERY = 100  # commits
@@ -31,7 +31,7 @@ _HOW = (
 
 
 @dataclass(slots=True)
-class Cost:
+class ReplayCost:
     """Of the commits alone; `before` is what the handbook took at first.
 
     naive: chunks of the documents written. compared, unequal: documents.
@@ -53,7 +53,7 @@ def measure(bench: Bench) -> Section:
     edits = [edit for edit in book.edits if not bench.commits or edit.commit < bench.commits]
     with (
         service.nearhit() as made,
-        tenant(made, "handbook") as mine,
+        new_tenant(made, "handbook") as mine,
         Progress(console=bench.console) as progress,
     ):
         cost = _replay(made, mine, book.texts, edits, progress)
@@ -71,7 +71,7 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _table(cost: Cost) -> str:
+def _table(cost: ReplayCost) -> str:
     rows = [
         ("commits", f"{cost.commits:,}"),
         ("documents written", f"{cost.written:,}"),
@@ -87,13 +87,13 @@ def _table(cost: Cost) -> str:
 
 def _replay(
     made: Service,
-    mine: Tenant,
+    mine: TenantClient,
     texts: Mapping[str, str],
     edits: Sequence[Edit],
     progress: Progress,
-) -> Cost:
+) -> ReplayCost:
     now = {path: _document(text) for path, text in texts.items()}
-    cost = Cost(before=_write_all(mine, now))
+    cost = ReplayCost(before=_write_all(mine, now))
     cost.digests |= {chunk.digest for each in now.values() for chunk in judge.chunks(each["text"])}
     commits = [list(found) for _, found in groupby(edits, key=lambda edit: edit.commit)]
     for commit in progress.track(commits, description="replaying commits"):
@@ -105,12 +105,14 @@ def _replay(
     return cost
 
 
-def _write_all(mine: Tenant, documents: Mapping[str, dict[str, Any]]) -> int:
+def _write_all(mine: TenantClient, documents: Mapping[str, dict[str, Any]]) -> int:
     """How many chunks that embedded."""
     return sum(mine.put_one(path, **document)["embedded"] for path, document in documents.items())
 
 
-def _apply(edit: Edit, mine: Tenant, now: dict[str, dict[str, Any]], cost: Cost) -> None:
+def _apply(
+    edit: Edit, mine: TenantClient, now: dict[str, dict[str, Any]], cost: ReplayCost
+) -> None:
     if edit.gone is not None:
         mine.remove(edit.gone)
         del now[edit.gone]
@@ -124,9 +126,9 @@ def _apply(edit: Edit, mine: Tenant, now: dict[str, dict[str, Any]], cost: Cost)
         cost.digests |= {chunk.digest for chunk in judge.chunks(now[edit.path]["text"])}
 
 
-def _compare(made: Service, now: Mapping[str, dict[str, Any]], cost: Cost) -> None:
+def _compare(made: Service, now: Mapping[str, dict[str, Any]], cost: ReplayCost) -> None:
     name = f"fresh-{cost.commits}"
-    with tenant(made, name) as fresh:
+    with new_tenant(made, name) as fresh:
         _write_all(fresh, now)
     ours = asyncio.run(judge.content(made.database_url, "handbook"))
     theirs = asyncio.run(judge.content(made.database_url, name))

@@ -40,7 +40,7 @@ _REPORTED = re.compile(r"^(\d+) documents .* (\d+) embedded$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class BulkIngestion:
     """mebibytes: of memory, sampled at equal distances in time.
 
     embedder_per_s, embedder_per_processor_s: passages, by the clock and of the processor's time.
@@ -87,7 +87,7 @@ def measure(bench: Bench) -> Section:
         status.update(f"reading {bench.chunks:,} chunks")
         documents, chunks, seconds, processor_s, memory = _read(made, Path(name))
         after = _embedder(texts)
-        reading = Reading(
+        reading = BulkIngestion(
             documents=documents,
             chunks=chunks,
             seconds=seconds,
@@ -108,7 +108,7 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _table(reading: Reading) -> str:
+def _table(reading: BulkIngestion) -> str:
     rows = [
         ("documents", f"{reading.documents:,}"),
         ("chunks embedded", f"{reading.chunks:,}"),

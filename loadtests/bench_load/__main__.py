@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench_load import bench, hits, mix
 from loadtests.bench_load.bench import Bench, Measure
 
@@ -35,7 +35,7 @@ def main() -> None:
     arguments = _arguments()
     console = Console()
     given = Bench(arguments.data, console, arguments.seconds)
-    report = Report(arguments.report, _HEAD, bench.PACKAGES)
+    report = BenchmarkReport(arguments.report, _HEAD, bench.PACKAGES)
     measures = {name: partial(measure, given) for name, measure in _SECTIONS.items()}
     missed = report.measure(measures, arguments.only, console)
     raise SystemExit(1 if missed else 0)

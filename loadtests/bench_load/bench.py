@@ -10,7 +10,7 @@ from loadtests.bench.section import Bar, Section
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Scene
+from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.workload.agents import Agents
 
 # Nobody is refused, and no audit computes what nobody asked.
@@ -32,7 +32,7 @@ class Bench:
 Measure = Callable[[Bench], Section]
 
 
-async def drive(scene: Scene, load: Load, agents: Agents, console: Console) -> Figures:
+async def drive(scene: LoadEnvironment, load: Load, agents: Agents, console: Console) -> Figures:
     """One load, and a line of what it came to."""
     async with scene.drive(load, agents) as running:
         figures = await running.run()
@@ -59,7 +59,7 @@ def row(label: str, figures: Figures, group: str) -> Sequence[str]:
     )
 
 
-def correct(scene: Scene) -> Sequence[Bar]:
+def correct(scene: LoadEnvironment) -> Sequence[Bar]:
     """What no run may show."""
     return [
         Bar(f"{fault} answers", scene.judge.counts[fault], at_most=0)

@@ -12,8 +12,8 @@ from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.figures import Figures
 from loadtests.load.request import Call
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Scene, Target, scene
-from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.loadtest.judge import AnswerJudge
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload.agents import Agents
@@ -29,11 +29,11 @@ def measure(given: Bench) -> Section:
 
 
 async def _measured(given: Bench, made: Service) -> Section:
-    target = Target(made.url, admin_key=made.admin_key, data=given.folder, public=True)
+    target = Deployment(made.url, admin_key=made.admin_key, data=given.folder, public=True)
     load = Load(
         rate=_RATE, writes=0, repeats=1, strangers=0, connections=256, seconds=given.seconds
     )
-    async with scene(target, seed=1, writes=False) as staged:
+    async with load_environment(target, seed=1, writes=False) as staged:
         agents = staged.agents(load)
         figures = await bench.drive(staged, load, agents, given.console)
         bare = await _of_bare(staged, load, agents, given.console)
@@ -62,7 +62,9 @@ async def _measured(given: Bench, made: Service) -> Section:
     )
 
 
-async def _of_bare(staged: Scene, load: Load, agents: Agents, console: Console) -> Figures:
+async def _of_bare(
+    staged: LoadEnvironment, load: Load, agents: Agents, console: Console
+) -> Figures:
     """The same load on an app that gives everybody the same answer."""
     asked = agents.ask()
     connections = ConnectionPool(staged.target.url, connections_max=1, timeout_s=load.timeout_s)
@@ -71,6 +73,6 @@ async def _of_bare(staged: Scene, load: Load, agents: Agents, console: Console) 
     await connections.close()
     with service.bare(answer.body) as (url, _):
         elsewhere = replace(
-            staged, target=replace(staged.target, url=url), judge=Judge("of nobody here")
+            staged, target=replace(staged.target, url=url), judge=AnswerJudge("of nobody here")
         )
         return await bench.drive(elsewhere, load, agents, console)

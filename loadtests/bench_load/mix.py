@@ -9,7 +9,7 @@ from loadtests.bench_load import bench, capacity
 from loadtests.bench_load.bench import Bench
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Scene, Target, scene
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.servers import service
 from loadtests.servers.service import Service
 
@@ -25,8 +25,8 @@ def measure(given: Bench) -> Section:
 
 
 async def _measured(given: Bench, made: Service) -> Section:
-    target = Target(made.url, admin_key=made.admin_key, data=given.folder, public=True)
-    async with scene(target, seed=1, writes=True) as staged:
+    target = Deployment(made.url, admin_key=made.admin_key, data=given.folder, public=True)
+    async with load_environment(target, seed=1, writes=True) as staged:
         load = Load(writes=_WRITES, connections=256, seconds=given.seconds)
         agents = staged.agents(load)
         borne = await capacity.find(staged, load, agents, given.console)
@@ -35,7 +35,9 @@ async def _measured(given: Bench, made: Service) -> Section:
         return _section(given, staged, borne, steady, figures)
 
 
-def _section(given: Bench, staged: Scene, borne: float, load: Load, figures: Figures) -> Section:
+def _section(
+    given: Bench, staged: LoadEnvironment, borne: float, load: Load, figures: Figures
+) -> Section:
     counts = staged.judge.counts
     histories = "real histories" if given.folder else "made-up histories"
     groups = {

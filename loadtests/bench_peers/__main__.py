@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench.section import Section
 from loadtests.bench_peers import page, side_by_side
 from loadtests.bench_peers.bench import Bench
@@ -56,7 +56,7 @@ def main() -> None:
         settle_s=0.0 if quick else 90.0,
     )
     packages = [name for name, module in _PACKAGES.items() if find_spec(module) is not None]
-    report = Report(arguments.report, _HEAD, packages)
+    report = BenchmarkReport(arguments.report, _HEAD, packages)
 
     def measure() -> Section:
         return page.section(bench, side_by_side.compare(bench))

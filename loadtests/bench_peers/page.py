@@ -7,9 +7,9 @@ from typing import Any
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_peers import trace, turns
 from loadtests.bench_peers.bench import Bench
-from loadtests.bench_peers.side_by_side import Comparison, Row
+from loadtests.bench_peers.side_by_side import PeerComparison, PeerResult
 from loadtests.bench_peers.systems import nearhit
-from loadtests.bench_peers.turns import Timed
+from loadtests.bench_peers.turns import TurnResults
 from loadtests.bench_peers.world import GROUPS
 
 _WARDOWL, _CHROMA = "wardowl", "Chroma"
@@ -17,7 +17,7 @@ _MIX_TO = {_WARDOWL: 5.0, _CHROMA: 10.0}
 _COLD_TO_CHROMA = 5.0
 
 
-def section(bench: Bench, compared: Comparison) -> Section:
+def section(bench: Bench, compared: PeerComparison) -> Section:
     rows = compared.rows
     tables = [
         ("What is found, and what should not be", _right(rows)),
@@ -37,7 +37,7 @@ def section(bench: Bench, compared: Comparison) -> Section:
     )
 
 
-def _notes(bench: Bench, compared: Comparison) -> str:
+def _notes(bench: Bench, compared: PeerComparison) -> str:
     built = compared.world
     sizes = [len(visible) for visible in built.visible]
     what = "of public sets" if bench.data is not None else "made up of common English words"
@@ -67,7 +67,7 @@ def _notes(bench: Bench, compared: Comparison) -> str:
     )
 
 
-def _right(rows: Sequence[Row]) -> str:
+def _right(rows: Sequence[PeerResult]) -> str:
     head = (
         "",
         "nDCG@10",
@@ -82,7 +82,7 @@ def _right(rows: Sequence[Row]) -> str:
     return table(head, [(row.peer.name, *_found(row), f"{row.memory_mb:,.0f}") for row in rows])
 
 
-def _found(row: Row) -> Iterator[str]:
+def _found(row: PeerResult) -> Iterator[str]:
     good, alike, checked = row.quality, row.similar, row.rights
     yield from (f"{figure:.3f}" for figure in (good.ndcg, good.judged, good.nearest))
     yield "" if alike is None else f"{alike.hits:,}"
@@ -91,7 +91,7 @@ def _found(row: Row) -> Iterator[str]:
     yield f"{checked.leaked} of {checked.revoked}"
 
 
-def _times(rows: Sequence[Row], timed: Mapping[str, Timed]) -> str:
+def _times(rows: Sequence[PeerResult], timed: Mapping[str, TurnResults]) -> str:
     mine = timed[nearhit.NAME]
     head = ("", "requests/s", "P50 ms", "P95 ms", "P99 ms", "hits", "Nearhit's requests/s to it")
     return table(
@@ -110,7 +110,7 @@ def _times(rows: Sequence[Row], timed: Mapping[str, Timed]) -> str:
     )
 
 
-def _figures(row: Row) -> dict[str, Any]:
+def _figures(row: PeerResult) -> dict[str, Any]:
     return {
         "quality": asdict(row.quality),
         "cold": _timed(row.times.cold),
@@ -121,14 +121,14 @@ def _figures(row: Row) -> dict[str, Any]:
     }
 
 
-def _timed(one: Timed) -> dict[str, float]:
+def _timed(one: TurnResults) -> dict[str, float]:
     percentiles = {
         f"p{percentile}_ms": one.percentile_ms(percentile) for percentile in (50, 95, 99)
     }
     return {"per_second": one.per_second, "hits": one.hits, **percentiles}
 
 
-def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
+def _bars(rows: Sequence[PeerResult]) -> Iterator[Bar]:
     by_name = {row.peer.name: row for row in rows}
     mine = by_name[nearhit.NAME]
     for name, times in _MIX_TO.items():

@@ -7,9 +7,9 @@ from statistics import fmean
 import uvloop
 
 from loadtests.bench_index import measures
-from loadtests.bench_peers.systems.peer import Asked, Peer
-from loadtests.bench_peers.trace import Ask
-from loadtests.bench_peers.world import World
+from loadtests.bench_peers.systems.peer import Peer, PeerQuestion
+from loadtests.bench_peers.trace import TraceStep
+from loadtests.bench_peers.world import PeerWorld
 from loadtests.load import closed_loop
 
 _CONNECTIONS = 4
@@ -27,7 +27,9 @@ class Quality:
     nearest: float
 
 
-def measure(peer: Peer, world: World, asks: Sequence[Ask], asked: Sequence[Asked]) -> Quality:
+def measure(
+    peer: Peer, world: PeerWorld, asks: Sequence[TraceStep], asked: Sequence[PeerQuestion]
+) -> Quality:
     found = _rows(peer, [peer.request(one) for one in asked])
     nearest = _rows(peer, [peer.nearest(one) for one in asked])
     judged = [

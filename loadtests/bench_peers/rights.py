@@ -9,8 +9,8 @@ import numpy as np
 import uvloop
 
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers.systems.peer import Asked, Found, Peer, vector
-from loadtests.bench_peers.world import World
+from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion, vector
+from loadtests.bench_peers.world import PeerWorld
 from loadtests.load import closed_loop
 
 _QUESTION_WORDS = 12  # the first of a passage, which find it
@@ -18,7 +18,7 @@ _NOBODY = ("group:nobody",)
 
 
 @dataclass(frozen=True, slots=True)
-class Rights:
+class RightsCheck:
     """stale, leaked: of so many checked, whose row was in the answer before the write."""
 
     edited: int
@@ -30,20 +30,20 @@ class Rights:
 @dataclass(frozen=True, slots=True)
 class _Case:
     row: int
-    asked: Asked
+    asked: PeerQuestion
 
 
-def check(peer: Peer, world: World, count: int, *, seed: int) -> Rights:
+def check(peer: Peer, world: PeerWorld, count: int, *, seed: int) -> RightsCheck:
     """So many rows edited and as many others withdrawn; each is asked for twice, then once more."""
     cases = _cases(world, seed)
     edits = [_still_old(peer, world, case) for case in islice(cases, count)]
     withdrawals = [_still_there(peer, case) for case in islice(cases, count)]
     edited = [old for old in edits if old is not None]
     revoked = [there for there in withdrawals if there is not None]
-    return Rights(len(edited), sum(edited), len(revoked), sum(revoked))
+    return RightsCheck(len(edited), sum(edited), len(revoked), sum(revoked))
 
 
-def _cases(world: World, seed: int) -> Iterator[_Case]:
+def _cases(world: PeerWorld, seed: int) -> Iterator[_Case]:
     random = Random(seed)  # noqa: S311  no secret
     met: set[int] = set()
     while True:
@@ -52,10 +52,12 @@ def _cases(world: World, seed: int) -> Iterator[_Case]:
         if row not in met:
             met.add(row)
             text = " ".join(world.texts[row].split()[:_QUESTION_WORDS])
-            yield _Case(row, Asked(caller, text, vector(np.asarray(vectors.embed([text])[0]))))
+            yield _Case(
+                row, PeerQuestion(caller, text, vector(np.asarray(vectors.embed([text])[0])))
+            )
 
 
-def _still_old(peer: Peer, world: World, case: _Case) -> bool | None:
+def _still_old(peer: Peer, world: PeerWorld, case: _Case) -> bool | None:
     """None if the row is not among the hits to begin with."""
     if _hit(peer, case) is None or _hit(peer, case) is None:
         return None

@@ -11,14 +11,14 @@ from rich.progress import Progress
 from loadtests.bench_peers import quality, rights, similar, trace, turns, world
 from loadtests.bench_peers.bench import Bench
 from loadtests.bench_peers.quality import Quality
-from loadtests.bench_peers.rights import Rights
+from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.similar import Similar
 from loadtests.bench_peers.systems import line_up
 from loadtests.bench_peers.systems.line_up import LineUp
-from loadtests.bench_peers.systems.peer import Asked, Peer, vector
-from loadtests.bench_peers.trace import Ask
-from loadtests.bench_peers.turns import Times
-from loadtests.bench_peers.world import World
+from loadtests.bench_peers.systems.peer import Peer, PeerQuestion, vector
+from loadtests.bench_peers.trace import TraceStep
+from loadtests.bench_peers.turns import PeerTimes
+from loadtests.bench_peers.world import PeerWorld
 from loadtests.servers import memory
 from loadtests.servers.service import Service
 
@@ -29,28 +29,28 @@ _SHARES = {"quality": (0, 2), "cold": (2, 5), "mix": (5, 9), "similar": (9, 10)}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PeerResult:
     """One system's figures."""
 
     peer: Peer
     quality: Quality
-    times: Times
+    times: PeerTimes
     similar: Similar | None
-    rights: Rights
+    rights: RightsCheck
     memory_mb: float
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PeerComparison:
     """database_mb: of PostgreSQL, with what all who use it keep in it."""
 
-    world: World
-    rows: Sequence[Row]
+    world: PeerWorld
+    rows: Sequence[PeerResult]
     missing: dict[str, str]
     database_mb: float
 
 
-def compare(bench: Bench) -> Comparison:
+def compare(bench: Bench) -> PeerComparison:
     bench.console.print("embedding the passages")
     built = world.build(bench.data, bench.rows)
     with (
@@ -61,11 +61,11 @@ def compare(bench: Bench) -> Comparison:
         return _compared(bench, built, line, progress)
 
 
-def _compared(bench: Bench, built: World, line: LineUp, progress: Progress) -> Comparison:
+def _compared(bench: Bench, built: PeerWorld, line: LineUp, progress: Progress) -> PeerComparison:
     vectors = [vector(one) for one in built.embedded_questions]
 
-    def asked(ask: Ask) -> Asked:
-        return Asked(ask.caller, built.questions[ask.question].text, vectors[ask.question])
+    def asked(ask: TraceStep) -> PeerQuestion:
+        return PeerQuestion(ask.caller, built.questions[ask.question].text, vectors[ask.question])
 
     whole = len(built.questions) // 10
     parts = {name: range(at * whole, to * whole) for name, (at, to) in _SHARES.items()}
@@ -93,13 +93,15 @@ def _compared(bench: Bench, built: World, line: LineUp, progress: Progress) -> C
         taken_mb = memory.megabytes(_processes(peer, line.service))
         alike = similar.check(peer, list(map(asked, anew)))
         checked = rights.check(peer, built, bench.checks, seed=seed)
-        rows.append(Row(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
+        rows.append(PeerResult(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
         progress.advance(task)
     database_mb = memory.megabytes(memory.database(line.service))
-    return Comparison(built, rows, dict(line.missing), database_mb)
+    return PeerComparison(built, rows, dict(line.missing), database_mb)
 
 
-def _answerable(built: World, weights: Sequence[float], questions: range) -> Iterator[Ask]:
+def _answerable(
+    built: PeerWorld, weights: Sequence[float], questions: range
+) -> Iterator[TraceStep]:
     """What a caller asks that something which it may read answers."""
     asks = trace.fresh(weights, questions, _QUALITY_SEED)
     return (ask for ask in asks if built.relevant(ask.caller, ask.question))

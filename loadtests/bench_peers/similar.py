@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import uvloop
 
-from loadtests.bench_peers.systems.peer import Asked, Peer
+from loadtests.bench_peers.systems.peer import Peer, PeerQuestion
 from loadtests.load import closed_loop
 from loadtests.load.response import HttpResponse
 
@@ -24,7 +24,7 @@ class Similar:
     wrong: int
 
 
-def check(peer: Peer, questions: Sequence[Asked]) -> Similar | None:
+def check(peer: Peer, questions: Sequence[PeerQuestion]) -> Similar | None:
     """None of a system that serves no similar questions."""
     fresh_body = peer.fresh_body
     if fresh_body is None:

@@ -11,8 +11,8 @@ import uvloop
 from rich.progress import Progress
 
 from loadtests.bench_peers import trace
-from loadtests.bench_peers.systems.peer import Asked, Peer
-from loadtests.bench_peers.trace import Ask
+from loadtests.bench_peers.systems.peer import Peer, PeerQuestion
+from loadtests.bench_peers.trace import TraceStep
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.latencies import Latencies
@@ -22,7 +22,7 @@ _COLD_SEED, _MIX_SEED = 41, 43
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class TurnResults:
     """The turns of one system with one kind of requests, the first round left out."""
 
     turns: Sequence[ClosedLoopResult]
@@ -41,28 +41,28 @@ class Timed:
             latencies.merge(turn.latencies)
         return latencies.percentile_ms(percentile)
 
-    def capacity_to(self, other: "Timed") -> float:
+    def capacity_to(self, other: "TurnResults") -> float:
         """The median over the rounds of this one's requests a second to the other's."""
         rounds = zip(self.turns, other.turns, strict=True)
         return median(mine.per_second / theirs.per_second for mine, theirs in rounds)
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
-    cold: Timed
-    mix: Timed
+class PeerTimes:
+    cold: TurnResults
+    mix: TurnResults
 
 
 def take(
     peers: Sequence[Peer],
     weights: Sequence[float],
     questions: Mapping[str, range],
-    asked: Callable[[Ask], Asked],
+    asked: Callable[[TraceStep], PeerQuestion],
     *,
     rounds: int,
     seconds: float,
     progress: Progress,
-) -> dict[str, Times]:
+) -> dict[str, PeerTimes]:
     """By system. questions: those that are asked when `cold`, and those of the `mix`."""
     requests = {
         peer.name: (
@@ -81,8 +81,12 @@ def take(
                 outcome = uvloop.run(run)
                 if number:  # the first round warms up
                     outcomes.append(outcome)
-    return {name: Times(Timed(cold), Timed(mix)) for name, (cold, mix) in turns.items()}
+    return {
+        name: PeerTimes(TurnResults(cold), TurnResults(mix)) for name, (cold, mix) in turns.items()
+    }
 
 
-def _requests(peer: Peer, asked: Callable[[Ask], Asked], asks: Iterator[Ask]) -> Iterator[bytes]:
+def _requests(
+    peer: Peer, asked: Callable[[TraceStep], PeerQuestion], asks: Iterator[TraceStep]
+) -> Iterator[bytes]:
     return (peer.request(asked(ask)) for ask in asks)

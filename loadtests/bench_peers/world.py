@@ -16,7 +16,7 @@ from loadtests.bench_index import sets
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import vectors
 from loadtests.bench_peers import made_up
-from loadtests.bench_peers.made_up import Question
+from loadtests.bench_peers.made_up import PeerTopicQuestion
 
 TENANTS = 12  # their sizes by Zipf's law
 GROUPS = 10  # of each tenant
@@ -31,7 +31,7 @@ _TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class PeerCaller:
     """tokens: of the readers that it is."""
 
     tenant: str
@@ -44,7 +44,7 @@ class Caller:
 
 
 @dataclass(frozen=True)
-class World:
+class PeerWorld:
     """Rows, numbered from 0: whose they are, who reads them, what they say, their unit vectors.
 
     passages:  by row, which passage it is a copy of: one passage may be in several tenants.
@@ -56,8 +56,8 @@ class World:
     texts: Sequence[str]
     passages: Sequence[int]
     embedded: NDArray[np.float32]
-    callers: Sequence[Caller]
-    questions: Sequence[Question]
+    callers: Sequence[PeerCaller]
+    questions: Sequence[PeerTopicQuestion]
     embedded_questions: NDArray[np.float32]
 
     @cached_property
@@ -95,7 +95,7 @@ class World:
         return float((near >= nearest[0] - _TOLERANCE).sum()) / len(nearest)
 
 
-def build(data: Path | None, rows: int) -> World:
+def build(data: Path | None, rows: int) -> PeerWorld:
     """So many rows or a few less; of public sets, or made up if there is no folder of them."""
     random = Random(_SEED)  # noqa: S311  no secret
     passages, found = made_up.make(rows, random) if data is None else _read(data)
@@ -105,7 +105,7 @@ def build(data: Path | None, rows: int) -> World:
     tenants = [f"tenant-{number}" for number, size in enumerate(sizes) for _ in range(size)]
     places = [place for places in dealt for place in places]
     embedded = vectors.embed(passages)
-    return World(
+    return PeerWorld(
         tenants=tenants,
         readers=[tuple(_readers(random)) for _ in tenants],
         texts=[passages[place] for place in places],
@@ -130,14 +130,14 @@ def _readers(random: Random) -> Iterator[str]:
         yield f"group:g{group}"
 
 
-def _callers(random: Random) -> Iterator[Caller]:
+def _callers(random: Random) -> Iterator[PeerCaller]:
     for tenant in range(TENANTS):
         for number in range(_CALLERS_A_TENANT):
             groups = tuple(f"g{group}" for group in sorted(random.sample(range(GROUPS), 2)))
-            yield Caller(f"tenant-{tenant}", f"caller-{number}", groups)
+            yield PeerCaller(f"tenant-{tenant}", f"caller-{number}", groups)
 
 
-def _read(data: Path) -> tuple[list[str], list[Question]]:
+def _read(data: Path) -> tuple[list[str], list[PeerTopicQuestion]]:
     places: dict[str, int] = {}
     questions: dict[str, Mapping[int, float]] = {}
     for name in _SETS:
@@ -155,4 +155,4 @@ def _read(data: Path) -> tuple[list[str], list[Question]]:
             }
             if relevant:
                 questions.setdefault(question.text, relevant)
-    return list(places), [Question(text, relevant) for text, relevant in questions.items()]
+    return list(places), [PeerTopicQuestion(text, relevant) for text, relevant in questions.items()]

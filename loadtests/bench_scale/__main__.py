@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench.section import Section
 from loadtests.bench_scale import apart, many, restart, throughput
 
@@ -42,7 +42,7 @@ _SECTIONS: Mapping[str, Callable[[Path | None, Console], Section]] = {
 def main() -> None:
     arguments = _arguments()
     console = Console()
-    report = Report(arguments.report, _HEAD, _PACKAGES)
+    report = BenchmarkReport(arguments.report, _HEAD, _PACKAGES)
     measures = {
         name: partial(measure, arguments.data, console) for name, measure in _SECTIONS.items()
     }

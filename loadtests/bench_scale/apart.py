@@ -17,10 +17,10 @@ from rich.console import Console
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bench
 from loadtests.bench_scale import servers
-from loadtests.bench_scale.servers import Shared
+from loadtests.bench_scale.servers import SharedServers
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Target, scene
+from loadtests.loadtest.environment import Deployment, load_environment
 from loadtests.servers import service
 from loadtests.servers.service import Service
 
@@ -78,8 +78,8 @@ def _driven(
 async def _measured(
     gateway: Service, data: Path | None, console: Console
 ) -> tuple[Figures, float, list[Bar]]:
-    target = Target(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
-    async with scene(target, seed=1, writes=True) as staged:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
+    async with load_environment(target, seed=1, writes=True) as staged:
         figures = await bench.drive(staged, _LOAD, staged.agents(_LOAD), console)
         return figures, await _way_ms(gateway.database_url), list(bench.correct(staged))
 
@@ -96,7 +96,7 @@ async def _way_ms(database_url: str) -> float:
 
 
 @contextmanager
-def _wired(both: Shared, one_way_ms: int) -> Iterator[Service]:
+def _wired(both: SharedServers, one_way_ms: int) -> Iterator[Service]:
     """The same servers, reached by wires."""
     folder = both.folder / "wires"
     folder.mkdir()

@@ -19,9 +19,9 @@ from loadtests.bench_load import bench
 from loadtests.bench_scale import servers
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Scene, Target, scene
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.servers import balancer, memory, pgbouncer, service
-from loadtests.servers.pgbouncer import OwnPgBouncer
+from loadtests.servers.pgbouncer import PgBouncerProcess
 from loadtests.servers.service import Service, free_port
 
 _GATEWAYS = 50
@@ -101,14 +101,14 @@ async def _pooled(shared: Service) -> AsyncIterator[dict[str, str]]:
     owner = urlsplit(shared.database_url)
     name, its_password = owner.username or "", unquote(owner.password or "")
     logins = {name: its_password, _SEARCHES: password}
-    async with pgbouncer.own_pgbouncer(
+    async with pgbouncer.pgbouncer_process(
         shared.database_url, logins, default_pool_size=_POOL_SIZE
     ) as bouncer:
         yield _settings(bouncer, shared.database_url, name, logins)
 
 
 def _settings(
-    bouncer: OwnPgBouncer, url: str, owner: str, logins: dict[str, str]
+    bouncer: PgBouncerProcess, url: str, owner: str, logins: dict[str, str]
 ) -> dict[str, str]:
     return servers.SETTINGS | {
         "NEARHIT_POOLER_URL": bouncer.url(url, owner, logins[owner]),
@@ -132,9 +132,9 @@ async def _started(
         yield await asyncio.gather(*(start() for _ in range(count)))
 
 
-def _staged(gateway: Service, data: Path | None) -> AbstractAsyncContextManager[Scene]:
-    target = Target(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
-    return scene(target, seed=1, writes=True)
+def _staged(gateway: Service, data: Path | None) -> AbstractAsyncContextManager[LoadEnvironment]:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
+    return load_environment(target, seed=1, writes=True)
 
 
 @asynccontextmanager

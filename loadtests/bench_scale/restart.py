@@ -13,9 +13,9 @@ from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_faults.phases import Phases
 from loadtests.bench_load import bench
 from loadtests.bench_scale import servers
-from loadtests.bench_scale.servers import Servers
+from loadtests.bench_scale.servers import ScaleServers
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Scene, Target, scene
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
@@ -28,9 +28,9 @@ def measure(data: Path | None, console: Console) -> Section:
         return uvloop.run(_measured(started, data, console))
 
 
-async def _measured(started: Servers, data: Path | None, console: Console) -> Section:
-    target = Target(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
-    async with scene(target, seed=1, writes=True) as staged:
+async def _measured(started: ScaleServers, data: Path | None, console: Console) -> Section:
+    target = Deployment(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
+    async with load_environment(target, seed=1, writes=True) as staged:
         rolled = await _suffered(staged, lambda: _roll(started))
         console.print(f"restarted: {rolled}", markup=False)
         hasty = await _suffered(staged, lambda: _stop_and_start(started))
@@ -60,7 +60,7 @@ async def _measured(started: Servers, data: Path | None, console: Console) -> Se
     return Section("Rolling restart", text, figures, bars)
 
 
-async def _suffered(staged: Scene, change: Callable[[], None]) -> dict[str, Any]:
+async def _suffered(staged: LoadEnvironment, change: Callable[[], None]) -> dict[str, Any]:
     phases = Phases()
     async with staged.drive(_LOAD, on_search=phases.add) as drive:
         running = asyncio.create_task(drive.run())
@@ -78,7 +78,7 @@ async def _suffered(staged: Scene, change: Callable[[], None]) -> dict[str, Any]
     }
 
 
-def _roll(started: Servers) -> None:
+def _roll(started: ScaleServers) -> None:
     for number, gateway in enumerate(started.gateways):
         started.balancer.drain(number)
         gateway.stop()
@@ -86,14 +86,14 @@ def _roll(started: Servers) -> None:
         started.balancer.bring_back(number)
 
 
-def _stop_and_start(started: Servers) -> None:
+def _stop_and_start(started: ScaleServers) -> None:
     for number, gateway in enumerate(started.gateways):
         gateway.stop()
         gateway.start()
         started.balancer.bring_back(number)
 
 
-def _kill(started: Servers) -> None:
+def _kill(started: ScaleServers) -> None:
     started.gateways[0].kill()
     started.gateways[0].start()
     started.balancer.bring_back(0)

@@ -9,9 +9,9 @@ from rich.console import Console
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bench, capacity
 from loadtests.bench_scale import servers
-from loadtests.bench_scale.servers import Servers
+from loadtests.bench_scale.servers import ScaleServers
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Target, scene
+from loadtests.loadtest.environment import Deployment, load_environment
 
 _COUNTS = (1, 2, 3)
 _LOAD = Load(writes=2.0, connections=256)
@@ -39,9 +39,9 @@ def measure(data: Path | None, console: Console) -> Section:
 
 
 async def _borne(
-    started: Servers, data: Path | None, console: Console
+    started: ScaleServers, data: Path | None, console: Console
 ) -> tuple[float, list[Bar], int]:
-    target = Target(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
-    async with scene(target, seed=1, writes=True) as staged:
+    target = Deployment(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
+    async with load_environment(target, seed=1, writes=True) as staged:
         rate = await capacity.find(staged, _LOAD, staged.agents(_LOAD), console)
         return rate, list(bench.correct(staged)), staged.judge.counts["judged"]

@@ -23,7 +23,7 @@ from loadtests.bench_semantic.pairs import Corpus
 from loadtests.bench_semantic.replay import Judged, Replayed
 from loadtests.servers import service
 from loadtests.servers.service import Service
-from loadtests.workload.tenant_client import Tenant, tenant
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _ORDERS = 20  # in which the pairs come; which of them open a band is chance
 _TRAPS_MAX = 0.01  # some of what is made by rule is no trap: the other name of a thing
@@ -71,8 +71,8 @@ class _Gateway:
     service: Service
     progress: Progress
 
-    def tenant(self, corpus: Corpus) -> AbstractContextManager[Tenant]:
-        return tenant(self.service, corpus.name.replace("_", "-"))
+    def tenant(self, corpus: Corpus) -> AbstractContextManager[TenantClient]:
+        return new_tenant(self.service, corpus.name.replace("_", "-"))
 
     def judged(self, corpus: Corpus) -> list[Judged]:
         """The set's pairs, with what the gateway says to every question, each asked once."""

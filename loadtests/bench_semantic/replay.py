@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 
 from loadtests.bench_semantic import judge
-from loadtests.bench_semantic.judge import Judge
+from loadtests.bench_semantic.judge import SimilarityJudge
 from loadtests.bench_semantic.pairs import Corpus, Pair
 
 _NEAREST = 8  # questions that came before, looked at for one that no guard objects to
@@ -32,7 +32,7 @@ class Judged:
 
 def judged(corpus: Corpus, answers: Answers) -> list[Judged]:
     """All pairs of the set, and those that its traffic makes with what was asked before."""
-    judging = Judge(corpus.language)
+    judging = SimilarityJudge(corpus.language)
     texts = list(answers)
     place = {text: at for at, text in enumerate(texts)}
     vectors = judging.embed(texts)

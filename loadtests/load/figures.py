@@ -16,7 +16,7 @@ _SLOWEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Slow:
+class SlowRequest:
     """A request that took long. waited_ms: until it could be sent."""
 
     ms: float
@@ -28,7 +28,7 @@ class Slow:
 
 
 @dataclass(slots=True)
-class Second:
+class SecondFigures:
     """Of a run, by when its requests were due."""
 
     latencies_s: list[float] = field(default_factory=list)
@@ -64,8 +64,8 @@ class Figures:
         self.errors: Counter[str] = Counter()
         self.requests = 0
         self._begun_s = begun_s
-        self._seconds: dict[int, Second] = {}
-        self._slowest: list[tuple[float, int, Slow]] = []
+        self._seconds: dict[int, SecondFigures] = {}
+        self._slowest: list[tuple[float, int, SlowRequest]] = []
         self._numbers = itertools.count()
 
     def began(self, due_s: float, now_s: float) -> None:
@@ -82,7 +82,7 @@ class Figures:
         second.hits += reply.tier != "miss"
         if len(self._slowest) == _SLOWEST and seconds * 1000 <= self._slowest[0][0]:
             return
-        slow = Slow(
+        slow = SlowRequest(
             ms=round(seconds * 1000, 3),
             waited_ms=round((reply.sent_s - due_s) * 1000, 3),
             at_s=round(due_s - self._begun_s, 3),
@@ -114,13 +114,13 @@ class Figures:
         return self.errors.total() / self.requests if self.requests else 0.0
 
     @property
-    def seconds(self) -> Sequence[Second]:
+    def seconds(self) -> Sequence[SecondFigures]:
         """One by one, also those in which nothing was due."""
         last = max(self._seconds, default=-1)
-        return [self._seconds.get(number, Second()) for number in range(last + 1)]
+        return [self._seconds.get(number, SecondFigures()) for number in range(last + 1)]
 
     @property
-    def slowest(self) -> list[Slow]:
+    def slowest(self) -> list[SlowRequest]:
         return [slow for _, _, slow in sorted(self._slowest, reverse=True)]
 
     def as_json(self) -> dict[str, Any]:
@@ -140,8 +140,8 @@ class Figures:
             self.latencies[name] = Latencies()
         return self.latencies[name]
 
-    def _second(self, due_s: float) -> Second:
+    def _second(self, due_s: float) -> SecondFigures:
         number = max(0, int(due_s - self._begun_s))
         if number not in self._seconds:
-            self._seconds[number] = Second()
+            self._seconds[number] = SecondFigures()
         return self._seconds[number]

@@ -17,7 +17,7 @@ from typing import Any
 
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
-from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.judge import AnswerJudge
 
 _SHARES = {"errors", "stale", "leaked"}  # of `all` alone; the last two are numbers of answers
 _LEAST = {"hit_rate"}  # of `all`, at least
@@ -25,7 +25,7 @@ _GROUPED = ("tier", "scope")
 _WITHOUT_A_FILE: Mapping[str, Any] = {"all": {"errors": 0.001, "stale": 0, "leaked": 0}}
 
 
-class NoBudget(Exception):
+class InvalidBudget(Exception):
     """The file says what nobody understands; the message says where."""
 
 
@@ -70,48 +70,48 @@ class Finding:
 def read(file: Path | None) -> list[Limit]:
     """Without a file: no stale and no leaked answer, and at most one error in a thousand requests.
 
-    Raises `NoBudget`.
+    Raises `InvalidBudget`.
     """
     if file is None:
         return list(_limits(_WITHOUT_A_FILE))
     try:
         return list(_limits(tomllib.loads(file.read_text())))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise NoBudget(f"{file}: {error}") from None
-    except NoBudget as error:
-        raise NoBudget(f"{file}: {error}") from None
+        raise InvalidBudget(f"{file}: {error}") from None
+    except InvalidBudget as error:
+        raise InvalidBudget(f"{file}: {error}") from None
 
 
-def judged(limits: list[Limit], figures: Figures, judge: Judge) -> list[Finding]:
+def judged(limits: list[Limit], figures: Figures, judge: AnswerJudge) -> list[Finding]:
     return [Finding(limit, _measured(limit, figures, judge)) for limit in limits]
 
 
 def _limits(tables: Mapping[str, Any]) -> Iterator[Limit]:
     for group, table in tables.items():
         if not isinstance(table, dict):
-            raise NoBudget(f"{group} stands outside a table such as [all]")
+            raise InvalidBudget(f"{group} stands outside a table such as [all]")
         if group in _GROUPED:
             for name, limits in table.items():
                 yield from _of_table(f"{group}.{name}", limits)
         elif group in ("all", "write"):
             yield from _of_table(group, table)
         else:
-            raise NoBudget(f"[{group}] is none of [all], [write], [tier.…] and [scope.…]")
+            raise InvalidBudget(f"[{group}] is none of [all], [write], [tier.…] and [scope.…]")
 
 
 def _of_table(group: str, limits: Any) -> Iterator[Limit]:
     known = {*PERCENTILES, *(_SHARES | _LEAST if group == "all" else ())}
     if not isinstance(limits, dict):
-        raise NoBudget(f"[{group}] is no table")
+        raise InvalidBudget(f"[{group}] is no table")
     for name, value in limits.items():
         if name not in known:
-            raise NoBudget(f"[{group}] {name} is none of {', '.join(sorted(known))}")
+            raise InvalidBudget(f"[{group}] {name} is none of {', '.join(sorted(known))}")
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            raise NoBudget(f"[{group}] {name} is no number from 0")
+            raise InvalidBudget(f"[{group}] {name} is no number from 0")
         yield Limit(group, name, value)
 
 
-def _measured(limit: Limit, figures: Figures, judge: Judge) -> float | None:
+def _measured(limit: Limit, figures: Figures, judge: AnswerJudge) -> float | None:
     match limit.name:
         case "errors":
             return figures.error_share if figures.requests else None

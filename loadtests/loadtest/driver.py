@@ -19,12 +19,19 @@ from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.load.schedule import Pattern
 from loadtests.loadtest import setup
-from loadtests.loadtest.judge import Judge
-from loadtests.loadtest.setup import Keys
+from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.setup import LoadKeys
 from loadtests.workload import losses
 from loadtests.workload.agents import Agents, Who
 from loadtests.workload.losses import Loss
-from loadtests.workload.writes import Join, Leave, Put, Remove, Share, Write
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    Write,
+)
 
 # Told of each search when it was due, in seconds from when counting began, and how long it took,
 # also in seconds; None if it failed.
@@ -59,15 +66,15 @@ class Load:
     seed: int = 1
 
 
-class Drive:
+class LoadRun:
     """One run. What was counted may be looked at while it goes on."""
 
     def __init__(
         self,
         connections: ConnectionPool,
         load: Load,
-        keys: Keys,
-        judge: Judge,
+        keys: LoadKeys,
+        judge: AnswerJudge,
         agents: Agents,
         writes: Iterator[Write],
         on_search: OnSearch = lambda *_: None,
@@ -169,7 +176,7 @@ class Drive:
         """Somebody asks for it just before, so that an answer without it is cached, and just after
         it is acknowledged; or somebody who loses a document by it, who has just seen it.
         """
-        if isinstance(write, Put):
+        if isinstance(write, PutDocument):
             await self._put_and_look(due_s, write)
             return
         loss = losses.of(write, self.judge.rights, self._keys.readers)
@@ -178,9 +185,11 @@ class Drive:
         if await self._write(due_s, write) and loss is not None:
             await self._probe(loss)
 
-    async def _put_and_look(self, due_s: float, write: Put) -> None:
+    async def _put_and_look(self, due_s: float, write: PutDocument) -> None:
         mark = "".join(self._random.choices(_MARK_LETTERS, k=_MARK_LENGTH))
-        marked = Put(write.tenant, write.document_id, f"{write.text}\n\n{mark}\n", write.readers)
+        marked = PutDocument(
+            write.tenant, write.document_id, f"{write.text}\n\n{mark}\n", write.readers
+        )
         whos = [who for who in self._keys.readers if who[0] == write.tenant]
         who = self._random.choice(whos)
         body = orjson.dumps({"query": mark})
@@ -239,10 +248,10 @@ class Drive:
             case 200 | 204:
                 pass
             # A removal that is done, though what it dooms in the cache is yet to be dropped.
-            case 202 if isinstance(write, Remove):
+            case 202 if isinstance(write, RemoveDocument):
                 pass
             # By an attempt before this one, whose answer was lost.
-            case 404 if isinstance(write, Remove) and not is_first:
+            case 404 if isinstance(write, RemoveDocument) and not is_first:
                 pass
             case status:
                 return f"write: {status}"
@@ -253,7 +262,7 @@ class Drive:
 
 def _about(write: Write) -> str:
     match write:
-        case Put() | Remove() | Share():
+        case PutDocument() | RemoveDocument() | ShareDocument():
             return f"{write.tenant} {write.document_id}"
-        case Join() | Leave():
+        case JoinGroup() | LeaveGroup():
             return f"{write.tenant} {write.subject}"

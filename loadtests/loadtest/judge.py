@@ -16,7 +16,7 @@ _SHOWN_MAX = 20
 
 
 @dataclass(slots=True)
-class Judge:
+class AnswerJudge:
     """run: how the documents' identifiers begin that it knows all of; others' are not judged.
 
     counts: of answers that were judged, and found stale or leaked. shown: the first such, without

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from loadtests.load.figures import Figures, Second
+from loadtests.load.figures import Figures, SecondFigures
 from loadtests.load.latencies import Latencies
 
 TIERS: Mapping[str, str] = {  # and their colours, which colour-blind people can tell apart
@@ -79,7 +79,7 @@ def over_time(figures: Figures) -> str:
 
 
 def throughput(figures: Figures) -> str:
-    counts: Mapping[str, tuple[Callable[[Second], int], str]] = {
+    counts: Mapping[str, tuple[Callable[[SecondFigures], int], str]] = {
         "answers": (lambda second: len(second.latencies_s), _INK),
         "of these by a cache": (lambda second: second.hits, TIERS["memory"]),
         "writes": (lambda second: second.writes, TIERS["redis"]),

@@ -7,7 +7,7 @@ from typing import Any
 
 from loadtests.load.figures import Figures
 from loadtests.loadtest.budget import Finding
-from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.judge import AnswerJudge
 
 _LATE_MS_MAX = 5.0  # at P99, beyond which it is the driver that is slow
 
@@ -27,7 +27,7 @@ class Result:
     options: Mapping[str, Any]
     seconds: float
     figures: Figures
-    judge: Judge
+    judge: AnswerJudge
     findings: Sequence[Finding]
 
     @property

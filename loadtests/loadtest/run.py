@@ -13,10 +13,10 @@ from loadtests.bench import machine
 from loadtests.load.connection_pool import Unanswered
 from loadtests.loadtest import budget
 from loadtests.loadtest.budget import Limit
-from loadtests.loadtest.driver import Drive, Load
-from loadtests.loadtest.environment import Scene, Target, scene
+from loadtests.loadtest.driver import Load, LoadRun
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.loadtest.result import Result
-from loadtests.loadtest.setup import NotStaged
+from loadtests.loadtest.setup import SetupRefused
 
 _LINE_EVERY_S = 10.0
 
@@ -26,7 +26,7 @@ class NotRun(Exception):
 
 
 async def run(
-    target: Target, load: Load, limits: Sequence[Limit], console: Console, *, command: str
+    target: Deployment, load: Load, limits: Sequence[Limit], console: Console, *, command: str
 ) -> Result:
     """Ended by Ctrl-C it tells of what has been. Raises `NotRun`."""
     made_on = machine.description(())
@@ -57,19 +57,21 @@ def _summary(load: Load) -> str:
 
 
 @asynccontextmanager
-async def _prepared(target: Target, load: Load, console: Console) -> AsyncIterator[Scene]:
+async def _prepared(
+    target: Deployment, load: Load, console: Console
+) -> AsyncIterator[LoadEnvironment]:
     try:
         console.print("making what is asked about; it is removed at the end")
-        async with scene(target, seed=load.seed, writes=load.writes > 0) as prepared:
+        async with load_environment(target, seed=load.seed, writes=load.writes > 0) as prepared:
             yield prepared
-    except (NotStaged, ValueError) as error:
+    except (SetupRefused, ValueError) as error:
         raise NotRun(str(error)) from None
     except Unanswered as error:
         raise NotRun(f"{target.url} does not answer: {error}") from None
 
 
 @contextmanager
-def _shown(console: Console, drive: Drive, load: Load) -> Iterator[None]:
+def _shown(console: Console, drive: LoadRun, load: Load) -> Iterator[None]:
     """A bar on a terminal; a line every few seconds where there is none to draw on."""
     if not console.is_terminal:
         telling = asyncio.create_task(_tell(console, drive))
@@ -83,13 +85,13 @@ def _shown(console: Console, drive: Drive, load: Load) -> Iterator[None]:
         drawing.cancel()
 
 
-async def _tell(console: Console, drive: Drive) -> None:
+async def _tell(console: Console, drive: LoadRun) -> None:
     while True:
         await asyncio.sleep(_LINE_EVERY_S)
         console.print(f"{max(0, drive.elapsed_s):4.0f} s  {_state(drive)}", markup=False)
 
 
-async def _draw(bars: Progress, drive: Drive, load: Load) -> None:
+async def _draw(bars: Progress, drive: LoadRun, load: Load) -> None:
     bar = bars.add_task("", total=load.warm_up_s + load.seconds)
     while True:
         completed = max(0.0, load.warm_up_s + drive.elapsed_s)
@@ -97,7 +99,7 @@ async def _draw(bars: Progress, drive: Drive, load: Load) -> None:
         await asyncio.sleep(0.2)
 
 
-def _state(drive: Drive) -> str:
+def _state(drive: LoadRun) -> str:
     figures, counts = drive.figures, drive.judge.counts
     if not figures.count("all"):
         return "warming up"

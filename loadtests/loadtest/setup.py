@@ -11,22 +11,22 @@ import orjson
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
-from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.judge import AnswerJudge
 from loadtests.workload import calls
 from loadtests.workload.agents import Who
-from loadtests.workload.world import Named
-from loadtests.workload.writes import Join, Put, Remove, Share, Write
+from loadtests.workload.world import NamedHistory
+from loadtests.workload.writes import JoinGroup, PutDocument, RemoveDocument, ShareDocument, Write
 
 _BATCH_DOCUMENTS = 50
 _ROLES = ("reader", "writer")
 
 
-class NotStaged(Exception):
+class SetupRefused(Exception):
     """The service has refused what the run needs; the message says what it said."""
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class LoadKeys:
     """admin: the operator's, if the run may make tenants. writers: by tenant. readers: of each who
     asks.
     """
@@ -37,19 +37,19 @@ class Keys:
 
 
 @asynccontextmanager
-async def staged(
+async def set_up(
     connections: ConnectionPool,
-    world: Named,
-    judge: Judge,
+    world: NamedHistory,
+    judge: AnswerJudge,
     *,
     key: str | None,
     admin_key: str | None,
-) -> AsyncIterator[Keys]:
-    """Either key; with the operator's there are tenants of the run's own. Raises `NotStaged`."""
+) -> AsyncIterator[LoadKeys]:
+    """Either key; with the operator's there are tenants of the run's own. Raises `SetupRefused`."""
     if admin_key is None:
         assert key is not None, "there is a key or the operator's"
         (who,) = world.subjects
-        keys = Keys(None, {who[0]: key}, {who: key})
+        keys = LoadKeys(None, {who[0]: key}, {who: key})
     else:
         keys = await _made(connections, world, admin_key)
     try:
@@ -59,11 +59,11 @@ async def staged(
         await asyncio.shield(_remove(connections, keys, judge))
 
 
-def call_of(write: Write, keys: Keys, judge: Judge) -> Call:
+def call_of(write: Write, keys: LoadKeys, judge: AnswerJudge) -> Call:
     """judge: knows of it already."""
-    if keys.admin is None or not isinstance(write, Put | Share):
+    if keys.admin is None or not isinstance(write, PutDocument | ShareDocument):
         return calls.of(write, {})
-    if isinstance(write, Put):
+    if isinstance(write, PutDocument):
         return calls.of(write, _access(judge.rights.readers(write.tenant, write.document_id)))
     return calls.of(write, _access(write.readers))
 
@@ -76,7 +76,7 @@ def _access(readers: frozenset[str]) -> dict[str, Any]:
     return {"owner": None, "readers": names}
 
 
-async def _made(connections: ConnectionPool, world: Named, admin_key: str) -> Keys:
+async def _made(connections: ConnectionPool, world: NamedHistory, admin_key: str) -> LoadKeys:
     async def post(path: str, **body: object) -> Any:
         reply = await connections.send(Call("POST", path, orjson.dumps(body)), admin_key)
         return orjson.loads(_done(path, reply).body)
@@ -88,7 +88,7 @@ async def _made(connections: ConnectionPool, world: Named, admin_key: str) -> Ke
 
     for tenant in world.tenants:
         await post("/v1/tenants", id=tenant)
-    return Keys(
+    return LoadKeys(
         admin_key,
         {tenant: await key(tenant, "loadtest", ["admin"]) for tenant in world.tenants},
         {who: await key(*who, _ROLES) for who in world.subjects},
@@ -96,18 +96,18 @@ async def _made(connections: ConnectionPool, world: Named, admin_key: str) -> Ke
 
 
 async def _write_first(
-    connections: ConnectionPool, writes: Iterable[Write], keys: Keys, judge: Judge
+    connections: ConnectionPool, writes: Iterable[Write], keys: LoadKeys, judge: AnswerJudge
 ) -> None:
-    waiting: dict[str, list[Put]] = {}
+    waiting: dict[str, list[PutDocument]] = {}
     for write in writes:
         judge.asked(write, 0.0)
         match write:
-            case Put():
+            case PutDocument():
                 batch = waiting.setdefault(write.tenant, [])
                 batch.append(write)
                 if len(batch) == _BATCH_DOCUMENTS:
                     await _put(connections, waiting.pop(write.tenant), keys)
-            case Join() if keys.admin is not None:
+            case JoinGroup() if keys.admin is not None:
                 call = calls.of(write, {})
                 reply = await connections.send(call, keys.writers[write.tenant])
                 _done(call.path, reply)
@@ -118,7 +118,7 @@ async def _write_first(
         await _put(connections, batch, keys)
 
 
-async def _put(connections: ConnectionPool, batch: Sequence[Put], keys: Keys) -> None:
+async def _put(connections: ConnectionPool, batch: Sequence[PutDocument], keys: LoadKeys) -> None:
     lines = (
         {"document_id": write.document_id}
         | calls.document(
@@ -135,22 +135,22 @@ async def _put(connections: ConnectionPool, batch: Sequence[Put], keys: Keys) ->
     )
     for line in map(orjson.loads, reply.body.splitlines()):
         if "revision" not in line:
-            raise NotStaged(f"{path}: {line}")
+            raise SetupRefused(f"{path}: {line}")
 
 
-async def _remove(connections: ConnectionPool, keys: Keys, judge: Judge) -> None:
+async def _remove(connections: ConnectionPool, keys: LoadKeys, judge: AnswerJudge) -> None:
     """What is left of it, as far as the service still answers."""
     for tenant, key in keys.writers.items():
         if keys.admin is not None:
             await connections.send(Call("DELETE", f"/v1/tenants/{tenant}"), keys.admin)
             continue
         for document_id in judge.rights.documents(tenant):
-            call = calls.of(Remove(tenant, document_id), {})
+            call = calls.of(RemoveDocument(tenant, document_id), {})
             await connections.send(call, key)
 
 
 def _done(path: str, reply: HttpResponse) -> HttpResponse:
     if reply.status >= 300:
         said = reply.body.decode(errors="replace")[:500]
-        raise NotStaged(f"{path}: {reply.status} {said}")
+        raise SetupRefused(f"{path}: {reply.status} {said}")
     return reply

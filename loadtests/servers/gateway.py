@@ -10,7 +10,7 @@ from loadtests.servers.service import Service, free_port
 
 
 @dataclass
-class Gateway:
+class GatewayProcess:
     """Always on the same port. launcher: the module that runs the command, if not its own."""
 
     shared: Service

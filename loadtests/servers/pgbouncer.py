@@ -29,7 +29,7 @@ def version() -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnPgBouncer:
+class PgBouncerProcess:
     folder: Path
 
     def url(self, database_url: str, user: str, password: str) -> str:
@@ -40,9 +40,9 @@ class OwnPgBouncer:
 
 
 @asynccontextmanager
-async def own_pgbouncer(
+async def pgbouncer_process(
     database_url: str, logins: Mapping[str, str], *, as_user: str = "", **options: str | int
-) -> AsyncIterator[OwnPgBouncer]:
+) -> AsyncIterator[PgBouncerProcess]:
     """A running one, for all databases of a server that is reached by a Unix socket.
 
     logins: passwords by name.
@@ -63,7 +63,7 @@ async def own_pgbouncer(
         )
         try:
             await _answers(process, folder)
-            yield OwnPgBouncer(folder)
+            yield PgBouncerProcess(folder)
         finally:
             if process.returncode is None:
                 process.kill()

@@ -36,7 +36,7 @@ _SETTINGS = {
 }
 
 
-class OwnPostgres:
+class PostgresProcess:
     """On one socket, always the same, whichever data folder it runs on."""
 
     def __init__(self, folder: Path) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 
-class Redis:
+class RedisProcess:
     """A Valkey that keeps nothing on disk unless it is told to: another start is another memory."""
 
     def __init__(self, folder: Path) -> None:

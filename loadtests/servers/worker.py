@@ -12,7 +12,7 @@ from loadtests.servers.service import UNLIMITED, Service
 _SWEEP_S = "5"
 
 
-class Worker:
+class WorkerProcess:
     """launcher: the module that runs the command, if not its own. log: of what it says."""
 
     def __init__(

@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import orjson
 
-from loadtests.soak.model.state import State
-from loadtests.soak.oracle import Fresh
-from loadtests.soak.reads import COMPARED, PAGE, Passage, Read, Shown
+from loadtests.soak.model.state import SoakState
+from loadtests.soak.oracle import FreshAnswer
+from loadtests.soak.reads import COMPARED, PAGE, Read, Shown, ShownPassage
 from loadtests.workload.viewer import Viewer, source_of
 
 _SHOWN_MAX = 20
@@ -27,7 +27,7 @@ VIOLATIONS: tuple[Violation, ...] = get_args(Violation)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedAnswer:
     """An answer, as somebody has seen it.
 
     asked_s, answered_s: by the clock of `Rights`; asked_s less what the answer may be older.
@@ -54,7 +54,7 @@ class Audit:
     shown: what there is to know of the first violations.
     """
 
-    state: State
+    state: SoakState
     counts: Counter[str] = field(default_factory=Counter)
     by_path: Counter[tuple[str, str]] = field(default_factory=Counter)
     by_fault: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -65,7 +65,7 @@ class Audit:
     def held(self) -> bool:
         return not any(self.counts[violation] for violation in VIOLATIONS)
 
-    def judge(self, seen: Seen) -> None:
+    def judge(self, seen: ObservedAnswer) -> None:
         """By the model of rights, and by what was acknowledged."""
         self.counts["judged"] += 1
         self._count("judged", seen.read.path)
@@ -78,7 +78,7 @@ class Audit:
         if any(seen.revisions.get(name, floor) < floor for name, floor in floors):
             self.violation("stale", seen, {})
 
-    def compare(self, seen: Seen, fresh: Fresh, kind: str) -> None:
+    def compare(self, seen: ObservedAnswer, fresh: FreshAnswer, kind: str) -> None:
         """Byte for byte, if both are of the same revisions. kind: of the comparison."""
         if dict(seen.revisions) != dict(fresh.revisions):
             self.counts[f"{kind}_moved"] += 1
@@ -90,7 +90,7 @@ class Audit:
             hits, wanted = _hits(seen.shown.comparable), _hits(fresh.body)
             self.violation("other", seen, {"hits": hits, "wanted": wanted})
 
-    def is_comparable(self, seen: Seen) -> bool:
+    def is_comparable(self, seen: ObservedAnswer) -> bool:
         is_own = seen.tier != "semantic" and not seen.is_degraded
         return seen.read.path in COMPARED and is_own and not seen.read.staleness_ms
 
@@ -106,7 +106,9 @@ class Audit:
         """The database does not hold what was acknowledged."""
         self._record(violation, "database", {"document": f"{tenant}/{document_id}", "what": what})
 
-    def violation(self, violation: Violation, seen: Seen, more: Mapping[str, Any]) -> None:
+    def violation(
+        self, violation: Violation, seen: ObservedAnswer, more: Mapping[str, Any]
+    ) -> None:
         told = {
             "who": _who(seen.viewer),
             "call": [seen.read.call.path, seen.read.call.body.decode(errors="replace")],
@@ -120,7 +122,7 @@ class Audit:
         }
         self._record(violation, seen.read.path, told)
 
-    def _judge_passage(self, seen: Seen, passage: Passage) -> None:
+    def _judge_passage(self, seen: ObservedAnswer, passage: ShownPassage) -> None:
         rights, viewer = self.state.rights, seen.viewer
         span = seen.asked_s, seen.answered_s
         versions = list(rights.seen_by(viewer, passage.document_id, *span))
@@ -131,7 +133,7 @@ class Audit:
         # Somebody who may read the document now, and is shown what it was, is not let in.
         self.violation("stale" if versions else "leaked", seen, shows)
 
-    def _judge_absence(self, seen: Seen) -> None:
+    def _judge_absence(self, seen: ObservedAnswer) -> None:
         """What must be there, where an answer says that it is all that there is."""
         read, rights = seen.read, self.state.rights
         span = seen.asked_s, seen.answered_s
@@ -146,7 +148,7 @@ class Audit:
                 known = rights.told(seen.viewer.tenant, seen.viewer.subject, document_id)
                 self.violation("lost", seen, {"document": document_id, "known": known})
 
-    def _unlisted(self, seen: Seen) -> list[str]:
+    def _unlisted(self, seen: ObservedAnswer) -> list[str]:
         names = [passage.document_id for passage in seen.shown.passages]
         listed = set(names)
         last = names[-1] if len(names) == PAGE else None
@@ -172,7 +174,7 @@ class Audit:
         self.by_fault[self.fault, what] += 1
 
 
-def _is_as(passage: Passage, text: str, readers: frozenset[str]) -> bool:
+def _is_as(passage: ShownPassage, text: str, readers: frozenset[str]) -> bool:
     return passage.is_of(text) and passage.readers in (None, readers)
 
 

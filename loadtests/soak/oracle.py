@@ -36,7 +36,7 @@ _MCP_TOKENS_MAX = 8_000  # as `gateway/settings.py` has it
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
+class FreshAnswer:
     """The body, and the revision of each partition that it was computed at."""
 
     revisions: Mapping[str, int]
@@ -67,11 +67,11 @@ class Oracle:
 
     async def answer(
         self, tenant: str, subject: str, groups: Collection[str], body: bytes
-    ) -> Fresh:
+    ) -> FreshAnswer:
         """To a search's body, from somebody of these groups."""
         return await self._answer(Viewer(tenant, subject), groups, body)
 
-    async def read(self, viewer: Viewer, groups: Collection[str], read: Read) -> Fresh | None:
+    async def read(self, viewer: Viewer, groups: Collection[str], read: Read) -> FreshAnswer | None:
         """To a read that searches; None if its searches were answered at different revisions, or
         the database is away.
         """
@@ -82,9 +82,9 @@ class Oracle:
         if any(answer.revisions != answers[0].revisions for answer in answers):
             return None
         bodies = [answer.body for answer in answers]
-        return Fresh(answers[0].revisions, _shown(read, bodies))
+        return FreshAnswer(answers[0].revisions, _shown(read, bodies))
 
-    async def _answer(self, viewer: Viewer, groups: Collection[str], body: bytes) -> Fresh:
+    async def _answer(self, viewer: Viewer, groups: Collection[str], body: bytes) -> FreshAnswer:
         asked = parse(SearchBody, body)
         names = [name for name in SCOPE_NAMES if name in asked.scopes and name in viewer.scopes]
         seen = scope.resolve(viewer.tenant, viewer.subject, groups, names)
@@ -94,7 +94,7 @@ class Oracle:
             query = replace(query, filter=query.filter.narrowed(limits))
         found = await self._searcher.search(seen, query)
         assert not found.degraded
-        return Fresh(found.as_of, encode(found, query))
+        return FreshAnswer(found.as_of, encode(found, query))
 
 
 async def _retried(ask: Callable[[], Coroutine[Any, Any, T]]) -> T:

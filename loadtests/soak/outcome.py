@@ -7,7 +7,7 @@ from typing import Any
 from loadtests.bench.section import Bar, Section, table
 from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
-from loadtests.soak.options import Options
+from loadtests.soak.options import SoakOptions
 from loadtests.soak.reads import PATHS
 
 ANSWERS = 100_000  # that a full soak audits
@@ -68,7 +68,7 @@ def section(soak: Soak, seconds: float, answers: Counter[str], events: Counter[s
     )
 
 
-def _title(options: Options) -> str:
+def _title(options: SoakOptions) -> str:
     title = "With faults" if options.faults else "With all servers well"
     return f"{title}, through a balancer" if options.balanced else title
 

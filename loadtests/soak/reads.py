@@ -9,7 +9,7 @@ import orjson
 
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
-from loadtests.soak.questions import Question
+from loadtests.soak.questions import SoakQuestion
 
 PathName: TypeAlias = Literal[
     "search",
@@ -46,7 +46,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ShownPassage:
     """A part of a document, as an answer shows it.
 
     start: where it begins, -1 if the answer does not say. text: None if it shows none.
@@ -71,24 +71,24 @@ class Passage:
 class Shown:
     """comparable: what a fresh search must give, byte for byte. is_found: False for a 404."""
 
-    passages: Sequence[Passage]
+    passages: Sequence[ShownPassage]
     comparable: bytes = b""
     is_found: bool = True
 
 
-def search(question: Question) -> Read:
+def search(question: SoakQuestion) -> Read:
     call = Call("POST", "/v1/search", question.body)
     return Read("search", call, (question.body,), staleness_ms=question.staleness_ms)
 
 
-def semantic(question: Question, words: Sequence[str]) -> Read:
+def semantic(question: SoakQuestion, words: Sequence[str]) -> Read:
     """The question in other words, for which a similar one's answer will do."""
     fields = orjson.loads(question.body) | {"query": " ".join(words), "semantic": "bounded"}
     body = orjson.dumps(fields)
     return Read("semantic", Call("POST", "/v1/search", body), (body,))
 
 
-def batch(questions: Sequence[Question]) -> Read:
+def batch(questions: Sequence[SoakQuestion]) -> Read:
     bodies = tuple(question.body for question in questions)
     call = Call("POST", "/v1/search/batch", b'{"searches":[%b]}' % b",".join(bodies))
     return Read("batch", call, bodies)
@@ -124,12 +124,12 @@ def documents(after: str, source: str) -> Read:
 
 def of_query(path: PathName, query: str, document_id: str, source: str) -> Read:
     """What shows the document to whoever may read it, if the query is of its own words."""
-    question = Question(orjson.dumps({"query": query, "top_k": 2 * _FOUND_MAX}))
+    question = SoakQuestion(orjson.dumps({"query": query, "top_k": 2 * _FOUND_MAX}))
     match path:
         case "search" | "semantic":
             return search(question)
         case "batch":
-            return batch([question, Question(orjson.dumps({"query": query}))])
+            return batch([question, SoakQuestion(orjson.dumps({"query": query}))])
         case "mcp search":
             return mcp_search(query)
         case "mcp fetch":
@@ -171,8 +171,8 @@ def _tool(name: str, arguments: Mapping[str, Any]) -> Call:
     return Call("POST", "/mcp", orjson.dumps(body))
 
 
-def _passages(hits: Sequence[Mapping[str, Any]]) -> list[Passage]:
-    return [Passage(hit["document_id"], hit["text"], hit["start"]) for hit in hits]
+def _passages(hits: Sequence[Mapping[str, Any]]) -> list[ShownPassage]:
+    return [ShownPassage(hit["document_id"], hit["text"], hit["start"]) for hit in hits]
 
 
 def _of_search(told: Any, body: bytes) -> Shown:
@@ -187,7 +187,7 @@ def _of_mcp_search(told: Any, _: bytes) -> Shown | None:
     results = told.get("result", {}).get("structuredContent")
     if results is None:
         return None
-    passages = [Passage(each["id"], each["text"]) for each in results["results"]]
+    passages = [ShownPassage(each["id"], each["text"]) for each in results["results"]]
     return Shown(passages, orjson.dumps(results))
 
 
@@ -198,7 +198,7 @@ def _of_mcp_fetch(told: Any, _: bytes) -> Shown | None:
     if result["isError"]:
         return Shown((), is_found=False)
     document = result["structuredContent"]
-    return Shown([Passage(document["id"], document["text"], document["metadata"]["start"])])
+    return Shown([ShownPassage(document["id"], document["text"], document["metadata"]["start"])])
 
 
 def _of_vector_store(told: Any, _: bytes) -> Shown:
@@ -207,19 +207,19 @@ def _of_vector_store(told: Any, _: bytes) -> Shown:
         [each["file_id"], each["filename"], each["score"], each["content"][0]["text"]]
         for each in found
     ]
-    passages = [Passage(each["file_id"], each["content"][0]["text"]) for each in found]
+    passages = [ShownPassage(each["file_id"], each["content"][0]["text"]) for each in found]
     return Shown(passages, _listed(rows))
 
 
 def _of_document(told: Any, _: bytes) -> Shown:
     readers = frozenset(told["readers"])
-    return Shown([Passage(told["document_id"], told["text"], 0, readers)])
+    return Shown([ShownPassage(told["document_id"], told["text"], 0, readers)])
 
 
 def _of_documents(told: Any, _: bytes) -> Shown:
     return Shown(
         [
-            Passage(each["document_id"], readers=frozenset(each["readers"]))
+            ShownPassage(each["document_id"], readers=frozenset(each["readers"]))
             for each in told["documents"]
         ]
     )

@@ -9,8 +9,8 @@ import orjson
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.soak.connections import connect
-from loadtests.soak.model.credentials import Credential, Credentials
-from loadtests.soak.servers import Servers
+from loadtests.soak.model.credentials import CredentialModel, IssuedCredential
+from loadtests.soak.servers import SoakServers
 from loadtests.workload.viewer import Viewer
 
 _CREATED = 201
@@ -18,14 +18,14 @@ _ERRORS_MAX = 0.2  # of similar questions' answers, so that a short soak gets so
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class SoakKeys:
     """admins: by tenant."""
 
     admins: Mapping[str, str]
-    credentials: Credentials
+    credentials: CredentialModel
 
 
-async def make_keys(servers: Servers, subjects: Sequence[tuple[str, str]]) -> Keys:
+async def make_keys(servers: SoakServers, subjects: Sequence[tuple[str, str]]) -> SoakKeys:
     connection = connect(servers.gateways[0].url)
 
     async def post(path: str, **body: object) -> HttpResponse:
@@ -33,10 +33,10 @@ async def make_keys(servers: Servers, subjects: Sequence[tuple[str, str]]) -> Ke
         assert reply.status == _CREATED, reply.body
         return reply
 
-    async def key(tenant: str, subject: str, role: str) -> Credential:
+    async def key(tenant: str, subject: str, role: str) -> IssuedCredential:
         reply = await post("/v1/keys", tenant=tenant, subject=subject, roles=[role])
         told = orjson.loads(reply.body)
-        return Credential(told["id"], told["key"], Viewer(tenant, subject))
+        return IssuedCredential(told["id"], told["key"], Viewer(tenant, subject))
 
     admins = {}
     for tenant in sorted({tenant for tenant, _ in subjects}):
@@ -44,12 +44,12 @@ async def make_keys(servers: Servers, subjects: Sequence[tuple[str, str]]) -> Ke
         admins[tenant] = (await key(tenant, "replay", "admin")).secret
         body = orjson.dumps({"error_max": _ERRORS_MAX})
         await connection.send(Call("PUT", "/v1/cache/semantic", body), admins[tenant])
-    keys = Keys(admins, Credentials({who: await key(*who, "reader") for who in subjects}))
+    keys = SoakKeys(admins, CredentialModel({who: await key(*who, "reader") for who in subjects}))
     await connection.close()
     return keys
 
 
-class Lock:
+class RestLock:
     """Many work, until one wants all to rest."""
 
     def __init__(self) -> None:

@@ -25,8 +25,9 @@ from loadtests.loadtest import budget, page, setup
 from loadtests.loadtest.environment import texts_of
 from loadtests.loadtest.result import Result
 from loadtests.users import plan, shapes
+from loadtests.workload import calls
 from loadtests.workload.agents import Agents
-from loadtests.workload.writes import Remove
+from loadtests.workload.writes import RemoveDocument
 
 _OK, _NO_CONTENT, _UNAUTHORIZED = 200, 204, 401
 _NOBODY = "nh_a-key-that-nobody-has-made"
@@ -49,7 +50,7 @@ _NUMBERS = itertools.count()
 locust.stats.bucket_response_time = lambda response_time: round(response_time, 2)
 
 
-class Agent(FastHttpUser):
+class AgentUser(FastHttpUser):
     """One subject, who asks some related questions and then thinks."""
 
     host = _PLAN.url
@@ -93,7 +94,7 @@ class Agent(FastHttpUser):
             _JUDGE.judge(asked.who, asked.question.body, reply, floor)
 
 
-class Writer(FastHttpUser):
+class WriterUser(FastHttpUser):
     """The histories, write by write."""
 
     host = _PLAN.url
@@ -107,9 +108,9 @@ class Writer(FastHttpUser):
         _JUDGE.asked(write, begun_s)
         call = setup.call_of(write, _KEYS, _JUDGE)
         key = _KEYS.writers[write.tenant]
-        wanted = (200, 202, 204) if isinstance(write, Remove) else (200, 204)
+        wanted = (200, 202, 204) if isinstance(write, RemoveDocument) else (200, 204)
         status, reply = _exchanged(
-            self.client, (*call[:2], key, call.body), type(write).__name__.lower(), wanted=wanted
+            self.client, (*call[:2], key, call.body), calls.label(write), wanted=wanted
         )
         if status in wanted:
             told = orjson.loads(reply.body) if status != _NO_CONTENT else {}
@@ -118,7 +119,7 @@ class Writer(FastHttpUser):
         gevent.sleep(max(0.0, begun_s + 1 / _OPTIONS.writes - time.monotonic()))
 
 
-class Wanted(LoadTestShape):
+class ChosenShape(LoadTestShape):
     """The shape that was asked for."""
 
     def tick(self) -> tuple[int, float] | None:

@@ -28,7 +28,7 @@ _SCOPES: Mapping[str | None, float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AgentQuestion:
     """scope: the one that it names, or all. body: as it is sent."""
 
     scope: str
@@ -36,11 +36,11 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AgentRequest:
     """is_stranger: it comes with a key that nobody has made."""
 
     who: Who
-    question: Question
+    question: AgentQuestion
     is_stranger: bool
 
 
@@ -69,15 +69,15 @@ class Agents:
         self._repeats = repeats
         self._strangers = strangers
         self._random = random
-        self._remembered: dict[Who, list[Question]] = {who: [] for who in whos}
+        self._remembered: dict[Who, list[AgentQuestion]] = {who: [] for who in whos}
         self._news = {who: self._new(who[0]) for who in whos}
 
-    def ask(self) -> Asked:
+    def ask(self) -> AgentRequest:
         who = self._whos[_zipf(len(self._whos), self._random)]
         is_stranger = self._random.random() < self._strangers
-        return Asked(who, self._question(who), is_stranger)
+        return AgentRequest(who, self._question(who), is_stranger)
 
-    def _question(self, who: Who) -> Question:
+    def _question(self, who: Who) -> AgentQuestion:
         remembered = self._remembered[who]
         if remembered and self._random.random() < self._repeats:
             return remembered[_zipf(len(remembered), self._random)]
@@ -88,7 +88,7 @@ class Agents:
             remembered[self._random.randrange(_REMEMBERED_MAX // 2, _REMEMBERED_MAX)] = question
         return question
 
-    def _new(self, tenant: str) -> Iterator[Question]:
+    def _new(self, tenant: str) -> Iterator[AgentQuestion]:
         while True:
             scope = self._random.choices(list(_SCOPES), list(_SCOPES.values()))[0]
             if self._lines:
@@ -96,7 +96,7 @@ class Agents:
             else:
                 yield from self._burst(self._random.choice(self._texts[tenant]), scope)
 
-    def _burst(self, text: Sequence[str], scope: str | None) -> Iterator[Question]:
+    def _burst(self, text: Sequence[str], scope: str | None) -> Iterator[AgentQuestion]:
         first = self._neighbours(text)
         yield _question(" ".join(first), scope)
         for _ in range(self._random.randint(*_BURST) - 1):
@@ -116,9 +116,9 @@ class Agents:
         return [word.lower() for word in text[place : place + length]]
 
 
-def _question(query: str, scope: str | None, **more: object) -> Question:
+def _question(query: str, scope: str | None, **more: object) -> AgentQuestion:
     scopes = {} if scope is None else {"scopes": [scope]}
-    return Question(scope or "all", orjson.dumps({"query": query, **scopes, **more}))
+    return AgentQuestion(scope or "all", orjson.dumps({"query": query, **scopes, **more}))
 
 
 def _zipf(length: int, random: Random) -> int:

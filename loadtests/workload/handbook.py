@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadtests.workload.tenant_client import Tenant
+from loadtests.workload.tenant_client import TenantClient
 
 _READERS = ["tenant"]
 _TITLE = re.compile(r"^title: *[\"']?(.+?)[\"']?$", re.MULTILINE)
@@ -45,7 +45,7 @@ def read(data: Path) -> Handbook:
     return Handbook(texts, [_edit(line) for line in _lines(folder / "events.jsonl.gz")])
 
 
-def apply(edit: Edit, tenant: Tenant) -> int:
+def apply(edit: Edit, tenant: TenantClient) -> int:
     """Write it; returns how many chunks that inserted. A document that moves goes and comes."""
     if edit.gone is not None:
         tenant.remove(edit.gone)

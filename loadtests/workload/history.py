@@ -18,7 +18,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from loadtests.workload.writes import Join, Leave, Put, Remove, Share, World, Write
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    WorldState,
+    Write,
+)
 
 _MEMBERS = "members"  # the group of all of an organisation
 _TENANT_SHARE, _PUBLIC_SHARE = 0.2, 0.1  # of the documents
@@ -52,7 +60,7 @@ def _lines(file: Path) -> list[Event]:
     return [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
-class History:
+class RecordedHistory:
     """Where everything stands at first, and what is then written, without end.
 
     When the histories are at their end they go back, write by write, and then on again.
@@ -69,7 +77,7 @@ class History:
         self._groups = _busiest_groups(data)
         self._all_repositories = _repositories(data)
         self.subjects = _busiest_subjects(data, subjects_max)
-        self.world = World()
+        self.world = WorldState()
         self.tenants = sorted({tenant for tenant, _ in self.subjects})
         self.first: list[Write] = []
         for write in self._at_first():
@@ -102,7 +110,7 @@ class History:
             tenant, group = _parted(name)
             for subject in members:
                 if (tenant, subject) in asking:
-                    yield Join(tenant, group, subject)
+                    yield JoinGroup(tenant, group, subject)
 
     def _forth(self) -> Iterator[Write]:
         """Both histories side by side, so that they end together."""
@@ -133,13 +141,13 @@ class History:
             return
         match event["op"]:
             case "grant":
-                yield Join(tenant, group, event["user"])
+                yield JoinGroup(tenant, group, event["user"])
             case "revoke":
-                yield Leave(tenant, group, event["user"])
+                yield LeaveGroup(tenant, group, event["user"])
             case "delete_group":
                 for member in sorted(self.world.members):
                     if member[:2] == (tenant, group):
-                        yield Leave(*member)
+                        yield LeaveGroup(*member)
                 yield from self._regranted(event["group"], ())
             case "repos" | "create_group":
                 yield from self._regranted(event["group"], event["repos"])
@@ -151,18 +159,18 @@ class History:
         self._repositories[name] = new
         for document_tenant, path in sorted(self.world.documents):
             if document_tenant == tenant and self._home(path)[1] in concerned:
-                yield Share(tenant, path, self._readers_of(path))
+                yield ShareDocument(tenant, path, self._readers_of(path))
 
     def _put(self, path: str, text: str) -> Iterator[Write]:
         if text.strip():
             tenant, _ = self._home(path)
-            yield Put(tenant, path, stored(text), self._readers_of(path))
+            yield PutDocument(tenant, path, stored(text), self._readers_of(path))
         else:
             yield from self._remove(path)
 
     def _remove(self, path: str) -> Iterator[Write]:
         if path in self._homes:
-            yield Remove(self._home(path)[0], path)
+            yield RemoveDocument(self._home(path)[0], path)
 
     def _settle(self, path: str) -> None:
         """Give a new document a home, and readers."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import orjson
 
 from loadtests.workload.rights import Rights
-from loadtests.workload.writes import Leave, Remove, Share, Write
+from loadtests.workload.writes import LeaveGroup, RemoveDocument, ShareDocument, Write
 
 _WORDS = 12  # of the document, which then is among the first hits of whoever may read it
 
@@ -24,7 +24,7 @@ class Loss:
 def of(write: Write, rights: Rights, subjects: Collection[tuple[str, str]]) -> Loss | None:
     """The first one that there is, before the write is asked for."""
     match write:
-        case Leave(tenant, group, subject):
+        case LeaveGroup(tenant, group, subject):
             if (tenant, subject) not in subjects:
                 return None
             groups = rights.groups(tenant, subject)
@@ -33,9 +33,9 @@ def of(write: Write, rights: Rights, subjects: Collection[tuple[str, str]]) -> L
                     subject, groups - {group}, readers
                 ):
                     return Loss(tenant, subject, document_id, _question(text))
-        case Share() | Remove():
+        case ShareDocument() | RemoveDocument():
             stored = rights.documents(write.tenant).get(write.document_id)
-            after = write.readers if isinstance(write, Share) else frozenset[str]()
+            after = write.readers if isinstance(write, ShareDocument) else frozenset[str]()
             for tenant, subject in subjects if stored else ():
                 groups = rights.groups(tenant, subject)
                 if (

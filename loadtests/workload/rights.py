@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from loadtests.workload.viewer import Viewer
-from loadtests.workload.writes import Join, Leave, Put, Remove, Share, Write
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    Write,
+)
 
 _KEPT_S = 60.0  # longer than any request takes
 _Where: TypeAlias = tuple[str, str]  # tenant and document
@@ -61,21 +68,21 @@ class Rights:
     def asked(self, write: Write, at_s: float) -> bool:
         """From now on it may be so. Returns whether it makes a change of what is public."""
         match write:
-            case Put() | Share():
+            case PutDocument() | ShareDocument():
                 where = write.tenant, write.document_id
                 stored, new = self._stored(where), self._made(write, at_s)
                 self.versions[where] += new
                 self._writing[where] = new
                 self._tenants[write.document_id].add(write.tenant)
                 return "public" in new[-1].readers or _is_public(stored)
-            case Remove(tenant, document_id):
+            case RemoveDocument(tenant, document_id):
                 self._removing.add((tenant, document_id))
                 self._end(self._present[tenant, document_id], at_s)
                 return _is_public(self._stored((tenant, document_id)))
-            case Join(tenant, group, subject):
+            case JoinGroup(tenant, group, subject):
                 self._members[tenant, subject].setdefault(group, []).append(Span(at_s))
                 self._changes[tenant, subject] += 1
-            case Leave(tenant, group, subject):
+            case LeaveGroup(tenant, group, subject):
                 self._end(self._certain[tenant, subject].get(group, []), at_s)
                 self._changes[tenant, subject] += 1
         return False
@@ -83,35 +90,35 @@ class Rights:
     def acknowledged(self, write: Write, at_s: float) -> None:
         """From now on it is so."""
         match write:
-            case Put() | Share():
+            case PutDocument() | ShareDocument():
                 where = write.tenant, write.document_id
                 new = self._writing.pop(where, self.versions[where][-1:])
                 ended = [one for one in self.versions[where] if not _is_in(one, new)]
                 self._end([version.span for version in ended], at_s)
-                if isinstance(write, Put):
+                if isinstance(write, PutDocument):
                     self._exists(where, at_s)
                 self._forget(where, at_s)
-            case Remove(tenant, document_id):
+            case RemoveDocument(tenant, document_id):
                 self._removing.discard((tenant, document_id))
                 versions = self.versions[tenant, document_id]
                 self._end([version.span for version in versions], at_s)
-            case Leave(tenant, group, subject):
+            case LeaveGroup(tenant, group, subject):
                 self._end(self._members[tenant, subject].get(group, []), at_s)
                 self._changes[tenant, subject] += 1
-            case Join(tenant, group, subject):
+            case JoinGroup(tenant, group, subject):
                 self._certain[tenant, subject].setdefault(group, []).append(Span(at_s))
                 self._changes[tenant, subject] += 1
 
-    def queued(self, write: Put, job_id: str) -> None:
+    def queued(self, write: PutDocument, job_id: str) -> None:
         """A worker will write it, unless a later write comes first."""
         for version in self._writing.pop((write.tenant, write.document_id)):
             version.job_id = job_id
 
     def refused(self, write: Write, at_s: float) -> None:
         """It has changed nothing, for there was nothing to change."""
-        if isinstance(write, Remove):
+        if isinstance(write, RemoveDocument):
             self._removing.discard((write.tenant, write.document_id))
-        if isinstance(write, Put | Share):
+        if isinstance(write, PutDocument | ShareDocument):
             new = self._writing.pop((write.tenant, write.document_id), [])
             self._end([version.span for version in new], at_s)
 
@@ -140,17 +147,17 @@ class Rights:
 
     def is_change(self, write: Write) -> bool:
         """Whether the write changes a document for certain, so that it makes a revision."""
-        if not isinstance(write, Put | Share | Remove):
+        if not isinstance(write, PutDocument | ShareDocument | RemoveDocument):
             return False
         live = self._live((write.tenant, write.document_id))
         match write:
-            case Put():
+            case PutDocument():
                 return write.delivery == "at once" and (
                     not live or (len(live) == 1 and live[0].text != write.text)
                 )
-            case Share():
+            case ShareDocument():
                 return len(live) == 1 and live[0].readers != write.readers
-            case Remove():
+            case RemoveDocument():
                 return self.is_certain(write.tenant, write.document_id)
 
     def is_certain(self, tenant: str, document_id: str) -> bool:
@@ -300,10 +307,10 @@ class Rights:
         live = self._live(where)
         return live[-1] if live else None
 
-    def _made(self, write: Put | Share, at_s: float) -> list[Version]:
+    def _made(self, write: PutDocument | ShareDocument, at_s: float) -> list[Version]:
         """What the document will be: what is not named stays as it is, if it is there."""
         live = self._live((write.tenant, write.document_id))
-        if isinstance(write, Share):
+        if isinstance(write, ShareDocument):
             assert live, "only what is there is shared"
             texts = {(one.order, one.job_id): one for one in live}.values()
             return [

@@ -19,7 +19,7 @@ _BATCH_DOCUMENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Tenant:
+class TenantClient:
     """A connection that stays open, with a key of the tenant."""
 
     client: httpx2.Client
@@ -82,7 +82,7 @@ class Tenant:
 
 
 @contextmanager
-def tenant(service: Service, name: str) -> Iterator[Tenant]:
+def new_tenant(service: Service, name: str) -> Iterator[TenantClient]:
     """A new tenant of the gateway."""
     admin = {"Authorization": f"Bearer {service.admin_key}"}
     with httpx2.Client(base_url=service.url, timeout=600) as client:
@@ -94,12 +94,12 @@ def tenant(service: Service, name: str) -> Iterator[Tenant]:
 
 
 @contextmanager
-def same(tenant: Tenant, service: Service) -> Iterator[Tenant]:
+def through(tenant: TenantClient, service: Service) -> Iterator[TenantClient]:
     """The same tenant, by another gateway on the same servers."""
     with httpx2.Client(base_url=service.url, timeout=600) as client:
         yield connected(client, tenant.key)
 
 
-def connected(client: httpx2.Client, key: str) -> Tenant:
+def connected(client: httpx2.Client, key: str) -> TenantClient:
     client.headers["Authorization"] = f"Bearer {key}"
-    return Tenant(client, key)
+    return TenantClient(client, key)

@@ -20,7 +20,7 @@ _QUESTION_WORDS_MIN, _QUESTION_WORDS_MAX = 3, 5
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class TopicWorld:
     """topics: the telling words of each document."""
 
     topics: Sequence[Sequence[str]]
@@ -28,7 +28,7 @@ class World:
     questions: Sequence[str]
 
 
-def build(documents: int, questions: int, seed: int) -> World:
+def build(documents: int, questions: int, seed: int) -> TopicWorld:
     """So many documents of one chunk each, and so many different questions about them."""
     random = Random(seed)  # noqa: S311  no secret
     common = wordfreq.top_n_list("en", _COMMON)
@@ -44,7 +44,7 @@ def build(documents: int, questions: int, seed: int) -> World:
         for number, topic in enumerate(topics)
     ]
     asked = islice(_different(_questions(topics, random)), questions)
-    return World(topics, written, list(asked))
+    return TopicWorld(topics, written, list(asked))
 
 
 def edited(text: str, topic: Sequence[str], random: Random) -> str:

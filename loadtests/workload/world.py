@@ -10,8 +10,16 @@ from typing import Protocol
 
 from loadtests.workload import history
 from loadtests.workload import topics as topical
-from loadtests.workload.history import History
-from loadtests.workload.writes import Join, Leave, Put, Remove, Share, World, Write
+from loadtests.workload.history import RecordedHistory
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    WorldState,
+    Write,
+)
 
 _SUBJECTS_MAX = 24
 _TENANTS = 3
@@ -21,7 +29,7 @@ _DOCUMENTS = 600
 _EDITED, _SHARED, _MOVED = 0.7, 0.15, 0.05  # the others remove a document, or bring one back
 
 
-class Past(Protocol):
+class HistorySource(Protocol):
     """first: what is there before anybody asks. writes: what comes then, without end."""
 
     @property
@@ -32,12 +40,12 @@ class Past(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedHistory:
     """Another's tenants and documents by names that begin with the run's; nothing is public unless
     it may be, for that would be seen by all that the service has.
     """
 
-    past: Past
+    past: HistorySource
     run: str
     public: bool
 
@@ -59,13 +67,13 @@ class Named:
     def _named(self, write: Write) -> Write:
         tenant = self._tenant(write.tenant)
         match write:
-            case Put() | Share():
+            case PutDocument() | ShareDocument():
                 readers = self._readers(write.readers)
                 document_id = f"{self.run}/{write.document_id}"
                 return replace(write, tenant=tenant, document_id=document_id, readers=readers)
-            case Remove():
+            case RemoveDocument():
                 return replace(write, tenant=tenant, document_id=f"{self.run}/{write.document_id}")
-            case Join() | Leave():
+            case JoinGroup() | LeaveGroup():
                 return replace(write, tenant=tenant)
 
     def _readers(self, readers: frozenset[str]) -> frozenset[str]:
@@ -77,7 +85,7 @@ class Named:
         return f"{self.run}-{tenant}"
 
 
-class MadeUp:
+class GeneratedHistory:
     """Topics made of English words, and people that change them."""
 
     def __init__(self, *, documents: int = _DOCUMENTS, seed: int) -> None:
@@ -90,7 +98,7 @@ class MadeUp:
         self.subjects = [
             (f"tenant{number % _TENANTS}", f"subject{number}") for number in range(_SUBJECTS_MAX)
         ]
-        self._world = World()
+        self._world = WorldState()
         self._homes = {
             document_id: f"tenant{self._random.randrange(_TENANTS)}" for document_id in self._topics
         }
@@ -99,7 +107,7 @@ class MadeUp:
             document_id = str(document["document_id"])
             self._begin(self._put(document_id, str(document["text"])))
         for tenant, subject in self.subjects:
-            self._begin(Join(tenant, self._group(), subject))
+            self._begin(JoinGroup(tenant, self._group(), subject))
 
     def writes(self) -> Iterator[Write]:
         while True:
@@ -120,26 +128,26 @@ class MadeUp:
         if stored is None:
             return self._put(document_id, topical.edited("", topic, self._random))
         if dice < _EDITED:
-            return Put(
+            return PutDocument(
                 *(tenant, document_id),
                 topical.edited(stored.text, topic, self._random),
                 stored.readers,
             )
         if dice < _EDITED + _SHARED:
-            return Share(tenant, document_id, self._readers(tenant))
+            return ShareDocument(tenant, document_id, self._readers(tenant))
         if dice < _EDITED + _SHARED + _MOVED:
             return self._moved(*self._random.choice(self.subjects))
-        return Remove(tenant, document_id)
+        return RemoveDocument(tenant, document_id)
 
     def _moved(self, tenant: str, subject: str) -> Write:
         group = self._group()
         if (tenant, group, subject) in self._world.members:
-            return Leave(tenant, group, subject)
-        return Join(tenant, group, subject)
+            return LeaveGroup(tenant, group, subject)
+        return JoinGroup(tenant, group, subject)
 
-    def _put(self, document_id: str, text: str) -> Put:
+    def _put(self, document_id: str, text: str) -> PutDocument:
         tenant = self._homes[document_id]
-        return Put(tenant, document_id, text, self._readers(tenant))
+        return PutDocument(tenant, document_id, text, self._readers(tenant))
 
     def _readers(self, tenant: str) -> frozenset[str]:
         """Of the whole community, of all, of one, of two groups."""
@@ -158,10 +166,10 @@ class MadeUp:
         return f"group{self._random.randrange(_GROUPS)}"
 
 
-class Alone:
+class OneKeyHistory:
     """What one key can write: its own documents, edited, removed and written again."""
 
-    def __init__(self, past: Past, who: tuple[str, str]) -> None:
+    def __init__(self, past: HistorySource, who: tuple[str, str]) -> None:
         self._past = past
         self.subjects = [who]
 
@@ -175,7 +183,7 @@ class Alone:
     def _own(self, write: Write) -> Write:
         (tenant, subject) = self.subjects[0]
         match write:
-            case Put():
+            case PutDocument():
                 readers = frozenset({f"user:{subject}"})
                 return replace(write, tenant=tenant, readers=readers)
             case _:
@@ -183,17 +191,17 @@ class Alone:
 
 
 def _is_own(write: Write) -> bool:
-    return isinstance(write, Put | Remove)
+    return isinstance(write, PutDocument | RemoveDocument)
 
 
-def past(data: Path | None, seed: int) -> Past:
+def past(data: Path | None, seed: int) -> HistorySource:
     """The real histories in the folder, or made-up ones if there is none."""
     if data is None:
-        return MadeUp(seed=seed)
-    return History(history.read(data), subjects_max=_SUBJECTS_MAX, seed=seed)
+        return GeneratedHistory(seed=seed)
+    return RecordedHistory(history.read(data), subjects_max=_SUBJECTS_MAX, seed=seed)
 
 
-class Nothing:
+class EmptyHistory:
     """Nothing is written: what the service holds already is asked about."""
 
     def __init__(self, subjects: Sequence[tuple[str, str]]) -> None:

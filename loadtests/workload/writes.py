@@ -7,7 +7,7 @@ Delivery: TypeAlias = Literal["at once", "queued", "batch"]
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class PutDocument:
     """Write a document. readers: of one that is new; a stored one keeps its own.
 
     delivery: written by the request, by a worker afterwards, or as a line of a batch.
@@ -21,81 +21,81 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class RemoveDocument:
     tenant: str
     document_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ShareDocument:
     tenant: str
     document_id: str
     readers: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class JoinGroup:
     tenant: str
     group: str
     subject: str
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class LeaveGroup:
     tenant: str
     group: str
     subject: str
 
 
-Write: TypeAlias = Put | Remove | Share | Join | Leave
+Write: TypeAlias = PutDocument | RemoveDocument | ShareDocument | JoinGroup | LeaveGroup
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class DocumentState:
     text: str
     readers: frozenset[str]
 
 
 @dataclass(slots=True)
-class World:
+class WorldState:
     """Documents by tenant and identifier; who is in which group of which tenant."""
 
-    documents: dict[tuple[str, str], Document] = field(default_factory=dict)
+    documents: dict[tuple[str, str], DocumentState] = field(default_factory=dict)
     members: set[tuple[str, str, str]] = field(default_factory=set)
 
     def apply(self, write: Write) -> Write | None:
         """What would undo it; None if it changes nothing, so that there is nothing to ask for."""
         match write:
-            case Put() | Remove() | Share():
+            case PutDocument() | RemoveDocument() | ShareDocument():
                 return self._write(write)
-            case Join(tenant, group, subject):
+            case JoinGroup(tenant, group, subject):
                 if (tenant, group, subject) in self.members:
                     return None
                 self.members.add((tenant, group, subject))
-                return Leave(tenant, group, subject)
-            case Leave(tenant, group, subject):
+                return LeaveGroup(tenant, group, subject)
+            case LeaveGroup(tenant, group, subject):
                 if (tenant, group, subject) not in self.members:
                     return None
                 self.members.remove((tenant, group, subject))
-                return Join(tenant, group, subject)
+                return JoinGroup(tenant, group, subject)
 
-    def _write(self, write: Put | Remove | Share) -> Write | None:
+    def _write(self, write: PutDocument | RemoveDocument | ShareDocument) -> Write | None:
         where = write.tenant, write.document_id
         stored = self.documents.get(where)
         if stored is None:
-            if isinstance(write, Put):
-                self.documents[where] = Document(write.text, write.readers)
-                return Remove(*where)
+            if isinstance(write, PutDocument):
+                self.documents[where] = DocumentState(write.text, write.readers)
+                return RemoveDocument(*where)
             return None
         match write:
-            case Remove():
+            case RemoveDocument():
                 del self.documents[where]
-                return Put(*where, stored.text, stored.readers)
-            case Put():
+                return PutDocument(*where, stored.text, stored.readers)
+            case PutDocument():
                 new = replace(stored, text=write.text)
-                undoes: Write = Put(*where, stored.text, stored.readers)
-            case Share():
+                undoes: Write = PutDocument(*where, stored.text, stored.readers)
+            case ShareDocument():
                 new = replace(stored, readers=write.readers)
-                undoes = Share(*where, stored.readers)
+                undoes = ShareDocument(*where, stored.readers)
         self.documents[where] = new
         return None if new == stored else undoes

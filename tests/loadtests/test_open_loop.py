@@ -10,11 +10,11 @@ import pytest
 
 from loadtests.load import schedule
 from loadtests.load.connection_pool import ConnectionPool
-from loadtests.loadtest.driver import Drive, Load
-from loadtests.loadtest.judge import Judge
-from loadtests.loadtest.setup import Keys
+from loadtests.loadtest.driver import Load, LoadRun
+from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.setup import LoadKeys
 from loadtests.workload.agents import Agents
-from loadtests.workload.writes import Put, Remove, Write
+from loadtests.workload.writes import PutDocument, RemoveDocument, Write
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ async def served(answer: Answer = hit, stall_s: float = 0.0) -> AsyncIterator[st
 
 
 @asynccontextmanager
-async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[Drive]:
+async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[LoadRun]:
     agents = Agents(
         [WHO],
         {},
@@ -63,9 +63,9 @@ async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[Drive]:
         strangers=load.strangers,
         random=Random(1),  # noqa: S311  no secret
     )
-    keys = Keys(None, {WHO[0]: "writer"}, {WHO: "reader"})
+    keys = LoadKeys(None, {WHO[0]: "writer"}, {WHO: "reader"})
     connections = ConnectionPool(url, connections_max=load.connections, timeout_s=load.timeout_s)
-    yield Drive(connections, load, keys, Judge("run"), agents, iter(writes))
+    yield LoadRun(connections, load, keys, AnswerJudge("run"), agents, iter(writes))
     await connections.close()
 
 
@@ -163,10 +163,12 @@ async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
     def once(head: str) -> tuple[str, bytes]:
         return (next(answers), b"") if head.startswith("DELETE") else hit(head)
 
-    put = Put(*WHO, "text", frozenset({"tenant"}))
+    put = PutDocument(*WHO, "text", frozenset({"tenant"}))
     async with (
         served(once) as url,
-        driven(url, load(rate=0.0, writes=1.0, seconds=1.5, seed=SEED), Remove(*WHO)) as drive,
+        driven(
+            url, load(rate=0.0, writes=1.0, seconds=1.5, seed=SEED), RemoveDocument(*WHO)
+        ) as drive,
     ):
         drive.judge.asked(put, 0.0)
         drive.judge.acknowledged(put, 0.0, None)

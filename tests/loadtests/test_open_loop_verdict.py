@@ -13,12 +13,19 @@ import pytest
 from loadtests.load.figures import Figures
 from loadtests.load.response import HttpResponse
 from loadtests.loadtest import budget, page
-from loadtests.loadtest.budget import Limit, NoBudget
-from loadtests.loadtest.judge import Judge
+from loadtests.loadtest.budget import InvalidBudget, Limit
+from loadtests.loadtest.judge import AnswerJudge
 from loadtests.loadtest.result import Result
 from loadtests.workload.agents import Agents, Who
-from loadtests.workload.world import Alone, MadeUp, Named
-from loadtests.workload.writes import Join, Leave, Put, Remove, Share, World
+from loadtests.workload.world import GeneratedHistory, NamedHistory, OneKeyHistory
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    WorldState,
+)
 
 ANA: Who = ("run-a", "ana")
 BEN: Who = ("run-a", "ben")
@@ -37,12 +44,12 @@ def reply(
     return HttpResponse(200, headers, orjson.dumps({"hits": [found]}), asked_s, asked_s + 0.5)
 
 
-def judge() -> Judge:
+def judge() -> AnswerJudge:
     """Of a document for Ana alone, of which the text has changed at 3 s."""
-    made = Judge("run")
+    made = AnswerJudge("run")
     for write, at_s in (
-        (Put("run-a", DOCUMENT, OLD, frozenset({"user:ana"})), 1.0),
-        (Put("run-a", DOCUMENT, NEW, frozenset()), 3.0),
+        (PutDocument("run-a", DOCUMENT, OLD, frozenset({"user:ana"})), 1.0),
+        (PutDocument("run-a", DOCUMENT, NEW, frozenset()), 3.0),
     ):
         made.asked(write, at_s)
         made.acknowledged(write, at_s, None)
@@ -85,7 +92,7 @@ def test_what_somebody_else_may_read_leaks() -> None:
 
 def test_an_answer_older_than_what_was_acknowledged_is_stale() -> None:
     held = judge()
-    held.acknowledged(Put("run-a", DOCUMENT, NEW, frozenset()), 4.0, 8)
+    held.acknowledged(PutDocument("run-a", DOCUMENT, NEW, frozenset()), 4.0, 8)
 
     held.judge(ANA, QUERY, reply(NEW, revision=7), held.floor("run-a"))
 
@@ -105,7 +112,7 @@ def test_what_was_right_once_is_judged_anew_after_a_write() -> None:
     held = judge()
     held.judge(ANA, QUERY, reply(NEW), 7)
     held.judge(ANA, QUERY, reply(NEW), 7)
-    taken = Share("run-a", DOCUMENT, frozenset())
+    taken = ShareDocument("run-a", DOCUMENT, frozenset())
     held.asked(taken, 6.0)
     held.acknowledged(taken, 6.1, 8)
 
@@ -115,7 +122,7 @@ def test_what_was_right_once_is_judged_anew_after_a_write() -> None:
 
 
 def test_documents_that_the_run_has_not_written_are_not_judged() -> None:
-    held = Judge("another-run")
+    held = AnswerJudge("another-run")
 
     held.judge(ANA, QUERY, reply(OLD), 0)
 
@@ -216,11 +223,11 @@ def test_without_a_file_errors_stale_and_leaked_answers_are_limited() -> None:
     ],
 )
 def test_a_budget_that_nobody_understands_says_where(tmp_path: Path, text: str, why: str) -> None:
-    with pytest.raises(NoBudget, match=why):
+    with pytest.raises(InvalidBudget, match=why):
         budget.read(written(tmp_path, text))
 
 
-def result(made: Figures, shown: Judge) -> Result:
+def result(made: Figures, shown: AnswerJudge) -> Result:
     findings = budget.judged(budget.read(None), made, shown)
     return Result(
         url="http://x/<b>",
@@ -236,7 +243,7 @@ def result(made: Figures, shown: Judge) -> Result:
     )
 
 
-class Reader(HTMLParser):
+class PageParser(HTMLParser):
     """What a page is made of."""
 
     def __init__(self) -> None:
@@ -259,8 +266,8 @@ class Reader(HTMLParser):
         self.said.append(data)
 
 
-def read(html: str) -> Reader:
-    reader = Reader()
+def read(html: str) -> PageParser:
+    reader = PageParser()
     reader.feed(html)
     assert reader.open == []
     return reader
@@ -278,7 +285,7 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
 
 
 def test_the_page_of_a_run_that_got_no_answer_is_one_too() -> None:
-    nothing = result(Figures(0.0), Judge("run"))
+    nothing = result(Figures(0.0), AnswerJudge("run"))
 
     assert read(page.html(nothing)).tags.count("svg") == 5
     assert json.loads(nothing.as_json())["figures"]["requests"] == 0
@@ -328,8 +335,8 @@ def test_agents_repeat_themselves_as_often_as_they_are_told() -> None:
 
 
 def test_made_up_histories_change_something_with_every_write() -> None:
-    past = MadeUp(documents=30, seed=1)
-    world = World()
+    past = GeneratedHistory(documents=30, seed=1)
+    world = WorldState()
     for write in past.first:
         world.apply(write)
 
@@ -338,28 +345,30 @@ def test_made_up_histories_change_something_with_every_write() -> None:
         assert world.apply(write) is not None
         kinds.add(type(write))
 
-    assert kinds == {Put, Share, Remove, Join, Leave}
+    assert kinds == {PutDocument, ShareDocument, RemoveDocument, JoinGroup, LeaveGroup}
 
 
 def test_nothing_is_public_unless_it_may_be_and_all_is_the_runs_own() -> None:
-    past = MadeUp(documents=100, seed=1)
-    hidden, shown = Named(past, "run", public=False), Named(past, "run", public=True)
+    past = GeneratedHistory(documents=100, seed=1)
+    hidden, shown = NamedHistory(past, "run", public=False), NamedHistory(past, "run", public=True)
 
-    def readers(named: Named) -> set[str]:
-        return {reader for one in named.first if isinstance(one, Put) for reader in one.readers}
+    def readers(named: NamedHistory) -> set[str]:
+        return {
+            reader for one in named.first if isinstance(one, PutDocument) for reader in one.readers
+        }
 
     assert "public" in readers(shown)
     assert "public" not in readers(hidden)
     for write in hidden.first:
         assert write.tenant.startswith("run-")
-        assert not isinstance(write, Put) or write.document_id.startswith("run/")
+        assert not isinstance(write, PutDocument) or write.document_id.startswith("run/")
 
 
 def test_one_key_writes_what_it_alone_may_read() -> None:
-    alone = Alone(MadeUp(documents=30, seed=1), ("own", "me"))
+    alone = OneKeyHistory(GeneratedHistory(documents=30, seed=1), ("own", "me"))
 
     writes = [*alone.first, *(write for _, write in zip(range(100), alone.writes(), strict=False))]
 
-    assert {type(write) for write in writes} == {Put, Remove}
+    assert {type(write) for write in writes} == {PutDocument, RemoveDocument}
     assert {write.tenant for write in writes} == {"own"}
-    assert all(write.readers == {"user:me"} for write in writes if isinstance(write, Put))
+    assert all(write.readers == {"user:me"} for write in writes if isinstance(write, PutDocument))

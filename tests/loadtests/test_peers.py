@@ -5,20 +5,20 @@ import numpy as np
 import pytest
 
 from loadtests.bench_peers import made_up, similar, trace
-from loadtests.bench_peers.made_up import Question
-from loadtests.bench_peers.world import Caller, World
+from loadtests.bench_peers.made_up import PeerTopicQuestion
+from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 
-def world() -> World:
+def world() -> PeerWorld:
     """Two tenants; `reader` may read the first and the third row."""
-    return World(
+    return PeerWorld(
         tenants=["one", "one", "one", "two"],
         readers=[("tenant",), ("group:closed",), ("group:open",), ("tenant",)],
         texts=["a", "b", "c", "a"],
         passages=[0, 1, 2, 0],
         embedded=np.array([[1, 0], [0.9, 0.1], [0, 1], [1, 0]], np.float32),
-        callers=[Caller("one", "reader", ("open",))],
-        questions=[Question("what?", {0: 1.0, 1: 1.0})],
+        callers=[PeerCaller("one", "reader", ("open",))],
+        questions=[PeerTopicQuestion("what?", {0: 1.0, 1: 1.0})],
         embedded_questions=np.array([[1, 0]], np.float32),
     )
 

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from loadtests.bench_cache import questions
-from loadtests.bench_cache.questions import Question
+from loadtests.bench_cache.questions import TypedQuestion
 
 LEAVE = """---
 title: Leave
@@ -19,7 +19,7 @@ The travel office books sleeper cabins to Lisbon, on request.
 TEXTS = [LEAVE, TRAINS]
 
 
-def texts_of(made: list[Question]) -> list[str]:
+def texts_of(made: list[TypedQuestion]) -> list[str]:
     return [question.text for question in made]
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import Report
+from loadtests.bench.report import BenchmarkReport
 from loadtests.bench.section import Bar, Section
 
 
@@ -12,8 +12,8 @@ def section(figure: float) -> Section:
     return Section("Time", "It flies.", {"speed": figure}, bars, "2026-01-31", "a machine")
 
 
-def report_in(folder: Path) -> Report:
-    return Report(folder / "benchmarks" / "index.md", "# Benchmark\n", ["rich"])
+def report_in(folder: Path) -> BenchmarkReport:
+    return BenchmarkReport(folder / "benchmarks" / "index.md", "# Benchmark\n", ["rich"])
 
 
 def test_a_section_holds_if_all_its_bars_do() -> None:

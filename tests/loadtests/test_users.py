@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from loadtests.users import plan, shapes
-from loadtests.users.plan import Options, Plan
+from loadtests.users.plan import UserOptions, UserPlan
 from loadtests.users.shapes import SHAPES, Shape
-from loadtests.workload.world import MadeUp, Named
-from loadtests.workload.writes import Put
+from loadtests.workload.world import GeneratedHistory, NamedHistory
+from loadtests.workload.writes import PutDocument
 
 MOST = 50
 
@@ -39,8 +39,10 @@ def test_a_soak_takes_an_hour_at_least() -> None:
 
 
 def test_locusts_process_knows_the_same_world_and_what_was_there_at_first(tmp_path: Path) -> None:
-    options = Options("steady", MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html")
-    made = Plan("http://x", "run", False, {"run-a": "w"}, [["run-a", "ana", "r"]], options)
+    options = UserOptions(
+        "steady", MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html"
+    )
+    made = UserPlan("http://x", "run", False, {"run-a": "w"}, [["run-a", "ana", "r"]], options)
     file = tmp_path / "plan.json"
 
     plan.write(made, file)
@@ -48,10 +50,10 @@ def test_locusts_process_knows_the_same_world_and_what_was_there_at_first(tmp_pa
 
     assert read == made
     assert file.stat().st_mode & 0o077 == 0
-    world, there = read.world(), Named(MadeUp(seed=3), "run", public=False)
+    world, there = read.world(), NamedHistory(GeneratedHistory(seed=3), "run", public=False)
     assert world.first == there.first
     assert [next(world.writes()) for _ in range(1)] == [next(there.writes())]
     assert read.keys().readers == {("run-a", "ana"): "r"}
-    puts = [write for write in world.first if isinstance(write, Put)]
+    puts = [write for write in world.first if isinstance(write, PutDocument)]
     known = read.judge(world).rights.documents(puts[0].tenant)
     assert known[puts[0].document_id] == (puts[0].text, puts[0].readers)

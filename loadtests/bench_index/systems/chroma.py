@@ -90,14 +90,14 @@ def filled(
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ChromaServer:
     client: ClientAPI
     url: str
     pid: int
 
 
 @contextmanager
-def server() -> Iterator[Server]:
+def server() -> Iterator[ChromaServer]:
     """A server with an empty folder."""
     with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
         port = free_port()
@@ -114,7 +114,7 @@ def server() -> Iterator[Server]:
         ]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
             try:
-                yield Server(_client(port, process), f"http://127.0.0.1:{port}", process.pid)
+                yield ChromaServer(_client(port, process), f"http://127.0.0.1:{port}", process.pid)
             finally:
                 process.terminate()
 

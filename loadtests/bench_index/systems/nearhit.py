@@ -5,7 +5,7 @@ from collections.abc import Callable
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.sets import RetrievalSet
 from loadtests.servers.service import Service
-from loadtests.workload.tenant_client import tenant
+from loadtests.workload.tenant_client import new_tenant
 
 HOW = (
     "one tenant a set, one document a passage, written by `POST /v1/documents/batch` with the "
@@ -28,7 +28,7 @@ def rankings(
         }
         for passage in asked.passages
     ]
-    with tenant(made, asked.name.replace("_", "-")) as mine:
+    with new_tenant(made, asked.name.replace("_", "-")) as mine:
         mine.put(documents, advance)
         found = [
             mine.search(question.text, top_k=DEPTH, document_hits_max=1)

@@ -21,13 +21,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from loadtests.bench_peers.world import Caller
+from loadtests.bench_peers.world import PeerCaller
 from loadtests.servers import serve
 
 
 class Store(Protocol):
     async def search(
-        self, caller: Caller, text: str, vector: list[float], *, fresh: bool
+        self, caller: PeerCaller, text: str, vector: list[float], *, fresh: bool
     ) -> tuple[bytes, bool]:
         """The answer, and whether a cache gave it, which it must not if a fresh one is wanted."""
         ...
@@ -42,7 +42,7 @@ Opened = Callable[[Mapping[str, Any]], AbstractAsyncContextManager[Store]]
 
 def create(opened: Opened, settings: Mapping[str, Any]) -> Starlette:
     callers = {
-        key: Caller(**(one | {"groups": tuple(one["groups"])}))
+        key: PeerCaller(**(one | {"groups": tuple(one["groups"])}))
         for key, one in settings["callers"].items()
     }
     stores: list[Store] = []

@@ -8,14 +8,14 @@ import httpx2
 import orjson
 
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers.systems.host import Place
-from loadtests.bench_peers.systems.peer import Asked, Found, Peer
+from loadtests.bench_peers.systems.host import PeerSetup
+from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
 from loadtests.servers import service
 
 
 @contextmanager
 def application(
-    place: Place, name: str, how: str, module: str, settings: Path, *, pids: Sequence[int] = ()
+    place: PeerSetup, name: str, how: str, module: str, settings: Path, *, pids: Sequence[int] = ()
 ) -> Iterator[Peer]:
     """module: of the store. pids: of other processes that belong to it."""
     command = ["loadtests.bench_peers.systems.app", module, str(settings)]
@@ -46,12 +46,12 @@ def application(
         )
 
 
-def fresh(asked: Asked) -> bytes:
+def fresh(asked: PeerQuestion) -> bytes:
     """What is sent for an answer that no cache gives."""
     return orjson.dumps({"text": asked.text, "vector": asked.vector, "fresh": True})
 
 
-def _body(asked: Asked) -> bytes:
+def _body(asked: PeerQuestion) -> bytes:
     return orjson.dumps({"text": asked.text, "vector": asked.vector})
 
 

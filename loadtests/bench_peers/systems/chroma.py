@@ -10,8 +10,8 @@ import orjson
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import chroma, vectors
-from loadtests.bench_peers.systems.host import Place
-from loadtests.bench_peers.systems.peer import Asked, Found, Peer
+from loadtests.bench_peers.systems.host import PeerSetup
+from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
 
 HOW = (
     "`chroma run`, asked over HTTP by the same generator, without its client; one collection, the "
@@ -25,7 +25,7 @@ _ASK = "/api/v2/tenants/default_tenant/databases/default_database/collections/{}
 
 
 @contextmanager
-def started(place: Place) -> Iterator[Peer]:
+def started(place: PeerSetup) -> Iterator[Peer]:
     world = place.world
     with chroma.server() as server:
         metadata = [
@@ -34,7 +34,7 @@ def started(place: Place) -> Iterator[Peer]:
         ]
         collection = chroma.filled(server.client, world.embedded, metadata, world.texts)
 
-        def body(asked: Asked) -> bytes:
+        def body(asked: PeerQuestion) -> bytes:
             caller = world.callers[asked.caller]
             return _body(asked, caller.tenant, caller.tokens)
 
@@ -56,7 +56,7 @@ def started(place: Place) -> Iterator[Peer]:
 
 
 @contextmanager
-def started_apart(place: Place) -> Iterator[Peer]:
+def started_apart(place: PeerSetup) -> Iterator[Peer]:
     world = place.world
     with chroma.server() as server:
         collections = {}
@@ -71,7 +71,7 @@ def started_apart(place: Place) -> Iterator[Peer]:
                 name=tenant,
             )
 
-        def body(asked: Asked) -> bytes:
+        def body(asked: PeerQuestion) -> bytes:
             return _body(asked, "", world.callers[asked.caller].tokens)
 
         def restrict(row: int, readers: Sequence[str]) -> None:
@@ -96,7 +96,7 @@ def _readers(tenant: str, readers: Sequence[str]) -> dict[str, Any]:
     return {"readers": [f"{tenant}/{reader}" for reader in readers]}
 
 
-def _body(asked: Asked, tenant: str, tokens: Sequence[str]) -> bytes:
+def _body(asked: PeerQuestion, tenant: str, tokens: Sequence[str]) -> bytes:
     anyone = [{"readers": {"$contains": f"{tenant}/{token}"}} for token in tokens]
     return orjson.dumps(
         {

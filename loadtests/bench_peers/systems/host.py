@@ -9,12 +9,12 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import uvloop
 
-from loadtests.bench_peers.world import World
+from loadtests.bench_peers.world import PeerWorld
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    world: World
+class PeerSetup:
+    world: PeerWorld
     database_url: str
     folder: Path
 

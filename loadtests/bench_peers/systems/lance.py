@@ -11,9 +11,9 @@ from lancedb.index import Bitmap, LabelList
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_peers.systems import app, behind
-from loadtests.bench_peers.systems.host import Place
+from loadtests.bench_peers.systems.host import PeerSetup
 from loadtests.bench_peers.systems.peer import Peer
-from loadtests.bench_peers.world import Caller, World
+from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 HOW = (
     "its asynchronous API behind the same application; a table sorted by tenant, a bitmap index on "
@@ -22,14 +22,14 @@ HOW = (
 )
 
 
-def started(place: Place) -> AbstractContextManager[Peer]:
+def started(place: PeerSetup) -> AbstractContextManager[Peer]:
     folder = place.folder / "lance"
     _fill(folder, place.world)
     settings = place.settings("lance", folder=str(folder))
     return behind.application(place, "LanceDB", HOW, "lance", settings)
 
 
-def _fill(folder: Path, world: World) -> None:
+def _fill(folder: Path, world: PeerWorld) -> None:
     width = world.embedded.shape[1]
     rows = pa.table(
         {
@@ -45,12 +45,12 @@ def _fill(folder: Path, world: World) -> None:
     lancedb.connect(folder).create_table("rows", rows)
 
 
-class Store:
+class LanceStore:
     def __init__(self, table: Any) -> None:
         self._table = table
 
     async def search(
-        self, caller: Caller, _: str, vector: list[float], **__: bool
+        self, caller: PeerCaller, _: str, vector: list[float], **__: bool
     ) -> tuple[bytes, bool]:
         readers = ", ".join(f"'{token}'" for token in caller.tokens)
         query = self._table.query().nearest_to(vector).distance_type("cosine")
@@ -71,8 +71,8 @@ class Store:
 
 
 @asynccontextmanager
-async def opened(settings: Mapping[str, Any]) -> AsyncIterator[Store]:
+async def opened(settings: Mapping[str, Any]) -> AsyncIterator[LanceStore]:
     table = await (await lancedb.connect_async(settings["folder"])).open_table("rows")
     await table.create_index("tenant", config=Bitmap())
     await table.create_index("readers", config=LabelList())
-    yield Store(table)
+    yield LanceStore(table)

@@ -11,9 +11,9 @@ from pathlib import Path
 from rich.progress import Progress
 
 from loadtests.bench_peers.systems import nearhit
-from loadtests.bench_peers.systems.host import Place
+from loadtests.bench_peers.systems.host import PeerSetup
 from loadtests.bench_peers.systems.peer import Peer
-from loadtests.bench_peers.world import World
+from loadtests.bench_peers.world import PeerWorld
 from loadtests.servers import service
 
 
@@ -49,12 +49,12 @@ class LineUp:
 
 
 @contextmanager
-def started(world: World, only: Sequence[str], progress: Progress) -> Iterator[LineUp]:
+def started(world: PeerWorld, only: Sequence[str], progress: Progress) -> Iterator[LineUp]:
     """only: who takes part beside Nearhit; all that are installed if it is empty."""
     with ExitStack() as stack:
         made = stack.enter_context(service.nearhit())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-peers-")))
-        place = Place(world, made.database_url, folder)
+        place = PeerSetup(world, made.database_url, folder)
         task = progress.add_task("filling Nearhit", total=len(world.texts))
         exact = stack.enter_context(
             nearhit.filled(world, made, lambda count: progress.advance(task, count))

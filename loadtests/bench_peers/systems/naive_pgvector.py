@@ -11,9 +11,9 @@ from pgvector.asyncpg import register_vector
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_peers.systems import app, behind
-from loadtests.bench_peers.systems.host import Place
+from loadtests.bench_peers.systems.host import PeerSetup
 from loadtests.bench_peers.systems.peer import Peer
-from loadtests.bench_peers.world import Caller, World
+from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 HOW = (
     "`vector(256)`, an HNSW index with its defaults and a btree on the tenant, `WHERE tenant = … "
@@ -38,19 +38,19 @@ _EDIT = "UPDATE rows SET text = $2, embedding = $3 WHERE row = $1"
 _RESTRICT = "UPDATE rows SET readers = $2 WHERE row = $1"
 
 
-def started(place: Place) -> AbstractContextManager[Peer]:
+def started(place: PeerSetup) -> AbstractContextManager[Peer]:
     settings = place.settings("naive_pgvector", database_url=filled(place, "naive_pgvector"))
     return behind.application(place, "pgvector", HOW, "naive_pgvector", settings)
 
 
-def filled(place: Place, name: str) -> str:
+def filled(place: PeerSetup, name: str) -> str:
     """The URL of a new database with the table."""
     url = place.database(name)
     uvloop.run(_fill(url, place.world))
     return url
 
 
-async def _fill(url: str, world: World) -> None:
+async def _fill(url: str, world: PeerWorld) -> None:
     connection = await asyncpg.connect(url)
     await connection.execute(_CREATE)
     await register_vector(connection)
@@ -67,12 +67,12 @@ async def _fill(url: str, world: World) -> None:
     await connection.close()
 
 
-class Store:
+class PgvectorStore:
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
         self._pool = pool
 
     async def search(
-        self, caller: Caller, _: str, vector: list[float], **__: bool
+        self, caller: PeerCaller, _: str, vector: list[float], **__: bool
     ) -> tuple[bytes, bool]:
         rows = await self._pool.fetch(
             _SEARCH, caller.tenant, caller.tokens, np.array(vector, np.float32), DEPTH
@@ -87,11 +87,11 @@ class Store:
 
 
 @asynccontextmanager
-async def opened(settings: Mapping[str, Any]) -> AsyncIterator[Store]:
+async def opened(settings: Mapping[str, Any]) -> AsyncIterator[PgvectorStore]:
     async with asyncpg.create_pool(
         settings["database_url"],
         min_size=_CONNECTIONS,
         max_size=_CONNECTIONS,
         init=register_vector,
     ) as pool:
-        yield Store(pool)
+        yield PgvectorStore(pool)

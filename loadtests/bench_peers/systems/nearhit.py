@@ -9,10 +9,10 @@ import httpx2
 import orjson
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_peers.systems.peer import Asked, Found, Peer
-from loadtests.bench_peers.world import Caller, World
+from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
+from loadtests.bench_peers.world import PeerCaller, PeerWorld
 from loadtests.servers.service import Service
-from loadtests.workload.tenant_client import Tenant, tenant
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 NAME = "Nearhit"
 HOW = (
@@ -24,12 +24,12 @@ HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they 
 
 
 @contextmanager
-def filled(world: World, made: Service, advance: Callable[[int], object]) -> Iterator[Peer]:
+def filled(world: PeerWorld, made: Service, advance: Callable[[int], object]) -> Iterator[Peer]:
     admin = {"Authorization": f"Bearer {made.admin_key}"}
     with ExitStack() as stack:
-        tenants: dict[str, Tenant] = {}
+        tenants: dict[str, TenantClient] = {}
         for name in dict.fromkeys(world.tenants):
-            tenants[name] = stack.enter_context(tenant(made, name))
+            tenants[name] = stack.enter_context(new_tenant(made, name))
             documents = [
                 {
                     "document_id": str(row),
@@ -69,7 +69,7 @@ def filled(world: World, made: Service, advance: Callable[[int], object]) -> Ite
         )
 
 
-def similar(ours: Peer, world: World, made: Service) -> Peer:
+def similar(ours: Peer, world: PeerWorld, made: Service) -> Peer:
     """The same, which may answer by what a similar question was answered; callers of its own.
 
     They may read the same, but share no entries with the others.
@@ -87,13 +87,13 @@ def similar(ours: Peer, world: World, made: Service) -> Peer:
     )
 
 
-def _key(client: httpx2.Client, caller: Caller, subject: str) -> str:
+def _key(client: httpx2.Client, caller: PeerCaller, subject: str) -> str:
     wanted = {"tenant": caller.tenant, "subject": subject, "groups": caller.groups}
     key: str = client.post("/v1/keys", json=wanted).raise_for_status().json()["key"]
     return key
 
 
-def _body(asked: Asked, **options: Any) -> bytes:
+def _body(asked: PeerQuestion, **options: Any) -> bytes:
     return orjson.dumps({"query": asked.text, "top_k": DEPTH, **options})
 
 

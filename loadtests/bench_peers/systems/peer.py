@@ -13,7 +13,7 @@ from loadtests.load.response import HttpResponse
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PeerQuestion:
     """A question of a caller: what it says, and its vector for those who don't embed."""
 
     caller: int
@@ -47,23 +47,23 @@ class Peer:
     url: str
     keys: Sequence[str]
     pids: Sequence[int]
-    body: Callable[[Asked], bytes]
+    body: Callable[[PeerQuestion], bytes]
     found: Callable[[bytes], list[Found]]
     edit: Callable[[int, str], None]
     restrict: Callable[[int, Sequence[str]], None]
-    recall_body: Callable[[Asked], bytes] | None = None
-    fresh_body: Callable[[Asked], bytes] | None = None
+    recall_body: Callable[[PeerQuestion], bytes] | None = None
+    fresh_body: Callable[[PeerQuestion], bytes] | None = None
     paths: Sequence[str] = ()
 
-    def request(self, asked: Asked) -> bytes:
+    def request(self, asked: PeerQuestion) -> bytes:
         """The whole request, head and all."""
         return self.encoded(asked, self.body)
 
-    def nearest(self, asked: Asked) -> bytes:
+    def nearest(self, asked: PeerQuestion) -> bytes:
         """The request for the nearest vectors alone."""
         return self.encoded(asked, self.recall_body or self.body)
 
-    def encoded(self, asked: Asked, body: Callable[[Asked], bytes]) -> bytes:
+    def encoded(self, asked: PeerQuestion, body: Callable[[PeerQuestion], bytes]) -> bytes:
         path = self.paths[asked.caller] if self.paths else ""
         return RequestTemplate(self.url + path, self.keys[asked.caller]).encode(body(asked))
 

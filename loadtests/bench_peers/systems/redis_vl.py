@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from loadtests.bench_peers.systems import behind, naive_pgvector
-from loadtests.bench_peers.systems.host import Place
-from loadtests.bench_peers.systems.naive_pgvector import Store as Naive
+from loadtests.bench_peers.systems.host import PeerSetup
+from loadtests.bench_peers.systems.naive_pgvector import PgvectorStore
 from loadtests.bench_peers.systems.peer import Peer
-from loadtests.bench_peers.world import Caller
+from loadtests.bench_peers.world import PeerCaller
 from loadtests.servers.service import free_port
 
 HOW = (
@@ -34,7 +34,7 @@ _START_S_MAX = 20.0
 
 
 @contextmanager
-def started(place: Place) -> Iterator[Peer]:
+def started(place: PeerSetup) -> Iterator[Peer]:
     database_url = naive_pgvector.filled(place, "redis_vl")
     with _server() as (redis_url, pid):
         settings = place.settings("redis_vl", database_url=database_url, redis_url=redis_url)
@@ -87,13 +87,13 @@ def _wait(port: int, process: "subprocess.Popen[bytes]") -> None:
     raise RuntimeError("Valkey did not start with RediSearch")
 
 
-class Store:
-    def __init__(self, naive: Naive, cache: Any) -> None:
+class SemanticCacheStore:
+    def __init__(self, naive: PgvectorStore, cache: Any) -> None:
         self._naive = naive
         self._cache = cache
 
     async def search(
-        self, caller: Caller, text: str, vector: list[float], *, fresh: bool
+        self, caller: PeerCaller, text: str, vector: list[float], *, fresh: bool
     ) -> tuple[bytes, bool]:
         from redisvl.query.filter import Tag
 
@@ -114,13 +114,13 @@ class Store:
         await self._naive.restrict(row, readers)
 
 
-def _scope(caller: Caller) -> str:
+def _scope(caller: PeerCaller) -> str:
     """The caller's tenant and readers; letters and digits alone, so that no tag needs escaping."""
     return hashlib.sha256("\n".join([caller.tenant, *sorted(caller.tokens)]).encode()).hexdigest()
 
 
 @asynccontextmanager
-async def opened(settings: Mapping[str, Any]) -> AsyncIterator[Store]:
+async def opened(settings: Mapping[str, Any]) -> AsyncIterator[SemanticCacheStore]:
     from redisvl.extensions.cache.llm import SemanticCache
     from redisvl.utils.vectorize.custom import CustomVectorizer
 
@@ -136,5 +136,5 @@ async def opened(settings: Mapping[str, Any]) -> AsyncIterator[Store]:
         redis_url=settings["redis_url"],
     )
     async with naive_pgvector.opened(settings) as naive:
-        yield Store(naive, cache)
+        yield SemanticCacheStore(naive, cache)
         await cache.adisconnect()

@@ -22,9 +22,9 @@ from wardowl.server import InvalidToken, create_app
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers.systems.host import Place
-from loadtests.bench_peers.systems.peer import Asked, Found, Peer
-from loadtests.bench_peers.world import Caller, World
+from loadtests.bench_peers.systems.host import PeerSetup
+from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
+from loadtests.bench_peers.world import PeerCaller, PeerWorld
 from loadtests.servers import serve, service
 
 HOW = (
@@ -41,21 +41,21 @@ _CONNECTIONS = 8
 _DEPTH = 50
 
 
-def started(place: Place) -> AbstractContextManager[Peer]:
+def started(place: PeerSetup) -> AbstractContextManager[Peer]:
     return _started(place, "wardowl", HOW, "wardowl")
 
 
-def started_hybrid(place: Place) -> AbstractContextManager[Peer]:
+def started_hybrid(place: PeerSetup) -> AbstractContextManager[Peer]:
     return _started(place, "wardowl, hybrid", HOW_HYBRID, "wardowl_hybrid", hybrid=True)
 
 
-def started_exact(place: Place) -> AbstractContextManager[Peer]:
+def started_exact(place: PeerSetup) -> AbstractContextManager[Peer]:
     return _started(place, "wardowl, exact", HOW_EXACT, "wardowl_exact", hnsw=False)
 
 
 @contextmanager
 def _started(
-    place: Place, name: str, how: str, base: str, *, hybrid: bool = False, hnsw: bool = True
+    place: PeerSetup, name: str, how: str, base: str, *, hybrid: bool = False, hnsw: bool = True
 ) -> Iterator[Peer]:
     """base: what its database is called."""
     world = place.world
@@ -87,7 +87,7 @@ def _started(
             )
 
 
-def _fill(pool: ConnectionPool[Any], world: World, *, hnsw: bool) -> None:
+def _fill(pool: ConnectionPool[Any], world: PeerWorld, *, hnsw: bool) -> None:
     # Indexes after the rows: it is faster, and the graph is the better for it.
     create_schema(pool, dim=world.embedded.shape[1], hnsw=False)
     rows = enumerate(zip(world.texts, world.tenants, world.readers, strict=True))
@@ -105,7 +105,7 @@ def _metadata(tenant: str, readers: Sequence[str]) -> dict[str, Any]:
     return {"allowed_groups": [f"{tenant}/{reader}" for reader in readers]}
 
 
-def _body(asked: Asked) -> bytes:
+def _body(asked: PeerQuestion) -> bytes:
     return orjson.dumps({"query": asked.text, "vector": asked.vector, "k": DEPTH})
 
 
@@ -116,7 +116,7 @@ def _found(body: bytes) -> list[Found]:
 def main() -> None:
     logging.disable(logging.INFO)
     settings = json.loads(Path(sys.argv[1]).read_text())
-    subjects = {key: _subject(Caller(**one)) for key, one in settings["callers"].items()}
+    subjects = {key: _subject(PeerCaller(**one)) for key, one in settings["callers"].items()}
     pool: Any = AsyncConnectionPool(
         settings["database_url"], min_size=_CONNECTIONS, max_size=_CONNECTIONS, open=False
     )
@@ -141,7 +141,7 @@ def main() -> None:
     serve.serve(application)
 
 
-def _subject(caller: Caller) -> Subject:
+def _subject(caller: PeerCaller) -> Subject:
     tokens = [f"{caller.tenant}/{token}" for token in caller.tokens]
     return Subject(caller.subject, tokens, {"tenant": caller.tenant})
 

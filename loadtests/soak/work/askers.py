@@ -9,12 +9,12 @@ import orjson
 
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions, reads
-from loadtests.soak.audit import Seen
-from loadtests.soak.model.credentials import Credential
-from loadtests.soak.questions import Question, Zipf
+from loadtests.soak.audit import ObservedAnswer
+from loadtests.soak.model.credentials import IssuedCredential
+from loadtests.soak.questions import SoakQuestion, Zipf
 from loadtests.soak.reads import PathName, Read
 from loadtests.soak.work.asking import ask
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
 from loadtests.workload.viewer import SOURCES
 
 # Starting values, not measured.
@@ -42,9 +42,9 @@ _AWAY_S = 0.05  # after a request that failed
 class Askers:
     def __init__(
         self,
-        context: Context,
+        context: SoakContext,
         holders: Sequence[tuple[str, str]],
-        asked: Mapping[str, Sequence[Question]],
+        asked: Mapping[str, Sequence[SoakQuestion]],
         seed: int,
     ) -> None:
         """asked: questions by tenant, those that are asked most often first."""
@@ -52,7 +52,7 @@ class Askers:
         self._seed = seed
         self._holders = Zipf(holders, _SUBJECTS_EXPONENT)
         self._questions = {tenant: Zipf(each) for tenant, each in asked.items()}
-        self._recent: dict[tuple[Credential, Read], None] = {}
+        self._recent: dict[tuple[IssuedCredential, Read], None] = {}
         self._comparing = False
 
     async def ask_on(self, number: int) -> None:
@@ -65,7 +65,7 @@ class Askers:
             if seen is None:
                 await asyncio.sleep(_AWAY_S)
 
-    def recent(self, count: int, random: Random) -> list[tuple[Credential, Read]]:
+    def recent(self, count: int, random: Random) -> list[tuple[IssuedCredential, Read]]:
         """Some of what was asked, by those who will be let in for a while."""
         credentials, now_s = self._context.state.credentials, time.monotonic()
         known = [(credentials.current(credential), read) for credential, read in self._recent]
@@ -76,7 +76,7 @@ class Askers:
         ]
         return random.sample(works, min(count, len(works)))
 
-    async def compare(self, seen: Seen, kind: str) -> None:
+    async def compare(self, seen: ObservedAnswer, kind: str) -> None:
         """With a fresh search, if nothing that concerns it has been written meanwhile."""
         context, viewer = self._context, seen.viewer
         state, epoch = context.state, context.state.epoch
@@ -92,7 +92,7 @@ class Askers:
 
     async def _ask_once(
         self, random: Random, gateway: int, connection: ConnectionPool
-    ) -> Seen | None:
+    ) -> ObservedAnswer | None:
         state, audit = self._context.state, self._context.audit
         holder = self._holders.draw(random)
         if state.credentials.ended and random.random() < _ENDED_SHARE:
@@ -147,7 +147,7 @@ class Askers:
         """One that there is, or was."""
         return random.choice(self._context.state.rights.names(tenant) or ["none"])
 
-    def _remember(self, credential: Credential, read: Read) -> None:
+    def _remember(self, credential: IssuedCredential, read: Read) -> None:
         self._recent[credential, read] = None
         if len(self._recent) > _RECENT_MAX:
             del self._recent[next(iter(self._recent))]

@@ -5,18 +5,22 @@ import time
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.response import HttpResponse
 from loadtests.soak import reads
-from loadtests.soak.audit import Seen
-from loadtests.soak.model.credentials import Credential
+from loadtests.soak.audit import ObservedAnswer
+from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.reads import Read
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
 
 _UNAUTHORIZED = 401
 _OK = 200
 
 
 async def ask(
-    context: Context, connection: ConnectionPool, gateway: int, credential: Credential, read: Read
-) -> Seen | None:
+    context: SoakContext,
+    connection: ConnectionPool,
+    gateway: int,
+    credential: IssuedCredential,
+    read: Read,
+) -> ObservedAnswer | None:
     """None if it was refused, rightly or wrongly, or PostgreSQL's history has changed meanwhile."""
     state, epoch, viewer = context.state, context.state.epoch, credential.viewer
     asked_s = time.monotonic() - read.staleness_ms / 1000
@@ -35,7 +39,7 @@ async def ask(
         detail = f"{read.path}: {reply.status} {reply.body.decode(errors='replace')[:500]}"
         context.fail(detail, read.path, asked_s)
         return None
-    return Seen(
+    return ObservedAnswer(
         viewer=viewer,
         read=read,
         gateway=gateway,
@@ -50,8 +54,8 @@ async def ask(
 
 
 def _is_let_in(
-    context: Context,
-    credential: Credential,
+    context: SoakContext,
+    credential: IssuedCredential,
     read: Read,
     reply: HttpResponse,
     asked_s: float,

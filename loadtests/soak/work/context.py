@@ -12,25 +12,25 @@ from loadtests.load.response import HttpResponse
 from loadtests.soak.audit import Audit
 from loadtests.soak.connections import connect
 from loadtests.soak.faults.outages import Outages
-from loadtests.soak.model.state import State
+from loadtests.soak.model.state import SoakState
 from loadtests.soak.oracle import Oracle
-from loadtests.soak.servers import Servers
-from loadtests.soak.stage import Lock
+from loadtests.soak.servers import SoakServers
+from loadtests.soak.stage import RestLock
 
 _POLL_S = 0.05
 
 
 @dataclass(slots=True)
-class Context:
+class SoakContext:
     """admins: each tenant's key for its documents. calm: held while a fault or a rest lasts."""
 
-    servers: Servers
-    state: State
+    servers: SoakServers
+    state: SoakState
     audit: Audit
     oracle: Oracle
     admins: Mapping[str, str]
     outages: Outages = field(default_factory=Outages)
-    lock: Lock = field(default_factory=Lock)
+    lock: RestLock = field(default_factory=RestLock)
     calm: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def connections(self) -> list[ConnectionPool]:

@@ -11,8 +11,8 @@ import orjson
 
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
-from loadtests.soak.model.credentials import Credential, Holder
-from loadtests.soak.work.context import Context
+from loadtests.soak.model.credentials import Holder, IssuedCredential
+from loadtests.soak.work.context import SoakContext
 from loadtests.workload.viewer import SCOPES, SOURCES, Viewer
 
 # Starting values, not measured.
@@ -26,7 +26,7 @@ _AGAIN_S = 0.2
 
 
 class Holders:
-    def __init__(self, context: Context, holders: Sequence[Holder], random: Random) -> None:
+    def __init__(self, context: SoakContext, holders: Sequence[Holder], random: Random) -> None:
         self.rotated = 0
         self.narrowed = 0
         self.revoked = 0
@@ -67,7 +67,7 @@ class Holders:
         if reply is None or reply.status != _CREATED:
             return  # a group was lost meanwhile, or the parent has just ended
         told = orjson.loads(reply.body)
-        token = Credential(told["id"], told["token"], viewer, parent)
+        token = IssuedCredential(told["id"], told["token"], viewer, parent)
         lives_s = body["expires_in_s"]
         token.end(asked_s + lives_s, time.monotonic() + lives_s, "expired")
         self._context.state.credentials.add_token(holder, token)
@@ -104,7 +104,7 @@ class Holders:
             return
         old.end(asked_s + overlap_s, time.monotonic() + overlap_s, "rotated")
         told = orjson.loads(reply.body)
-        new = Credential(told["id"], told["key"], old.viewer)
+        new = IssuedCredential(told["id"], told["key"], old.viewer)
         self._context.state.credentials.replace_key(holder, new)
         self.rotated += 1
 
@@ -119,7 +119,7 @@ class Holders:
             self.revoked += 1
         await self._give_new(holder, old)
 
-    async def _revoke_token(self, holder: Holder, token: Credential) -> None:
+    async def _revoke_token(self, holder: Holder, token: IssuedCredential) -> None:
         asked_s = time.monotonic()
         token.doubt(asked_s)
         key = self._context.state.credentials.keys[holder]
@@ -130,7 +130,7 @@ class Holders:
         if token in self._context.state.credentials.tokens.get(holder, ()):
             self._context.state.credentials.drop_token(holder, token)
 
-    async def _give_new(self, holder: Holder, old: Credential) -> None:
+    async def _give_new(self, holder: Holder, old: IssuedCredential) -> None:
         """Whatever has become of the old key."""
         tenant, subject = holder
         body = orjson.dumps({"subject": subject, "roles": ["reader"]})
@@ -142,7 +142,7 @@ class Holders:
             if epoch == self._context.state.epoch and reply is not None:
                 assert reply.status == _CREATED, reply.body
                 told = orjson.loads(reply.body)
-                new = Credential(told["id"], told["key"], Viewer(tenant, subject))
+                new = IssuedCredential(told["id"], told["key"], Viewer(tenant, subject))
                 self._context.state.credentials.replace_key(holder, new)
                 return
             await asyncio.sleep(_AGAIN_S)

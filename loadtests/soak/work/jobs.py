@@ -9,7 +9,7 @@ import orjson
 from loadtests.load.request import Call
 from loadtests.soak.connections import connect
 from loadtests.soak.model.state import QueuedWrite
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
 
 _POLL_S = 0.1
 _LOOKED_AT_MAX = 20  # at a time, the oldest
@@ -19,7 +19,7 @@ _OK, _MISSING = 200, 404
 
 
 class Jobs:
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: SoakContext) -> None:
         self._context = context
         self._connection = connect(context.servers.gateways[0].url)
 
