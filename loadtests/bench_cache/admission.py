@@ -12,7 +12,7 @@ import orjson
 import uvloop
 
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_cache.bench import Bench
+from loadtests.bench_cache.options import CacheRun
 from loadtests.load import closed_loop
 from loadtests.servers import service
 from loadtests.workload.tenant_client import new_tenant, through
@@ -50,8 +50,8 @@ _ADMISSION = ("who asks", "how often", "for what: the scope")
 _REST = "the rest: routes, cache, headers, log and counters"
 
 
-def measure(bench: Bench) -> Section:
-    samples = _samples(bench)
+def measure(run: CacheRun) -> Section:
+    samples = _samples(run)
     total = sum(samples.values())
     shares = dict.fromkeys((*_PARTS, _REST), 0.0)
     for place, seen in samples.items():
@@ -59,10 +59,10 @@ def measure(bench: Bench) -> Section:
         shares[part] += seen / total
     admission = sum(shares[name] for name in _ADMISSION)
     text = (
-        "A worker that answers one question again and again, from "
-        f"{bench.connections} connections, looks a thousand times a second of its processor's "
-        "time at which of its files is at work; what that file calls of other packages counts as "
-        "its own. Each request is counted by its key's and its tenant's rate.\n\n"
+        "One worker answers one cached question again and again, over "
+        f"{run.options.connections} connections. A thousand times per second of its processor time "
+        "a sampler looks which of its files is running; what that file calls in other packages "
+        "counts as its own. Each request counts against the rate of its key and of its tenant.\n\n"
     )
     rows = [[name, f"{share:.1%}"] for name, share in shares.items()]
     return Section(
@@ -73,20 +73,20 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _samples(bench: Bench) -> Mapping[str, int]:
+def _samples(run: CacheRun) -> Mapping[str, int]:
     body = orjson.dumps({"query": _QUESTION})
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "samples"
         with service.nearhit() as made, new_tenant(made, "bench") as mine:
             mine.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
             with service.beside(made, samples=file) as sampled, through(mine, sampled) as other:
-                for seconds in (_WARM_S, bench.seconds * bench.rounds):
+                for seconds in (_WARM_S, run.options.seconds * run.options.rounds):
                     os.kill(sampled.pid, signal.SIGUSR1)
                     uvloop.run(
                         closed_loop.run(
                             other.search_request.url,
                             repeat(other.search_request.encode(body)),
-                            connections=bench.connections,
+                            connections=run.options.connections,
                             seconds=seconds,
                         )
                     )

@@ -8,7 +8,7 @@ from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache import coarse, questions
-from loadtests.bench_cache.bench import PATIENT, Bench
+from loadtests.bench_cache.options import PATIENT, CacheRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import handbook
@@ -36,14 +36,14 @@ class Rates:
     coarse: float
 
 
-def measure(bench: Bench) -> Section:
-    book = handbook.read(bench.data)
+def measure(run: CacheRun) -> Section:
+    book = handbook.read(run.data)
     asked = [
         orjson.dumps({"query": question.text})
         for question in questions.make(list(book.texts.values()), _QUESTIONS, _SEED)
     ]
     trace = questions.by_zipf(_QUESTIONS, _SEARCHES, _SEED)
-    with service.nearhit(PATIENT) as made, Progress(console=bench.console) as progress:
+    with service.nearhit(PATIENT) as made, run.progress() as progress:
         undisturbed = _rates(made, book, asked, trace, 0, progress).precise
         rates = [_rates(made, book, asked, trace, each, progress) for each in _SEARCHES_A_WRITE]
     return Section(

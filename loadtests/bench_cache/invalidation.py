@@ -12,7 +12,7 @@ import orjson
 from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_cache.bench import PATIENT, Bench
+from loadtests.bench_cache.options import PATIENT, CacheRun
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
 from loadtests.workload import topics
@@ -55,16 +55,16 @@ class DrainTimes:
     away: float = 0.0
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: CacheRun) -> Section:
     made_up = topics.build(_DOCUMENTS, _LIVE, _SEED)
     asked = [orjson.dumps({"query": question}) for question in made_up.questions]
     with ExitStack() as stack:
         made = stack.enter_context(service.nearhit(_SETTINGS))
         full = stack.enter_context(new_tenant(made, "full"))
         empty = stack.enter_context(new_tenant(made, "empty"))
-        progress = stack.enter_context(Progress(console=bench.console))
-        _fill(full, empty, made_up, asked, bench, progress)
-        timed = _timed(made, full, empty, made_up, asked, bench, progress)
+        progress = stack.enter_context(run.progress())
+        _fill(full, empty, made_up, asked, run, progress)
+        timed = _timed(made, full, empty, made_up, asked, run, progress)
     return Section(
         title="Invalidation",
         text=_text(timed),
@@ -84,7 +84,7 @@ def _fill(
     empty: TenantClient,
     made_up: TopicWorld,
     asked: Sequence[bytes],
-    bench: Bench,
+    run: CacheRun,
     progress: Progress,
 ) -> None:
     """Both hold the same documents; one of them has been asked."""
@@ -94,7 +94,7 @@ def _fill(
     empty.search_all(asked[:1], connections=1)  # so that there is a state, as there always is
     task = progress.add_task("asking", total=len(asked))
     for start in range(0, len(asked), _STRETCH):
-        full.search_all(asked[start : start + _STRETCH], connections=bench.connections)
+        full.search_all(asked[start : start + _STRETCH], connections=run.options.connections)
         progress.advance(task, _STRETCH)
 
 
@@ -104,14 +104,14 @@ def _timed(
     empty: TenantClient,
     made_up: TopicWorld,
     asked: Sequence[bytes],
-    bench: Bench,
+    run: CacheRun,
     progress: Progress,
 ) -> DrainTimes:
     timed = DrainTimes()
     edits = _edits(made_up)
     _put(full, next(edits), made)
     # Those that an edit of this document dooms, as far as one edit tells: asked again each time.
-    again = full.search_all(asked, connections=bench.connections)
+    again = full.search_all(asked, connections=run.options.connections)
     touchy = [body for body, answer in zip(asked, again, strict=True) if not answer.is_hit]
     for number in progress.track(range(1, _EDITS + 1), description="editing"):
         text = next(edits)
@@ -124,7 +124,7 @@ def _timed(
         timed.warm_ms.append(after.drained_ms - between.drained_ms)
         timed.dropped.append(after.dropped - between.dropped)
         wanted = touchy if number % _ASKED_ALL else asked
-        full.search_all(wanted, connections=bench.connections)
+        full.search_all(wanted, connections=run.options.connections)
     after = _Counts.now(made)
     timed.live, timed.away = after.stored - after.dropped - 1, after.away
     for _ in progress.track(range(_COLD), description="starting gateways"):

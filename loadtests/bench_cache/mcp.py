@@ -12,7 +12,7 @@ import uvloop
 from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_cache.bench import Bench
+from loadtests.bench_cache.options import CacheRun
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
@@ -26,15 +26,15 @@ _PLAIN, _TOOL, _TOOL_NOW = "plain search", "tool, with handshake", "tool, withou
 _VERSION = "2026-07-28"
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: CacheRun) -> Section:
     with (
-        Progress(console=bench.console) as progress,
+        run.progress() as progress,
         service.nearhit() as made,
         new_tenant(made, "bench") as mine,
     ):
         mine.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
         mine.search_all([_PLAIN_BODY] * 2, connections=1)
-        outcomes = _outcomes(bench, mine, progress)
+        outcomes = _outcomes(run, mine, progress)
     rows = {name: _row(mine, outcomes[_PLAIN]) for name, mine in outcomes.items()}
     shown = [
         [name, f"{per_second:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{times:.2f}", f"{p50_times:.2f}"]
@@ -42,10 +42,10 @@ def measure(bench: Bench) -> Section:
     ]
     head = ["", "requests/s", "P50 ms", "P99 ms", "time per request", "P50, to the plain one's"]
     text = (
-        f"One worker and one cached question, from {bench.connections} connections that stay open, "
-        f"in turns of {bench.seconds:g} s, {bench.rounds} of each; medians. The last two columns "
-        "are ratios to the plain search's turn of the same round. The protocol's older versions "
-        "begin with a handshake, the newer ones say with each request what that said.\n\n"
+        f"One worker and one cached question, over {run.options.connections} open connections, in "
+        f"turns of {run.options.seconds:g} s, {run.options.rounds} of each; medians. The last two "
+        "columns are ratios to the plain search's turn of the same round. Older versions of the "
+        "protocol begin with a handshake; newer ones send its content with each request.\n\n"
     )
     fields = ("per_second", "p50_ms", "p99_ms", "times", "p50_times")
     return Section(
@@ -60,7 +60,7 @@ def measure(bench: Bench) -> Section:
 
 
 def _outcomes(
-    bench: Bench, mine: TenantClient, progress: Progress
+    run: CacheRun, mine: TenantClient, progress: Progress
 ) -> Mapping[str, Sequence[ClosedLoopResult]]:
     """By row, one a round; the first round warms up and is left out."""
     endpoint = RequestTemplate(str(mine.client.base_url.join("/mcp")), mine.key)
@@ -70,7 +70,7 @@ def _outcomes(
     )
     assert first[0].is_hit, "both give the same answer"
     outcomes: dict[str, list[ClosedLoopResult]] = {_PLAIN: [], _TOOL: [], _TOOL_NOW: []}
-    for number in progress.track(range(bench.rounds + 1), description="rounds"):
+    for number in progress.track(range(run.options.rounds + 1), description="rounds"):
         for name, request, bodies in (
             (_PLAIN, mine.search_request, repeat(_PLAIN_BODY)),
             (_TOOL, endpoint, _calls()),
@@ -80,8 +80,8 @@ def _outcomes(
                 closed_loop.run(
                     request.url,
                     map(request.encode, bodies),
-                    connections=bench.connections,
-                    seconds=bench.seconds,
+                    connections=run.options.connections,
+                    seconds=run.options.seconds,
                 )
             )
             if number > 0:

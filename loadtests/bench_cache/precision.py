@@ -16,7 +16,7 @@ from rich.progress import Progress
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache import attribution, questions
 from loadtests.bench_cache.attribution import DroppedByWrite
-from loadtests.bench_cache.bench import PATIENT, Bench
+from loadtests.bench_cache.options import PATIENT, CacheRun
 from loadtests.bench_cache.questions import TypedQuestion
 from loadtests.load.response import HttpResponse
 from loadtests.servers import metrics, service
@@ -46,18 +46,18 @@ class Replay:
     counted: float
 
 
-def measure(bench: Bench) -> Section:
-    book = handbook.read(bench.data)
+def measure(run: CacheRun) -> Section:
+    book = handbook.read(run.data)
     asked = questions.make(list(book.texts.values()), _LIVE, _SEED)
     with (
         service.nearhit(PATIENT) as made,
         new_tenant(made, "handbook") as mine,
-        Progress(console=bench.console) as progress,
+        run.progress() as progress,
     ):
         task = progress.add_task("ingesting the handbook", total=len(book.texts))
         chunks = mine.put(book.documents, lambda count: progress.advance(task, count))
-        edits = _until(time.monotonic() + 60 * bench.minutes, book.edits, progress)
-        taken, mistyped = zip(*_replay(mine, edits, asked, bench.connections), strict=True)
+        edits = _until(time.monotonic() + 60 * run.options.minutes, book.edits, progress)
+        taken, mistyped = zip(*_replay(mine, edits, asked, run.options.connections), strict=True)
         replay = Replay(
             chunks,
             taken,

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_cache.bench import Bench
+from loadtests.bench_cache.options import CacheRun
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
@@ -75,15 +75,15 @@ class SpeedRow:
     hits: float
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: CacheRun) -> Section:
     with ExitStack() as stack:
-        progress = stack.enter_context(Progress(console=bench.console))
-        cases = _cases(stack, bench.console)
-        rows = _rows(_turns(cases, bench, progress))
+        progress = stack.enter_context(run.progress())
+        cases = _cases(stack, run.console)
+        rows = _rows(_turns(cases, run, progress))
     exact = rows[_EXACT]
     return Section(
         title="Speed",
-        text=_text(rows, bench),
+        text=_text(rows, run),
         figures={
             name: {field: getattr(row, field) for field in SpeedRow.__slots__}
             for name, row in rows.items()
@@ -174,25 +174,25 @@ def _document(number: int) -> dict[str, object]:
 
 
 def _turns(
-    cases: Mapping[str, Case], bench: Bench, progress: Progress
+    cases: Mapping[str, Case], run: CacheRun, progress: Progress
 ) -> Mapping[str, Sequence[Turn]]:
     """By row, a turn a round; the first round warms up and is left out."""
     turns: dict[str, list[Turn]] = {name: [] for name in cases}
-    for number in progress.track(range(bench.rounds + 1), description="rounds"):
+    for number in progress.track(range(run.options.rounds + 1), description="rounds"):
         for name, case in cases.items():
-            turn = _turn(case, bench)
+            turn = _turn(case, run)
             if number > 0:
                 turns[name].append(turn)
     return turns
 
 
-def _turn(case: Case, bench: Bench) -> Turn:
+def _turn(case: Case, run: CacheRun) -> Turn:
     before_s = service.processor_s(case.pid)
     driving = closed_loop.run(
         case.request.url,
         map(case.request.encode, case.bodies()),
-        connections=bench.connections,
-        seconds=bench.seconds,
+        connections=run.options.connections,
+        seconds=run.options.seconds,
     )
     outcome = uvloop.run(driving)
     return Turn(outcome, service.processor_s(case.pid) - before_s)
@@ -219,19 +219,19 @@ def _row(turns: Sequence[Turn], bare: Sequence[ClosedLoopResult]) -> SpeedRow:
     )
 
 
-def _text(rows: Mapping[str, SpeedRow], bench: Bench) -> str:
+def _text(rows: Mapping[str, SpeedRow], run: CacheRun) -> str:
     notes = (
-        f"One worker, {bench.connections} connections in a closed loop, {bench.rounds} rounds of "
-        f"{bench.seconds:g} s each; medians of the rounds, ratios within a round.\n"
+        f"One worker, {run.options.connections} connections in a closed loop, "
+        f"{run.options.rounds} rounds of {run.options.seconds:g} s each; medians of the rounds, "
+        "ratios within a round.\n"
         "The bare app parses the body and returns the bytes that exact hits return, under the same "
         "server settings.\n"
-        "The generator, PostgreSQL and Redis have to share the machine's cores with the worker, "
-        "and other work ran on them meanwhile: what a request takes of the worker's processor "
-        "hangs on that the least.\n"
-        f"Exact hits are of one question again and again, those of Redis of {_TEAMS} in turns, by "
-        "a worker whose memory holds nothing; a miss is a new question each time, over "
-        f"{_TEAMS} documents; a semantic hit is one of {_TEAMS} questions with its words in "
-        "another order, each order once: a sample of them is computed too, as always."
+        "The generator, PostgreSQL and Redis share the machine's cores with the worker; other work "
+        "on the machine affects the worker's processor time per request the least.\n"
+        f"Exact hits repeat one question; those of Redis repeat {_TEAMS} questions in turn, at a "
+        "worker whose memory holds nothing. A miss is a new question each time, over "
+        f"{_TEAMS} documents. A semantic hit is one of {_TEAMS} questions with its words in "
+        "another order, each order once; the gateway also computes a sample of them, as always."
     )
     shown = [
         (

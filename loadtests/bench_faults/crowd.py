@@ -10,8 +10,8 @@ _AT_ONCE = 200
 _BEGINNING = b"POST /v1/search HTTP/1.1\r\nHost: crowd\r\nContent-Length: 100\r\n"
 
 
-def allow() -> None:
-    """As many open files as the system lets this process, and those it starts, have."""
+def raise_file_limit() -> None:
+    """Let this process, and those that it starts, open as many files as the system permits."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

@@ -1,6 +1,7 @@
-"""One fault under load: a quiet while, the fault, and a while after it."""
+"""One fault under load: some quiet seconds, the fault, and some seconds after it."""
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,9 +10,9 @@ from rich.console import Console
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_faults.faults import Fault
-from loadtests.bench_faults.phases import NAMES, Phases
-from loadtests.loadtest.driver import Load, LoadRun
+from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
+from loadtests.loadtest.phases import NAMES, measure
 from loadtests.workload.agents import Agents
 
 BEFORE_S, AFTER_S = 6.0, 12.0
@@ -50,21 +51,19 @@ class FaultResult:
 
 
 async def suffer(
-    scene: LoadEnvironment, fault: Fault, agents: Agents, console: Console
+    environment: LoadEnvironment, fault: Fault, agents: Agents, console: Console
 ) -> FaultResult:
-    counts = scene.judge.counts
+    counts = environment.judge.counts
     before = {name: counts[name] for name in _FAULTS}
-    phases = Phases()
     load = replace(LOAD, seconds=BEFORE_S + fault.seconds + AFTER_S)
-    async with scene.drive(load, agents, phases.add) as drive:
-        running = asyncio.create_task(drive.run())
-        await _until(drive, BEFORE_S)
-        phases.begun_s = drive.elapsed_s
+
+    async def disturb() -> None:
+        begun_s = time.monotonic()
         await fault.begin()
-        await _until(drive, BEFORE_S + fault.seconds)
+        await asyncio.sleep(fault.seconds - (time.monotonic() - begun_s))
         await fault.mend()
-        phases.mended_s = drive.elapsed_s
-        figures = await running
+
+    phases, figures = await measure(environment, load, agents, disturb, quiet_s=BEFORE_S)
     writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
     wrong = {name: counts[name] - before[name] for name in _FAULTS}
     suffered = FaultResult(fault, phases.as_json(), writes, wrong)
@@ -102,11 +101,6 @@ def _bars(suffered: Sequence[FaultResult]) -> Sequence[Bar]:
             at_most=RECOVERED_S_MAX,
         ),
     ]
-
-
-async def _until(drive: LoadRun, seconds: float) -> None:
-    while drive.elapsed_s < seconds:
-        await asyncio.sleep(0.05)
 
 
 def _ms(value: float | None) -> str:

@@ -1,23 +1,21 @@
 """One gateway, its PostgreSQL, and its Redis behind a wire; each can be killed, hung and mended."""
 
 import os
-import secrets
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadtests.bench.frame import SETTINGS
 from loadtests.servers import service
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
 
-_SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 _WIRE_S_MAX = 10.0
 _DISK_MB = 16
 
@@ -110,9 +108,7 @@ class FaultServers:
 @contextmanager
 def running(settings: dict[str, str] | None = None) -> Iterator[FaultServers]:
     with ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-faults-"))
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        folder = stack.enter_context(service.server_folder())
         database_url = stack.enter_context(service.database(folder / "data"))
         disk = SmallDisk(folder / "redis")
         stack.callback(disk.remove)
@@ -122,9 +118,9 @@ def running(settings: dict[str, str] | None = None) -> Iterator[FaultServers]:
         wire = RedisRelay(folder, redis.socket)
         wire.mend()
         stack.callback(wire.cut)
-        admin_key = f"nh_{secrets.token_urlsafe(32)}"
+        admin_key = service.new_admin_key()
         shared = Service("", admin_key, database_url, wire.url, 0)
-        gateway = GatewayProcess(shared, _SETTINGS | (settings or {}))
+        gateway = GatewayProcess(shared, {**SETTINGS, **(settings or {})})
         gateway.start()
         stack.callback(gateway.stop)
         yield FaultServers(gateway, disk, redis, wire, PostgresProcesses(folder / "data"))

@@ -1,13 +1,11 @@
 """A search that no cache answers: in a tenant that grows, and in a small one beside it."""
 
-from pathlib import Path
-
 import asyncpg
 import uvloop
 
 from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
-from loadtests.bench_growth.bench import Bench
+from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
 from loadtests.servers import service
@@ -17,16 +15,16 @@ _SMALL, _SMALL_CHUNKS = "small", 1_000
 _WARM_UP = 50
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: GrowthRun) -> Section:
     grown: dict[int, RequestCost] = {}
     beside: dict[int, RequestCost] = {}
     bytes_a_chunk: dict[int, float] = {}
     questions = made_up.questions()
-    with service.nearhit() as made, bench.console.status("filling") as status:
+    with service.nearhit() as made, run.console.status("filling") as status:
         _fill(made, {_SMALL: _SMALL_CHUNKS})
         small = caller.of(made, _SMALL)
         total = _SMALL_CHUNKS
-        for size in bench.chunks:
+        for size in run.options.chunks:
             status.update(f"{size:,} chunks")
             _fill(made, {f"of-{size}": size})
             total += size
@@ -35,10 +33,10 @@ def measure(bench: Bench) -> Section:
             for ask, costs in ((large, grown), (small, beside)):
                 requests = (ask(question) for question in questions)
                 probe.warm(made, requests, _WARM_UP)
-                costs[size] = probe.take(made, requests, seconds=bench.seconds)
+                costs[size] = probe.take(made, requests, seconds=run.options.seconds)
     return Section(
         title="Chunks",
-        text=_text(bench, grown, beside, bytes_a_chunk),
+        text=_text(run, grown, beside, bytes_a_chunk),
         figures={
             "grown": {str(size): cost.as_json() for size, cost in grown.items()},
             "small": {str(size): cost.as_json() for size, cost in beside.items()},
@@ -62,14 +60,14 @@ async def _kept(url: str) -> float:
 
 
 def _text(
-    bench: Bench,
+    run: GrowthRun,
     grown: dict[int, RequestCost],
     beside: dict[int, RequestCost],
     bytes_a_chunk: dict[int, float],
 ) -> str:
     sizes = list(grown)
     picture = plot.lines(
-        Path(bench.pictures) / "growth-chunks.svg",
+        run.pictures / "growth-chunks.svg",
         sizes,
         {
             "ms": {

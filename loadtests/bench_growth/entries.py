@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass
 from itertools import cycle, islice
-from pathlib import Path
 from random import Random
 from statistics import median
 
@@ -11,7 +10,7 @@ import uvloop
 
 from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
-from loadtests.bench_growth.bench import Bench
+from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.load import closed_loop
 from loadtests.servers import metrics, service
@@ -35,21 +34,21 @@ class _At:
     dropped: float
 
 
-def measure(bench: Bench) -> Section:
-    settings = {"NEARHIT_CACHE_ENTRIES": str(2 * max(bench.entries))}
+def measure(run: GrowthRun) -> Section:
+    settings = {"NEARHIT_CACHE_ENTRIES": str(2 * max(run.options.entries))}
     made_up_world = made_up.built()
     questions = made_up.questions()
     at: dict[int, _At] = {}
     with (
         service.nearhit(settings) as made,
         new_tenant(made, "bench") as mine,
-        bench.console.status("writing") as status,
+        run.console.status("writing") as status,
     ):
         mine.put(made_up_world.documents, lambda _: None)
         ask = caller.of(made, "bench")
         edits = _Edits(mine)
         live = 0
-        for count in bench.entries:
+        for count in run.options.entries:
             status.update(f"{count:,} entries")
             while live < count:
                 some = list(islice(questions, min(_STRETCH, count - live)))
@@ -57,11 +56,11 @@ def measure(bench: Bench) -> Section:
                 uvloop.run(closed_loop.send_all(made.url, requests, connections=_CONNECTIONS))
                 live += len(some)
             repeats = [ask(question) for question in some[-_REPEATED_MAX:]]
-            cost = probe.take(made, cycle(repeats), seconds=bench.seconds)
+            cost = probe.take(made, cycle(repeats), seconds=run.options.seconds)
             at[count] = _edited(made, edits, cost)
     return Section(
         title="Live entries",
-        text=_text(bench, at),
+        text=_text(run, at),
         figures={
             str(count): {
                 **one.cost.as_json(),
@@ -103,9 +102,9 @@ def _edited(made: Service, edits: _Edits, cost: RequestCost) -> _At:
     return _At(cost, median(drains_ms), median(puts_ms), dropped / _EDITS)
 
 
-def _text(bench: Bench, at: dict[int, _At]) -> str:
+def _text(run: GrowthRun, at: dict[int, _At]) -> str:
     picture = plot.lines(
-        Path(bench.pictures) / "growth-entries.svg",
+        run.pictures / "growth-entries.svg",
         list(at),
         {
             "ms": {

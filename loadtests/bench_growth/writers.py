@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 import orjson
@@ -12,7 +11,7 @@ import uvloop
 from loadtests.bench.section import Section, table
 from loadtests.bench_cache import questions as asking
 from loadtests.bench_growth import caller, made_up, plot, probe
-from loadtests.bench_growth.bench import Bench
+from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Meter, RequestCost
 from loadtests.load import closed_loop
 from loadtests.load.closed_loop import ClosedLoopResult
@@ -36,25 +35,27 @@ class _WritersRun:
     writes: ClosedLoopResult | None
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: GrowthRun) -> Section:
     built = made_up.built()
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
     by_writers: dict[int, _WritersRun] = {}
     with (
         service.nearhit() as made,
         new_tenant(made, "bench") as mine,
-        bench.console.status("writing"),
+        run.console.status("writing"),
     ):
         mine.put(built.documents, lambda _: None)
         ask = caller.of(made, "bench")
         searches = (ask(built.questions[number]) for number in draws)
         probe.warm(made, searches, _ASKED)
         edits = _edits(made, mine)
-        for count in bench.writers:
-            by_writers[count] = uvloop.run(_driven(made, searches, edits, count, bench.seconds))
+        for count in run.options.writers:
+            by_writers[count] = uvloop.run(
+                _driven(made, searches, edits, count, run.options.seconds)
+            )
     return Section(
         title="Writers",
-        text=_text(bench, by_writers),
+        text=_text(run, by_writers),
         figures={str(count): _figures(one) for count, one in by_writers.items()},
         bars=[],
     )
@@ -91,10 +92,10 @@ def _edits(made: Service, mine: TenantClient) -> Iterator[bytes]:
         yield encode_request("PUT", url, mine.key, orjson.dumps(body))
 
 
-def _text(bench: Bench, by_writers: dict[int, _WritersRun]) -> str:
+def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
     costs = [one.searches for one in by_writers.values()]
     picture = plot.lines(
-        Path(bench.pictures) / "growth-writers.svg",
+        run.pictures / "growth-writers.svg",
         list(by_writers),
         {
             "ms": {

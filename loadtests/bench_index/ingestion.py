@@ -20,8 +20,8 @@ from index.postgres.database import connect
 from index.tenants.tenant_store import TenantStore
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
-from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
+from loadtests.bench_index.options import IndexRun
 from loadtests.servers import service
 
 _TENANT = "written"
@@ -63,9 +63,9 @@ class Ingestion:
     share: float
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IndexRun) -> Section:
     with service.nearhit() as made:
-        measured, kept = asyncio.run(_measured(made.database_url, bench))
+        measured, kept = asyncio.run(_measured(made.database_url, run))
     rows = [
         ("index", f"{measured.index_per_s:,.0f}"),
         ("bare COPY", f"{measured.copy_per_s:,.0f}"),
@@ -78,10 +78,10 @@ def measure(bench: Bench) -> Section:
     )
 
 
-async def _measured(url: str, bench: Bench) -> tuple[Ingestion, dict[str, float]]:
-    source = await corpus.passages(bench.data, _PASSAGES, _SEED)
-    with bench.console.status("ingestion"):
-        written = await _write(url, source, rounds=bench.rounds, chunks=_CHUNKS, seed=_SEED)
+async def _measured(url: str, run: IndexRun) -> tuple[Ingestion, dict[str, float]]:
+    source = await corpus.passages(run.data, _PASSAGES, _SEED)
+    with run.console.status("ingestion"):
+        written = await _write(url, source, rounds=run.options.rounds, chunks=_CHUNKS, seed=_SEED)
     return written, await _kept(url)
 
 

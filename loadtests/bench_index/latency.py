@@ -19,8 +19,8 @@ from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import world
-from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.systems import chroma, lance
 from loadtests.bench_index.world import TenantWorld
 from loadtests.servers import service
@@ -63,12 +63,12 @@ class SystemLatencies:
 Results = Mapping[int, Mapping[str, SystemLatencies]]  # by visible passages, then by system
 
 
-def measure(bench: Bench) -> Section:
-    questions = _WARM_UP_QUESTIONS + bench.rounds * _TURN_QUESTIONS
-    bench.console.print("embedding the passages")
+def measure(run: IndexRun) -> Section:
+    questions = _WARM_UP_QUESTIONS + run.options.rounds * _TURN_QUESTIONS
+    run.console.print("embedding the passages")
     # Each size has questions of its own: a process may keep what it learnt from the other's.
-    built = world.build(bench.data, len(world.ASKED) * questions)
-    with Progress(console=bench.console) as progress, _systems(built, progress) as systems:
+    built = world.build(run.data, len(world.ASKED) * questions)
+    with run.progress() as progress, _systems(built, progress) as systems:
         results: dict[int, Mapping[str, SystemLatencies]] = {}
         for place, (visible, tenant) in enumerate(world.ASKED.items()):
             numbers = range(place * questions, (place + 1) * questions)

@@ -9,8 +9,8 @@ from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import measures, sets
-from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.measures import Measures
+from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import bm25, chroma, full_text, nearhit
 from loadtests.servers import service
@@ -30,10 +30,10 @@ Rank = Callable[[RetrievalSet], list[list[str]]]
 Results = Mapping[str, Mapping[str, Measures]]  # by system, then by set
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IndexRun) -> Section:
     with (
         service.nearhit() as made,
-        Progress(console=bench.console) as progress,
+        run.progress() as progress,
     ):
         systems: dict[str, Rank] = {
             "Nearhit": lambda asked: nearhit.rankings(asked, made, lambda _: None),
@@ -41,7 +41,7 @@ def measure(bench: Bench) -> Section:
             "BM25": bm25.rankings,
             "ts_rank_cd": lambda asked: asyncio.run(full_text.rankings(asked, made.database_url)),
         }
-        results, sizes = _results(bench, systems, progress)
+        results, sizes = _results(run, systems, progress)
     return Section(
         title="Quality",
         text=_text(results, sizes),
@@ -54,14 +54,14 @@ def measure(bench: Bench) -> Section:
 
 
 def _results(
-    bench: Bench, systems: Mapping[str, Rank], progress: Progress
+    run: IndexRun, systems: Mapping[str, Rank], progress: Progress
 ) -> tuple[Results, dict[str, tuple[int, int]]]:
     """What each system reaches on each set, and each set's passages and questions."""
     results: dict[str, dict[str, Measures]] = {system: {} for system in systems}
     sizes = {}
     task = progress.add_task("quality", total=len(sets.NAMES) * len(systems))
     for name in sets.NAMES:
-        asked = sets.read(bench.data, name, bench.questions)
+        asked = sets.read(run.data, name, run.options.questions)
         sizes[name] = len(asked.passages), len(asked.questions)
         for system, rank in systems.items():
             progress.update(task, description=f"{name}: {system}")

@@ -31,8 +31,8 @@ from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
-from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
+from loadtests.bench_index.options import IndexRun
 from loadtests.servers import service
 
 SHARES = (0.05, 0.1, 0.5, 1, 5, 10, 50, 100)  # percent of all chunks
@@ -81,9 +81,9 @@ class Recall:
         return "nearest" in self.ways
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IndexRun) -> Section:
     with service.nearhit() as made:
-        fresh, churned = asyncio.run(_measured(made.database_url, bench))
+        fresh, churned = asyncio.run(_measured(made.database_url, run))
     return Section(
         title="Recall over visible shares",
         text=f"{_HOW}\n\n{_table(fresh)}\n\n{_CHURNED}\n\n{_table(churned)}",
@@ -125,10 +125,10 @@ def _table(measured: Sequence[Recall]) -> str:
     return table(head, rows)
 
 
-async def _measured(url: str, bench: Bench) -> tuple[list[Recall], list[Recall]]:
-    source = await corpus.passages(bench.data, _PASSAGES, _SEED)
-    questions = corpus.questions(bench.data, _QUESTIONS, _SEED)
-    with bench.console.status("recall"):
+async def _measured(url: str, run: IndexRun) -> tuple[list[Recall], list[Recall]]:
+    source = await corpus.passages(run.data, _PASSAGES, _SEED)
+    questions = corpus.questions(run.data, _QUESTIONS, _SEED)
+    with run.console.status("recall"):
         return await _before_and_after(url, source, questions, chunks=CHUNKS, seed=_SEED)
 
 

@@ -24,8 +24,8 @@ from index.search.search_plan_executor import EmbeddedQuery, SearchExecutor, Sea
 from index.search.strategy import MEASURED
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
-from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import Passages
+from loadtests.bench_index.options import IndexRun
 from loadtests.servers import service
 
 SIZES = (1_000, 10_000, 100_000)
@@ -59,9 +59,9 @@ class StatementTimes:
     ratio: float
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IndexRun) -> Section:
     with service.nearhit() as made:
-        timed = asyncio.run(_measured(made.database_url, bench))
+        timed = asyncio.run(_measured(made.database_url, run))
     rows = [
         (
             f"{one.visible:,}",
@@ -86,11 +86,11 @@ def measure(bench: Bench) -> Section:
     )
 
 
-async def _measured(url: str, bench: Bench) -> list[StatementTimes]:
-    source = await corpus.passages(bench.data, _PASSAGES, _SEED)
-    questions = corpus.questions(bench.data, _QUESTIONS, _SEED)
-    with bench.console.status("statements"):
-        return await _each_size(url, source, questions, rounds=bench.rounds, seed=_SEED)
+async def _measured(url: str, run: IndexRun) -> list[StatementTimes]:
+    source = await corpus.passages(run.data, _PASSAGES, _SEED)
+    questions = corpus.questions(run.data, _QUESTIONS, _SEED)
+    with run.console.status("statements"):
+        return await _each_size(url, source, questions, rounds=run.options.rounds, seed=_SEED)
 
 
 async def _each_size(

@@ -5,11 +5,9 @@ from dataclasses import replace
 from random import Random
 from statistics import fmean
 
-from rich.progress import Progress
-
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import measures, sets
-from loadtests.bench_index.bench import Bench
+from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import nearhit
 from loadtests.servers import service
@@ -24,11 +22,11 @@ _HOW = (
 )
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IndexRun) -> Section:
     reached: dict[str, tuple[float, float]] = {}
-    with service.nearhit() as made, Progress(console=bench.console) as progress:
+    with service.nearhit() as made, run.progress() as progress:
         for name in progress.track(sets.NAMES, description="typos"):
-            asked = sets.read(bench.data, name, _QUESTIONS)
+            asked = sets.read(run.data, name, _QUESTIONS)
             found = nearhit.rankings(_both(asked), made, lambda _: None)
             half = len(asked.questions)
             reached[name] = _ndcg(asked, found[:half]), _ndcg(asked, found[half:])

@@ -11,7 +11,7 @@ from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_ingest import judge
-from loadtests.bench_ingest.bench import Bench
+from loadtests.bench_ingest.options import IngestRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload import handbook
@@ -48,13 +48,15 @@ class ReplayCost:
     digests: set[bytes] = field(default_factory=set)
 
 
-def measure(bench: Bench) -> Section:
-    book = handbook.read(bench.data)
-    edits = [edit for edit in book.edits if not bench.commits or edit.commit < bench.commits]
+def measure(run: IngestRun) -> Section:
+    book = handbook.read(run.data)
+    edits = [
+        edit for edit in book.edits if not run.options.commits or edit.commit < run.options.commits
+    ]
     with (
         service.nearhit() as made,
         new_tenant(made, "handbook") as mine,
-        Progress(console=bench.console) as progress,
+        run.progress() as progress,
     ):
         cost = _replay(made, mine, book.texts, edits, progress)
     of_naive = cost.embedded / cost.naive

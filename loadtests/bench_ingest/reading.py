@@ -19,7 +19,7 @@ from statistics import fmean, median
 from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_ingest import judge
-from loadtests.bench_ingest.bench import Bench
+from loadtests.bench_ingest.options import IngestRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
 
@@ -76,15 +76,15 @@ class BulkIngestion:
         return self.mebibytes[int(first * samples) : max(int(last * samples), 1)]
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IngestRun) -> Section:
     with (
         tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name,
         service.nearhit() as made,
-        bench.console.status("reading") as status,
+        run.console.status("reading") as status,
     ):
-        texts = _write(bench, Path(name))
+        texts = _write(run, Path(name))
         before = _embedder(texts)
-        status.update(f"reading {bench.chunks:,} chunks")
+        status.update(f"reading {run.options.chunks:,} chunks")
         documents, chunks, seconds, processor_s, memory = _read(made, Path(name))
         after = _embedder(texts)
         reading = BulkIngestion(
@@ -127,18 +127,18 @@ def _table(reading: BulkIngestion) -> str:
     return table(("", ""), rows)
 
 
-def _write(bench: Bench, folder: Path) -> list[str]:
+def _write(run: IngestRun, folder: Path) -> list[str]:
     """As many documents as have so many chunks; returns what is embedded of the first of them."""
     texts: list[str] = []
     chunks = 0
-    for number, document in enumerate(_documents(bench.data)):
+    for number, document in enumerate(_documents(run.data)):
         found = judge.chunks(document)
         chunks += len(found)
         texts += [chunk.embedded_text for chunk in found[: _EMBEDDED - len(texts)]]
         path = folder / "passages" / f"{number // 500:03}" / f"{number:06}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(document, encoding="utf-8")
-        if chunks >= bench.chunks:
+        if chunks >= run.options.chunks:
             return texts
     raise AssertionError("the documents never end")
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from loadtests.bench_load.bench import drive, percentile
+from loadtests.bench_load.measurement import drive, percentile
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment

@@ -5,9 +5,10 @@ from dataclasses import asdict, replace
 import uvloop
 from rich.console import Console
 
+from loadtests.bench.frame import SETTINGS
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_load import bench
-from loadtests.bench_load.bench import Bench
+from loadtests.bench_load import measurement
+from loadtests.bench_load.options import LoadBenchRun
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.figures import Figures
 from loadtests.load.request import Call
@@ -23,28 +24,28 @@ _P99_MS_MAX = 2.0
 _HITS_MIN = 0.999
 
 
-def measure(given: Bench) -> Section:
-    with service.nearhit(bench.SETTINGS) as made:
-        return uvloop.run(_measured(given, made))
+def measure(run: LoadBenchRun) -> Section:
+    with service.nearhit(SETTINGS) as made:
+        return uvloop.run(_measured(run, made))
 
 
-async def _measured(given: Bench, made: Service) -> Section:
-    target = Deployment(made.url, admin_key=made.admin_key, data=given.folder, public=True)
+async def _measured(run: LoadBenchRun, made: Service) -> Section:
+    target = Deployment(made.url, admin_key=made.admin_key, data=run.data_folder, public=True)
     load = Load(
-        rate=_RATE, writes=0, repeats=1, strangers=0, connections=256, seconds=given.seconds
+        rate=_RATE, writes=0, repeats=1, strangers=0, connections=256, seconds=run.options.seconds
     )
     async with load_environment(target, seed=1, writes=False) as staged:
         agents = staged.agents(load)
-        figures = await bench.drive(staged, load, agents, given.console)
-        bare = await _of_bare(staged, load, agents, given.console)
-    rows = [bench.row("from when it was due", figures, "all")]
-    rows.append(bench.row("from when it was sent", figures, "sent"))
-    rows.append(bench.row("a bare app, from when it was due", bare, "all"))
-    rows.append(bench.row("a bare app, from when it was sent", bare, "sent"))
+        figures = await measurement.drive(staged, load, agents, run.console)
+        bare = await _of_bare(staged, load, agents, run.console)
+    rows = [measurement.row("from when it was due", figures, "all")]
+    rows.append(measurement.row("from when it was sent", figures, "sent"))
+    rows.append(measurement.row("a bare app, from when it was due", bare, "all"))
+    rows.append(measurement.row("a bare app, from when it was sent", bare, "sent"))
     text = (
         f"{_RATE:g} requests a second for {load.seconds:g} s, arrivals by Poisson, nothing "
         f"written: each of {len(staged.world.subjects)} agents asks its one question again.\n\n"
-        f"{table(('', 'answers', *bench.HEAD), rows)}\n\n"
+        f"{table(('', 'answers', *measurement.HEAD), rows)}\n\n"
         "The bare app is a Starlette one that parses the body and returns the bytes of such an "
         "answer: what it takes is the machine's and the driver's part of it all.\n"
         f"The driver itself was late by {figures.late.percentile_ms(99):.1f} ms at P99, on cores "
@@ -55,7 +56,7 @@ async def _measured(given: Bench, made: Service) -> Section:
         text,
         {"load": asdict(load), "hits": figures.as_json(), "bare": bare.as_json()},
         [
-            Bar("P99 ms", bench.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
+            Bar("P99 ms", measurement.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
             Bar("share of hits", 1 - figures.share("tier.miss"), at_least=_HITS_MIN),
             Bar("errors", figures.errors.total(), at_most=0),
         ],
@@ -75,4 +76,4 @@ async def _of_bare(
         elsewhere = replace(
             staged, target=replace(staged.target, url=url), judge=AnswerJudge("of nobody here")
         )
-        return await bench.drive(elsewhere, load, agents, console)
+        return await measurement.drive(elsewhere, load, agents, console)

@@ -6,7 +6,7 @@ from typing import Any
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_peers import trace, turns
-from loadtests.bench_peers.bench import Bench
+from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.side_by_side import PeerComparison, PeerResult
 from loadtests.bench_peers.systems import nearhit
 from loadtests.bench_peers.turns import TurnResults
@@ -17,7 +17,7 @@ _MIX_TO = {_WARDOWL: 5.0, _CHROMA: 10.0}
 _COLD_TO_CHROMA = 5.0
 
 
-def section(bench: Bench, compared: PeerComparison) -> Section:
+def section(run: PeersRun, compared: PeerComparison) -> Section:
     rows = compared.rows
     tables = [
         ("What is found, and what should not be", _right(rows)),
@@ -26,7 +26,7 @@ def section(bench: Bench, compared: PeerComparison) -> Section:
     ]
     how = "\n".join(f"- *{row.peer.name}:* {row.peer.how}." for row in rows)
     absent = "\n".join(f"- *{name}* is left out: {why}." for name, why in compared.missing.items())
-    parts = [_notes(bench, compared)]
+    parts = [_notes(run, compared)]
     parts += [f"**{title}**\n\n{shown}" for title, shown in tables]
     parts += [one for one in (how, absent) if one]
     return Section(
@@ -37,10 +37,10 @@ def section(bench: Bench, compared: PeerComparison) -> Section:
     )
 
 
-def _notes(bench: Bench, compared: PeerComparison) -> str:
+def _notes(run: PeersRun, compared: PeerComparison) -> str:
     built = compared.world
     sizes = [len(visible) for visible in built.visible]
-    what = "of public sets" if bench.data is not None else "made up of common English words"
+    what = "of public sets" if run.data_folder is not None else "made up of common English words"
     return (
         f"{len(built.texts):,} passages {what}, {built.embedded.shape[1]} dimensions, of "
         f"{len(set(built.tenants))} tenants by Zipf's law, each passage for one or two of "
@@ -50,17 +50,20 @@ def _notes(bench: Bench, compared: PeerComparison) -> str:
         "All systems hold the same passages and vectors, are asked the same questions by the same "
         "callers in the same order, over HTTP on the same machine, and give ten hits with their "
         "texts.\n"
-        f"Time is from {turns.CONNECTIONS} connections in a closed loop, in {bench.rounds} rounds "
-        f"of turns of {bench.seconds:g} s; medians of the rounds, ratios within a round.\n"
+        f"{turns.CONNECTIONS} connections send requests in a closed loop, in "
+        f"{run.options.rounds} rounds of turns of {run.options.seconds:g} s; medians of the "
+        "rounds, ratios within a round.\n"
         f"In the mix {trace.REPEATS:.0%} of the requests are repeats by Zipf's law, by the caller "
-        "that asked before; new questions are of a caller that has not asked them.\n"
-        "nDCG@10 and recall@10 are against what the judgements name and the caller may read; "
-        "nearest is the recall@10 of the nearest vectors among what it may read, by brute force.\n"
-        f"Similar is how many of {bench.questions:,} new questions a cache answered as if they "
-        "were others, and wrong how many of these answers: the top hit is not among the first "
-        "three of a fresh answer, or fewer than half of the fresh hits are in it.\n"
-        f"{bench.checks} rows are edited and {bench.checks} others taken from all readers; each "
-        "was just asked for, and is asked for again as soon as the write is acknowledged.\n"
+        "that asked before; a new question is one that its caller has not asked.\n"
+        "nDCG@10 and recall@10 count the passages that the judgements name and the caller may "
+        "read; nearest is the recall@10 of the nearest vectors that it may read, by brute force.\n"
+        f"Similar is how many of {run.options.questions:,} new questions a cache answered with the "
+        "answer of another question, and wrong how many of these answers are wrong: the top hit is "
+        "not among the first three of a fresh answer, or the answer has fewer than half of the "
+        "fresh hits.\n"
+        f"{run.options.checks} rows are edited and {run.options.checks} others withdrawn from all "
+        "readers; each was just found, and is searched for again as soon as the write is "
+        "acknowledged.\n"
         "Memory is that of a system's own processes, Nearhit's with its Redis, and not that of "
         "PostgreSQL, which several share and which has "
         f"{compared.database_mb:,.0f} MB with what all of them keep in it."

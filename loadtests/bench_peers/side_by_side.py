@@ -9,7 +9,7 @@ from itertools import islice
 from rich.progress import Progress
 
 from loadtests.bench_peers import quality, rights, similar, trace, turns, world
-from loadtests.bench_peers.bench import Bench
+from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.quality import Quality
 from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.similar import Similar
@@ -50,18 +50,18 @@ class PeerComparison:
     database_mb: float
 
 
-def compare(bench: Bench) -> PeerComparison:
-    bench.console.print("embedding the passages")
-    built = world.build(bench.data, bench.rows)
+def compare(run: PeersRun) -> PeerComparison:
+    run.console.print("embedding the passages")
+    built = world.build(run.data_folder, run.options.rows)
     with (
-        Progress(console=bench.console) as progress,
-        line_up.started(built, bench.only, progress) as line,
+        run.progress() as progress,
+        line_up.started(built, run.options.peer, progress) as line,
     ):
-        time.sleep(bench.settle_s)
-        return _compared(bench, built, line, progress)
+        time.sleep(run.options.settle_s)
+        return _compared(run, built, line, progress)
 
 
-def _compared(bench: Bench, built: PeerWorld, line: LineUp, progress: Progress) -> PeerComparison:
+def _compared(run: PeersRun, built: PeerWorld, line: LineUp, progress: Progress) -> PeerComparison:
     vectors = [vector(one) for one in built.embedded_questions]
 
     def asked(ask: TraceStep) -> PeerQuestion:
@@ -71,8 +71,10 @@ def _compared(bench: Bench, built: PeerWorld, line: LineUp, progress: Progress) 
     parts = {name: range(at * whole, to * whole) for name, (at, to) in _SHARES.items()}
     sizes = Counter(built.tenants)
     weights = [float(sizes[caller.tenant]) for caller in built.callers]
-    answered = list(islice(_answerable(built, weights, parts["quality"]), bench.questions))
-    anew = list(islice(trace.fresh(weights, parts["similar"], _SIMILAR_SEED), bench.questions))
+    answered = list(islice(_answerable(built, weights, parts["quality"]), run.options.questions))
+    anew = list(
+        islice(trace.fresh(weights, parts["similar"], _SIMILAR_SEED), run.options.questions)
+    )
     task = progress.add_task("asking for quality", total=len(line.peers))
     good = {}
     for peer in line.peers:
@@ -83,8 +85,8 @@ def _compared(bench: Bench, built: PeerWorld, line: LineUp, progress: Progress) 
         weights,
         parts,
         asked,
-        rounds=bench.rounds,
-        seconds=bench.seconds,
+        rounds=run.options.rounds,
+        seconds=run.options.seconds,
         progress=progress,
     )
     task = progress.add_task("similar questions, edits, revocations", total=len(line.peers))
@@ -92,7 +94,7 @@ def _compared(bench: Bench, built: PeerWorld, line: LineUp, progress: Progress) 
     for seed, peer in enumerate(line.peers, start=_RIGHTS_SEED):
         taken_mb = memory.megabytes(_processes(peer, line.service))
         alike = similar.check(peer, list(map(asked, anew)))
-        checked = rights.check(peer, built, bench.checks, seed=seed)
+        checked = rights.check(peer, built, run.options.checks, seed=seed)
         rows.append(PeerResult(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
         progress.advance(task)
     database_mb = memory.megabytes(memory.database(line.service))

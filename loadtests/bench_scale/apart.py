@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
 import asyncpg
 import uvloop
-from rich.console import Console
 
+from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_load import bench
+from loadtests.bench_load import measurement
 from loadtests.bench_scale import servers
 from loadtests.bench_scale.servers import SharedServers
 from loadtests.load.figures import Figures
@@ -37,12 +37,12 @@ _ROWS: Mapping[str, str] = {
 }
 
 
-def measure(data: Path | None, console: Console) -> Section:
-    near, _, near_bars = _driven(data, console, one_way_ms=0)
-    apart, way_ms, apart_bars = _driven(data, console, one_way_ms=_ONE_WAY_MS)
+def measure(run: Run[NoOptions]) -> Section:
+    near, _, near_bars = _driven(run, one_way_ms=0)
+    apart, way_ms, apart_bars = _driven(run, one_way_ms=_ONE_WAY_MS)
     rows = []
     for group, name in _ROWS.items():
-        p50s = [bench.percentile(figures, "p50_ms", group) for figures in (near, apart)]
+        p50s = [measurement.percentile(figures, "p50_ms", group) for figures in (near, apart)]
         rows.append((name, *(f"{ms:.2f}" for ms in p50s), f"{(p50s[1] - p50s[0]) / way_ms:.1f}"))
     text = (
         "One gateway, and between it and its PostgreSQL, and it and its Redis, a wire that keeps "
@@ -62,26 +62,22 @@ def measure(data: Path | None, console: Console) -> Section:
     return Section("Apart from its servers", text, figures, bars)
 
 
-def _driven(
-    data: Path | None, console: Console, *, one_way_ms: int
-) -> tuple[Figures, float, list[Bar]]:
+def _driven(run: Run[NoOptions], *, one_way_ms: int) -> tuple[Figures, float, list[Bar]]:
     """What the load came to, what a way there and back took in ms, and what must not have been."""
     with ExitStack() as stack:
         both = stack.enter_context(servers.shared())
         reached = both.service
         if one_way_ms:
             reached = stack.enter_context(_wired(both, one_way_ms))
-        gateway = stack.enter_context(service.beside(reached, servers.SETTINGS))
-        return uvloop.run(_measured(gateway, data, console))
+        gateway = stack.enter_context(service.beside(reached, SETTINGS))
+        return uvloop.run(_measured(gateway, run))
 
 
-async def _measured(
-    gateway: Service, data: Path | None, console: Console
-) -> tuple[Figures, float, list[Bar]]:
-    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
+async def _measured(gateway: Service, run: Run[NoOptions]) -> tuple[Figures, float, list[Bar]]:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
     async with load_environment(target, seed=1, writes=True) as staged:
-        figures = await bench.drive(staged, _LOAD, staged.agents(_LOAD), console)
-        return figures, await _way_ms(gateway.database_url), list(bench.correct(staged))
+        figures = await measurement.drive(staged, _LOAD, staged.agents(_LOAD), run.console)
+        return figures, await _way_ms(gateway.database_url), list(measurement.correct(staged))
 
 
 async def _way_ms(database_url: str) -> float:

@@ -12,10 +12,10 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg
 import uvloop
-from rich.console import Console
 
+from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_load import bench
+from loadtests.bench_load import measurement
 from loadtests.bench_scale import servers
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
@@ -35,47 +35,50 @@ SELECT count(*) FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 
 
-def measure(data: Path | None, console: Console) -> Section:
+def measure(run: Run[NoOptions]) -> Section:
     if pgbouncer.PROGRAM is None:
         raise SystemExit(pgbouncer.MISSING)
     with servers.shared() as both:
-        return uvloop.run(_measured(both.service, data, console))
+        return uvloop.run(_measured(both.service, run))
 
 
-async def _measured(shared: Service, data: Path | None, console: Console) -> Section:
+async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
     async with _pooled(shared) as settings:
-        async with _started(shared, settings, 1) as (first,), _staged(first, data) as staged:
+        async with (
+            _started(shared, settings, 1) as (first,),
+            _staged(first, run.data_folder) as staged,
+        ):
             begun_s = time.monotonic()
             # They find languages to load before they serve.
             async with _started(shared, settings, _GATEWAYS - 1) as more:
                 took_s = time.monotonic() - begun_s
-                console.print(f"{len(more)} more gateways started in {took_s:.0f} s")
+                run.console.print(f"{len(more)} more gateways started in {took_s:.0f} s")
                 gateways = [first, *more]
                 ports = [urlsplit(gateway.url).port or 0 for gateway in gateways]
                 with balancer.before(ports, free_port()) as before:
                     balanced = replace(staged, target=replace(staged.target, url=before.url))
                     async with _looking(shared.database_url) as connections:
                         agents = staged.agents(_LOAD)
-                        figures = await bench.drive(balanced, _LOAD, agents, console)
+                        figures = await measurement.drive(balanced, _LOAD, agents, run.console)
                 megabytes = memory.megabytes(gateway.pid for gateway in gateways)
-        faults = bench.correct(staged)
+        faults = measurement.correct(staged)
     return _section(figures, faults, max(connections), took_s, megabytes)
 
 
 def _section(
     figures: Figures, faults: Sequence[Bar], connections: int, took_s: float, megabytes: float
 ) -> Section:
-    head = ("", "answers", *bench.HEAD)
+    head = ("", "answers", *measurement.HEAD)
+    rows = [measurement.row("all", figures, "all"), measurement.row("writes", figures, "write")]
     text = (
-        f"{_GATEWAYS} gateways of one worker, which may open 17 connections each by default "
-        "and wait a second for Redis, behind HAProxy, and a PgBouncer in transaction mode "
-        f"(`default_pool_size = {_POOL_SIZE}`) before a PostgreSQL with `max_connections = 100`. "
-        f"{_LOAD.rate:g} searches and {_LOAD.writes:g} write a second, on {os.cpu_count()} cores "
-        "that all of it shares, counted after half a minute: the first searches of so many "
-        "processes wait for each other.\n\n"
-        f"{table(head, [bench.row('all', figures, 'all'), bench.row('writes', figures, 'write')])}"
-        f"\n\nPostgreSQL had at most {connections} connections. All but one of the gateways took "
-        f"{took_s:.0f} s to start, {_STARTED_AT_ONCE} at a time; each takes "
+        f"{_GATEWAYS} gateways with one worker each behind HAProxy. Each may open 17 connections "
+        "by default and waits a second for Redis. A PgBouncer in transaction mode "
+        f"(`default_pool_size = {_POOL_SIZE}`) stands before a PostgreSQL with "
+        f"`max_connections = 100`. {_LOAD.rate:g} searches and {_LOAD.writes:g} write per second, "
+        f"on {os.cpu_count()} cores that all of it shares. Counting starts after half a minute, "
+        "since the first searches of so many processes wait for each other.\n\n"
+        f"{table(head, rows)}\n\nPostgreSQL had at most {connections} connections. All gateways "
+        f"but one took {took_s:.0f} s to start, {_STARTED_AT_ONCE} at a time; each uses "
         f"{megabytes / _GATEWAYS:.0f} MB."
     )
     bars = [
@@ -110,7 +113,8 @@ async def _pooled(shared: Service) -> AsyncIterator[dict[str, str]]:
 def _settings(
     bouncer: PgBouncerProcess, url: str, owner: str, logins: dict[str, str]
 ) -> dict[str, str]:
-    return servers.SETTINGS | {
+    return {
+        **SETTINGS,
         "NEARHIT_POOLER_URL": bouncer.url(url, owner, logins[owner]),
         "NEARHIT_POOLER_SEARCH_URL": bouncer.url(url, _SEARCHES, logins[_SEARCHES]),
         "NEARHIT_CACHE_BUDGET_S": "1",  # so many processes keep two cores' Redis waiting

@@ -3,19 +3,18 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import uvloop
-from rich.console import Console
 
+from loadtests.bench.frame import NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_faults.phases import Phases
-from loadtests.bench_load import bench
+from loadtests.bench_load import measurement
 from loadtests.bench_scale import servers
 from loadtests.bench_scale.servers import ScaleServers
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.loadtest.phases import measure as measure_phases
 
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
@@ -23,21 +22,23 @@ _QUIET_S = 5.0
 _NAMES = ("drained, then restarted", "restarted without a word", "killed, then started")
 
 
-def measure(data: Path | None, console: Console) -> Section:
+def measure(run: Run[NoOptions]) -> Section:
     with servers.running(_GATEWAYS) as started:
-        return uvloop.run(_measured(started, data, console))
+        return uvloop.run(_measured(started, run))
 
 
-async def _measured(started: ScaleServers, data: Path | None, console: Console) -> Section:
-    target = Deployment(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
+async def _measured(started: ScaleServers, run: Run[NoOptions]) -> Section:
+    target = Deployment(
+        started.balancer.url, admin_key=started.admin_key, data=run.data_folder, public=True
+    )
     async with load_environment(target, seed=1, writes=True) as staged:
         rolled = await _suffered(staged, lambda: _roll(started))
-        console.print(f"restarted: {rolled}", markup=False)
+        run.console.print(f"restarted: {rolled}", markup=False)
         hasty = await _suffered(staged, lambda: _stop_and_start(started))
-        console.print(f"without a word: {hasty}", markup=False)
+        run.console.print(f"without a word: {hasty}", markup=False)
         killed = await _suffered(staged, lambda: _kill(started))
-        console.print(f"killed: {killed}", markup=False)
-        faults = bench.correct(staged)
+        run.console.print(f"killed: {killed}", markup=False)
+        faults = measurement.correct(staged)
     rows = [
         (
             name,
@@ -61,15 +62,9 @@ async def _measured(started: ScaleServers, data: Path | None, console: Console) 
 
 
 async def _suffered(staged: LoadEnvironment, change: Callable[[], None]) -> dict[str, Any]:
-    phases = Phases()
-    async with staged.drive(_LOAD, on_search=phases.add) as drive:
-        running = asyncio.create_task(drive.run())
-        while drive.elapsed_s < _QUIET_S:
-            await asyncio.sleep(0.05)
-        phases.begun_s = drive.elapsed_s
-        await asyncio.to_thread(change)
-        phases.mended_s = drive.elapsed_s
-        figures = await running
+    phases, figures = await measure_phases(
+        staged, _LOAD, None, lambda: asyncio.to_thread(change), quiet_s=_QUIET_S
+    )
     return {
         **phases.as_json(),
         "errors": figures.errors.total(),

@@ -1,19 +1,16 @@
 """Some gateways on one PostgreSQL and one Redis, and the balancer before them."""
 
-import secrets
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadtests.bench.frame import SETTINGS
 from loadtests.servers import balancer, service
 from loadtests.servers.balancer import Balancer
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service, free_port
-
-SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +36,12 @@ class SharedServers:
 def shared() -> Iterator[SharedServers]:
     """A PostgreSQL and a Redis, empty."""
     with ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-scale-"))
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        folder = stack.enter_context(service.server_folder())
         database_url = stack.enter_context(service.database(folder / "data"))
         redis = RedisProcess(folder)
         redis.start()
         stack.callback(redis.kill)
-        admin_key = f"nh_{secrets.token_urlsafe(32)}"
+        admin_key = service.new_admin_key()
         yield SharedServers(Service("", admin_key, database_url, redis.url, 0), redis, folder)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -14,7 +15,7 @@ class GatewayProcess:
     """Always on the same port. launcher: the module that runs the command, if not its own."""
 
     shared: Service
-    settings: dict[str, str]
+    settings: Mapping[str, str]
     launcher: tuple[str, ...] = ("gateway",)
     port: int = field(default_factory=free_port)
     _running: ExitStack = field(default_factory=ExitStack)

@@ -44,16 +44,27 @@ class Service:
 
 
 @contextmanager
+def server_folder() -> Iterator[Path]:
+    """A temporary folder for servers and their sockets."""
+    with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # as root, PostgreSQL runs as nobody, who has to enter it
+        yield folder
+
+
+def new_admin_key() -> str:
+    return f"nh_{secrets.token_urlsafe(32)}"
+
+
+@contextmanager
 def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
     """A gateway on servers of its own, with an empty index.
 
     settings: of its environment, beside the servers and the operator's key.
     """
-    admin_key = f"nh_{secrets.token_urlsafe(32)}"
-    with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
-        environment = {"NEARHIT_DATA_DIR": f"{name}/data", "NEARHIT_ADMIN_KEY": admin_key}
+    admin_key = new_admin_key()
+    with server_folder() as folder:
+        environment = {"NEARHIT_DATA_DIR": f"{folder}/data", "NEARHIT_ADMIN_KEY": admin_key}
         with process(_SERVE, environment | dict(settings or {}), folder) as (url, pid):
             database_url, redis_url = _servers(folder / "data")
             yield Service(url, admin_key, database_url, redis_url, pid)

