@@ -64,5 +64,5 @@ def _rendered(section: Section) -> str:
         for bar in section.bars
     ]
     bars = [table(("bar", "measured", "wanted", "held"), rows)] if rows else []
-    made = f"Measured on {section.date}: {section.machine}."
-    return "\n\n".join([f"## {section.title}", section.text, *bars, made]) + "\n"
+    provenance = f"Measured on {section.date}: {section.machine}."
+    return "\n\n".join([f"## {section.title}", section.text, *bars, provenance]) + "\n"

@@ -54,9 +54,9 @@ def measure(run: CacheRun) -> Section:
     samples = _samples(run)
     total = sum(samples.values())
     shares = dict.fromkeys((*_PARTS, _REST), 0.0)
-    for place, seen in samples.items():
-        part = next((name for name, places in _PARTS.items() if place in places), _REST)
-        shares[part] += seen / total
+    for file, count in samples.items():
+        part = next((name for name, places in _PARTS.items() if file in places), _REST)
+        shares[part] += count / total
     admission = sum(shares[name] for name in _ADMISSION)
     text = (
         "One worker answers one cached question again and again, over "
@@ -77,9 +77,12 @@ def _samples(run: CacheRun) -> Mapping[str, int]:
     body = orjson.dumps({"query": _QUESTION})
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "samples"
-        with service.nearhit() as made, new_tenant(made, "bench") as mine:
-            mine.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
-            with service.beside(made, samples=file) as sampled, through(mine, sampled) as other:
+        with service.nearhit() as gateway, new_tenant(gateway, "bench") as tenant:
+            tenant.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
+            with (
+                service.beside(gateway, samples=file) as sampled,
+                through(tenant, sampled) as other,
+            ):
                 for seconds in (_WARM_S, run.options.seconds * run.options.rounds):
                     os.kill(sampled.pid, signal.SIGUSR1)
                     uvloop.run(
@@ -90,5 +93,5 @@ def _samples(run: CacheRun) -> Mapping[str, int]:
                             seconds=seconds,
                         )
                     )
-        found: Mapping[str, int] = json.loads(file.read_text())
-        return found
+        samples: Mapping[str, int] = json.loads(file.read_text())
+        return samples

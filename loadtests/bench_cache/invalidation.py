@@ -57,14 +57,14 @@ class DrainTimes:
 
 def measure(run: CacheRun) -> Section:
     made_up = topics.build(_DOCUMENTS, _LIVE, _SEED)
-    asked = [orjson.dumps({"query": question}) for question in made_up.questions]
+    bodies = [orjson.dumps({"query": question}) for question in made_up.questions]
     with ExitStack() as stack:
-        made = stack.enter_context(service.nearhit(_SETTINGS))
-        full = stack.enter_context(new_tenant(made, "full"))
-        empty = stack.enter_context(new_tenant(made, "empty"))
+        gateway = stack.enter_context(service.nearhit(_SETTINGS))
+        full = stack.enter_context(new_tenant(gateway, "full"))
+        empty = stack.enter_context(new_tenant(gateway, "empty"))
         progress = stack.enter_context(run.progress())
-        _fill(full, empty, made_up, asked, run, progress)
-        timed = _timed(made, full, empty, made_up, asked, run, progress)
+        _fill(full, empty, made_up, bodies, run, progress)
+        timed = _timed(gateway, full, empty, made_up, bodies, run, progress)
     return Section(
         title="Invalidation",
         text=_text(timed),
@@ -83,53 +83,53 @@ def _fill(
     full: TenantClient,
     empty: TenantClient,
     made_up: TopicWorld,
-    asked: Sequence[bytes],
+    bodies: Sequence[bytes],
     run: CacheRun,
     progress: Progress,
 ) -> None:
     """Both hold the same documents; one of them has been asked."""
     task = progress.add_task("writing documents", total=2 * len(made_up.documents))
-    for each in (full, empty):
-        each.put(made_up.documents, lambda count: progress.advance(task, count))
-    empty.search_all(asked[:1], connections=1)  # so that there is a state, as there always is
-    task = progress.add_task("asking", total=len(asked))
-    for start in range(0, len(asked), _STRETCH):
-        full.search_all(asked[start : start + _STRETCH], connections=run.options.connections)
+    for tenant in (full, empty):
+        tenant.put(made_up.documents, lambda count: progress.advance(task, count))
+    empty.search_all(bodies[:1], connections=1)  # so that there is a state, as there always is
+    task = progress.add_task("asking", total=len(bodies))
+    for start in range(0, len(bodies), _STRETCH):
+        full.search_all(bodies[start : start + _STRETCH], connections=run.options.connections)
         progress.advance(task, _STRETCH)
 
 
 def _timed(
-    made: Service,
+    gateway: Service,
     full: TenantClient,
     empty: TenantClient,
     made_up: TopicWorld,
-    asked: Sequence[bytes],
+    bodies: Sequence[bytes],
     run: CacheRun,
     progress: Progress,
 ) -> DrainTimes:
     timed = DrainTimes()
     edits = _edits(made_up)
-    _put(full, next(edits), made)
+    _put(full, next(edits), gateway)
     # Those that an edit of this document dooms, as far as one edit tells: asked again each time.
-    again = full.search_all(asked, connections=run.options.connections)
-    touchy = [body for body, answer in zip(asked, again, strict=True) if not answer.is_hit]
+    again = full.search_all(bodies, connections=run.options.connections)
+    touchy = [body for body, answer in zip(bodies, again, strict=True) if not answer.is_hit]
     for number in progress.track(range(1, _EDITS + 1), description="editing"):
         text = next(edits)
-        before = _Counts.now(made)
-        timed.empty_puts.append(_put(empty, text, made))
-        between = _Counts.now(made)
-        timed.puts.append(_put(full, text, made))
-        after = _Counts.now(made)
+        before = _Counts.now(gateway)
+        timed.empty_puts.append(_put(empty, text, gateway))
+        between = _Counts.now(gateway)
+        timed.puts.append(_put(full, text, gateway))
+        after = _Counts.now(gateway)
         timed.empty_drain_ms.append(between.drained_ms - before.drained_ms)
         timed.warm_ms.append(after.drained_ms - between.drained_ms)
         timed.dropped.append(after.dropped - between.dropped)
-        wanted = touchy if number % _ASKED_ALL else asked
-        full.search_all(wanted, connections=run.options.connections)
-    after = _Counts.now(made)
+        asked_again = touchy if number % _ASKED_ALL else bodies
+        full.search_all(asked_again, connections=run.options.connections)
+    after = _Counts.now(gateway)
     timed.live, timed.away = after.stored - after.dropped - 1, after.away
     for _ in progress.track(range(_COLD), description="starting gateways"):
-        with service.beside(made, _SETTINGS) as other, through(full, other) as mine:
-            _put(mine, next(edits), other)
+        with service.beside(gateway, _SETTINGS) as other, through(full, other) as tenant:
+            _put(tenant, next(edits), other)
             timed.cold_ms.append(_Counts.now(other).drained_ms)
     return timed
 
@@ -158,12 +158,12 @@ class _Counts:
     away: float
 
     @classmethod
-    def now(cls, made: Service) -> "_Counts":
+    def now(cls, gateway: Service) -> "_Counts":
         return cls(
-            metrics.read(made.url, "nearhit_drain_seconds_sum") * 1000,
-            metrics.cache_event(made.url, "dropped"),
-            metrics.cache_event(made.url, "stored"),
-            metrics.cache_event(made.url, "away"),
+            metrics.read(gateway.url, "nearhit_drain_seconds_sum") * 1000,
+            metrics.cache_event(gateway.url, "dropped"),
+            metrics.cache_event(gateway.url, "stored"),
+            metrics.cache_event(gateway.url, "away"),
         )
 
 
@@ -213,8 +213,8 @@ def _figures(timed: DrainTimes) -> dict[str, object]:
         "empty_put_processor_ms": _processor_ms(timed.empty_puts),
         "dropped_median": median(timed.dropped),
         **{
-            name: {"median": median(took), "p95": float(np.quantile(took, 0.95))}
-            for name, took in (
+            name: {"median": median(took_ms), "p95": float(np.quantile(took_ms, 0.95))}
+            for name, took_ms in (
                 ("warm_drain_ms", timed.warm_ms),
                 ("cold_drain_ms", timed.cold_ms),
                 ("empty_drain_ms", timed.empty_drain_ms),

@@ -29,14 +29,14 @@ _VERSION = "2026-07-28"
 def measure(run: CacheRun) -> Section:
     with (
         run.progress() as progress,
-        service.nearhit() as made,
-        new_tenant(made, "bench") as mine,
+        service.nearhit() as gateway,
+        new_tenant(gateway, "bench") as tenant,
     ):
-        mine.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
-        mine.search_all([_PLAIN_BODY] * 2, connections=1)
-        outcomes = _outcomes(run, mine, progress)
-    rows = {name: _row(mine, outcomes[_PLAIN]) for name, mine in outcomes.items()}
-    shown = [
+        tenant.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
+        tenant.search_all([_PLAIN_BODY] * 2, connections=1)
+        outcomes = _outcomes(run, tenant, progress)
+    rows = {name: _row(tenant, outcomes[_PLAIN]) for name, tenant in outcomes.items()}
+    cells = [
         [name, f"{per_second:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{times:.2f}", f"{p50_times:.2f}"]
         for name, (per_second, p50, p99, times, p50_times) in rows.items()
     ]
@@ -50,7 +50,7 @@ def measure(run: CacheRun) -> Section:
     fields = ("per_second", "p50_ms", "p99_ms", "times", "p50_times")
     return Section(
         title="Model Context Protocol",
-        text=text + table(head, shown),
+        text=text + table(head, cells),
         figures={name: dict(zip(fields, row, strict=True)) for name, row in rows.items()},
         bars=[
             Bar(f"what a {name} costs, to the plain search", rows[name][3], at_most=_TIMES_MAX)
@@ -60,11 +60,11 @@ def measure(run: CacheRun) -> Section:
 
 
 def _outcomes(
-    run: CacheRun, mine: TenantClient, progress: Progress
+    run: CacheRun, tenant: TenantClient, progress: Progress
 ) -> Mapping[str, Sequence[ClosedLoopResult]]:
     """By row, one a round; the first round warms up and is left out."""
-    endpoint = RequestTemplate(str(mine.client.base_url.join("/mcp")), mine.key)
-    now = RequestTemplate(endpoint.url, mine.key, _HEADERS)
+    endpoint = RequestTemplate(str(tenant.client.base_url.join("/mcp")), tenant.key)
+    now = RequestTemplate(endpoint.url, tenant.key, _HEADERS)
     first = uvloop.run(
         closed_loop.send_all(endpoint.url, [endpoint.encode(next(_calls()))], connections=1)
     )
@@ -72,7 +72,7 @@ def _outcomes(
     outcomes: dict[str, list[ClosedLoopResult]] = {_PLAIN: [], _TOOL: [], _TOOL_NOW: []}
     for number in progress.track(range(run.options.rounds + 1), description="rounds"):
         for name, request, bodies in (
-            (_PLAIN, mine.search_request, repeat(_PLAIN_BODY)),
+            (_PLAIN, tenant.search_request, repeat(_PLAIN_BODY)),
             (_TOOL, endpoint, _calls()),
             (_TOOL_NOW, now, _calls(_META)),
         ):
@@ -90,15 +90,15 @@ def _outcomes(
 
 
 def _row(
-    mine: Sequence[ClosedLoopResult], plain: Sequence[ClosedLoopResult]
+    results: Sequence[ClosedLoopResult], plain: Sequence[ClosedLoopResult]
 ) -> tuple[float, float, float, float, float]:
-    rounds = list(zip(mine, plain, strict=True))
+    rounds = list(zip(results, plain, strict=True))
     return (
-        median(each.per_second for each in mine),
-        median(each.percentile_ms(50) for each in mine),
-        median(each.percentile_ms(99) for each in mine),
-        median(other.per_second / each.per_second for each, other in rounds),
-        median(each.percentile_ms(50) / other.percentile_ms(50) for each, other in rounds),
+        median(result.per_second for result in results),
+        median(result.percentile_ms(50) for result in results),
+        median(result.percentile_ms(99) for result in results),
+        median(other.per_second / result.per_second for result, other in rounds),
+        median(result.percentile_ms(50) / other.percentile_ms(50) for result, other in rounds),
     )
 
 

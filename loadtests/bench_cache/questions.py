@@ -53,9 +53,9 @@ def make(texts: Sequence[str], count: int, seed: int) -> list[TypedQuestion]:
         sentence for text in plain for sentence in _SENTENCE.findall(_HEADING.sub("", text))
     ]
     spread = Counter(word for text in plain for word in set(_words(text)))
-    made: dict[str, TypedQuestion] = {}
+    questions: dict[str, TypedQuestion] = {}
     for _ in range(_TRIES_MAX * count):
-        if len(made) == count:
+        if len(questions) == count:
             break
         if random.random() < _HEADING_SHARE:
             words = _words(_one_of(headings, random))
@@ -63,16 +63,16 @@ def make(texts: Sequence[str], count: int, seed: int) -> list[TypedQuestion]:
             words = _key_words(_one_of(sentences, random), spread, random)
         if len(words) > 1:
             question = _typed(words, random)
-            made.setdefault(question.text, question)
-    if len(made) < count:
-        raise ValueError(f"the texts hold {len(made)} questions, not {count}")
-    return list(made.values())
+            questions.setdefault(question.text, question)
+    if len(questions) < count:
+        raise ValueError(f"the texts hold {len(questions)} questions, not {count}")
+    return list(questions.values())
 
 
 def by_zipf(questions: int, draws: int, seed: int) -> list[int]:
     """Numbers of questions, the one at place r drawn as often as 1 / r says."""
     random = Random(seed)  # noqa: S311  no secret
-    weights = [1 / place for place in range(1, questions + 1)]
+    weights = [1 / rank for rank in range(1, questions + 1)]
     return random.choices(range(questions), weights, k=draws)
 
 
@@ -101,8 +101,8 @@ def _key_words(sentence: str, spread: Counter[str], random: Random) -> list[str]
     """The words that the fewest texts hold, in the sentence's order."""
     words = [word for word in dict.fromkeys(_words(sentence)) if word not in _STOP_WORDS]
     rarest = sorted(words, key=lambda word: (spread[word], word))
-    kept = set(rarest[: random.randint(_WORDS_MIN, _WORDS_MAX)])
-    return [word for word in words if word in kept]
+    chosen = set(rarest[: random.randint(_WORDS_MIN, _WORDS_MAX)])
+    return [word for word in words if word in chosen]
 
 
 def _typed(words: Sequence[str], random: Random) -> TypedQuestion:

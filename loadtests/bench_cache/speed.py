@@ -96,48 +96,48 @@ def measure(run: CacheRun) -> Section:
 
 
 def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
-    made = stack.enter_context(service.nearhit())
-    mine = stack.enter_context(new_tenant(made, "bench"))
-    mine.put([_document(number) for number in range(_TEAMS)], lambda _: None)
+    gateway = stack.enter_context(service.nearhit())
+    tenant = stack.enter_context(new_tenant(gateway, "bench"))
+    tenant.put([_document(number) for number in range(_TEAMS)], lambda _: None)
     # A worker whose memory holds nothing.
-    forgetful = stack.enter_context(service.beside(made, {"NEARHIT_CACHE_MEMORY_BYTES": "1"}))
-    other = stack.enter_context(through(mine, forgetful))
+    forgetful = stack.enter_context(service.beside(gateway, {"NEARHIT_CACHE_MEMORY_BYTES": "1"}))
+    other = stack.enter_context(through(tenant, forgetful))
     body = _body(_QUESTION)
-    _, answer = mine.search_all([body, body], connections=1)
+    _, answer = tenant.search_all([body, body], connections=1)
     assert answer.is_hit
     bare_url, bare_pid = stack.enter_context(service.bare(answer.body))
     leaves = [_body(_leave_of(number)) for number in range(_TEAMS)]
-    mine.search_all(leaves, connections=1)
+    tenant.search_all(leaves, connections=1)
     cases = {
         _BARE: Case(
-            RequestTemplate(f"{bare_url}/v1/search", mine.key), bare_pid, lambda: repeat(body)
+            RequestTemplate(f"{bare_url}/v1/search", tenant.key), bare_pid, lambda: repeat(body)
         ),
-        _EXACT: Case(mine.search_request, made.pid, lambda: repeat(body)),
+        _EXACT: Case(tenant.search_request, gateway.pid, lambda: repeat(body)),
         _STALE: Case(
-            mine.search_request,
-            made.pid,
+            tenant.search_request,
+            gateway.pid,
             lambda: repeat(_body(_QUESTION, max_staleness_ms=1000)),
         ),
         _REDIS: Case(other.search_request, forgetful.pid, lambda: cycle(leaves)),
     }
     rewordings = _rewordings()
-    if _serves_similar(mine, rewordings):
-        cases[_SEMANTIC] = Case(mine.search_request, made.pid, lambda: rewordings)
+    if _serves_similar(tenant, rewordings):
+        cases[_SEMANTIC] = Case(tenant.search_request, gateway.pid, lambda: rewordings)
     else:
         console.print("no semantic hits: the service does not serve them, so they are left out")
     never_asked = (_body(f"leave of team {number}") for number in count())
-    cases[_MISS] = Case(mine.search_request, made.pid, lambda: never_asked)
+    cases[_MISS] = Case(tenant.search_request, gateway.pid, lambda: never_asked)
     return cases
 
 
-def _serves_similar(mine: TenantClient, rewordings: Iterator[bytes]) -> bool:
+def _serves_similar(tenant: TenantClient, rewordings: Iterator[bytes]) -> bool:
     """Ask until a band of similarity is open, if it ever is."""
     try:
-        mine.search_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
+        tenant.search_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
     except RuntimeError:  # the field is not known
         return False
     for _ in range(_PAIRS_TRIES):
-        answers = mine.search_all([next(rewordings) for _ in range(_VERIFIED)], connections=4)
+        answers = tenant.search_all([next(rewordings) for _ in range(_VERIFIED)], connections=4)
         if "semantic" in answers[-1].cache_status:
             return True
     return False
@@ -200,22 +200,22 @@ def _turn(case: Case, run: CacheRun) -> Turn:
 
 def _rows(turns: Mapping[str, Sequence[Turn]]) -> dict[str, SpeedRow]:
     bare = [turn.outcome for turn in turns[_BARE]]
-    return {name: _row(mine, bare) for name, mine in turns.items()}
+    return {name: _row(row_turns, bare) for name, row_turns in turns.items()}
 
 
 def _row(turns: Sequence[Turn], bare: Sequence[ClosedLoopResult]) -> SpeedRow:
     outcomes = [turn.outcome for turn in turns]
     rounds = list(zip(outcomes, bare, strict=True))
     return SpeedRow(
-        per_second=median(each.per_second for each in outcomes),
+        per_second=median(result.per_second for result in outcomes),
         processor_us=median(turn.processor_s / turn.outcome.count * 1e6 for turn in turns),
-        p50_ms=median(each.percentile_ms(50) for each in outcomes),
-        p99_ms=median(each.percentile_ms(99) for each in outcomes),
-        ratio=median(mine.per_second / yardstick.per_second for mine, yardstick in rounds),
+        p50_ms=median(result.percentile_ms(50) for result in outcomes),
+        p99_ms=median(result.percentile_ms(99) for result in outcomes),
+        ratio=median(result.per_second / yardstick.per_second for result, yardstick in rounds),
         p99_ratio=median(
-            mine.percentile_ms(99) / yardstick.percentile_ms(99) for mine, yardstick in rounds
+            result.percentile_ms(99) / yardstick.percentile_ms(99) for result, yardstick in rounds
         ),
-        hits=median(each.hits / each.count for each in outcomes),
+        hits=median(result.hits / result.count for result in outcomes),
     )
 
 
@@ -233,7 +233,7 @@ def _text(rows: Mapping[str, SpeedRow], run: CacheRun) -> str:
         f"{_TEAMS} documents. A semantic hit is one of {_TEAMS} questions with its words in "
         "another order, each order once; the gateway also computes a sample of them, as always."
     )
-    shown = [
+    cells = [
         (
             name,
             f"{row.per_second:,.0f}",
@@ -256,4 +256,4 @@ def _text(rows: Mapping[str, SpeedRow], run: CacheRun) -> str:
         "P99 to bare",
         "hits",
     )
-    return f"{notes}\n\n{table(head, shown)}"
+    return f"{notes}\n\n{table(head, cells)}"

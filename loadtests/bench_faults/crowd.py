@@ -27,9 +27,9 @@ class SlowConnections:
     async def come(self) -> None:
         for _ in range(0, CONNECTIONS, _AT_ONCE):
             await asyncio.gather(*(self._connect() for _ in range(_AT_ONCE)))
-        there = sum(not transport.is_closing() for transport in self._transports)
-        if there < CONNECTIONS:
-            raise RuntimeError(f"only {there} connections could be made: see ulimit -n")
+        open_count = sum(not transport.is_closing() for transport in self._transports)
+        if open_count < CONNECTIONS:
+            raise RuntimeError(f"only {open_count} connections could be made: see ulimit -n")
 
     async def go(self) -> None:
         for transport in self._transports:

@@ -66,38 +66,38 @@ async def suffer(
     phases, figures = await measure(environment, load, agents, disturb, quiet_s=BEFORE_S)
     writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
     wrong = {name: counts[name] - before[name] for name in _FAULTS}
-    suffered = FaultResult(fault, phases.as_json(), writes, wrong)
-    console.print(" · ".join(suffered.row()), markup=False)
-    return suffered
+    results = FaultResult(fault, phases.as_json(), writes, wrong)
+    console.print(" · ".join(results.row()), markup=False)
+    return results
 
 
-def section(title: str, text: str, suffered: Sequence[FaultResult]) -> Section:
+def section(title: str, text: str, results: Sequence[FaultResult]) -> Section:
     head = (
         *("fault", "P99 ms before", "during", "after", "errors during", "after"),
         *("of writes", "s to recover", "stale", "leaked"),
     )
     return Section(
         title,
-        f"{text}\n\n{table(head, [one.row() for one in suffered])}",
-        {one.fault.name: one.as_json() for one in suffered},
-        _bars(suffered),
+        f"{text}\n\n{table(head, [result.row() for result in results])}",
+        {result.fault.name: result.as_json() for result in results},
+        _bars(results),
     )
 
 
-def _bars(suffered: Sequence[FaultResult]) -> Sequence[Bar]:
+def _bars(results: Sequence[FaultResult]) -> Sequence[Bar]:
     return [
         *(
-            Bar(f"{name} answers", sum(one.wrong[name] for one in suffered), at_most=0)
+            Bar(f"{name} answers", sum(result.wrong[name] for result in results), at_most=0)
             for name in _FAULTS
         ),
         Bar(
             "errors by what may cause none",
-            sum(one.errors for one in suffered if one.fault.is_silent),
+            sum(result.errors for result in results if result.fault.is_silent),
             at_most=0,
         ),
         Bar(
             "seconds to recover, the longest",
-            max(one.phases["recovered_s"] for one in suffered),
+            max(result.phases["recovered_s"] for result in results),
             at_most=RECOVERED_S_MAX,
         ),
     ]

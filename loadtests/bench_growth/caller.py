@@ -12,11 +12,11 @@ Ask = Callable[[str], bytes]
 """The whole request that asks a question."""
 
 
-def of(made: Service, tenant: str) -> Ask:
+def of(gateway: Service, tenant: str) -> Ask:
     """One of the group `readers`."""
-    wanted = {"tenant": tenant, "subject": "bench", "groups": ["readers"]}
-    admin = {"Authorization": f"Bearer {made.admin_key}"}
-    answer = httpx2.post(f"{made.url}/v1/keys", json=wanted, headers=admin, timeout=60)
+    body = {"tenant": tenant, "subject": "bench", "groups": ["readers"]}
+    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
+    answer = httpx2.post(f"{gateway.url}/v1/keys", json=body, headers=admin, timeout=60)
     answer.raise_for_status()
-    searches = RequestTemplate(f"{made.url}/v1/search", answer.json()["key"])
+    searches = RequestTemplate(f"{gateway.url}/v1/search", answer.json()["key"])
     return lambda question: searches.encode(orjson.dumps({"query": question}))

@@ -71,7 +71,10 @@ def units(figures: Mapping[str, Mapping[str, Any]]) -> Unit:
         repeated=_last(tenants["repeated"]),
         answer_redis_bytes=_slope(entries, "redis_mb"),
         answer_gateway_bytes=_slope(entries, "gateway_mb"),
-        writes_per_s=max(one.get("writes_per_second", 0.0) for one in writers.values()),
+        writes_per_s=max(
+            figures_of_writers.get("writes_per_second", 0.0)
+            for figures_of_writers in writers.values()
+        ),
     )
 
 
@@ -101,8 +104,8 @@ def _rows(plan: DeploymentPlan, unit: Unit) -> Iterator[Row]:
 
     mixed = "(new/s · µs of a new one + hits/s · µs of a repeat) / 10⁶ / busy"
     yield "disk", "chunks · bytes a chunk on disk", plan.chunks * unit.chunk_bytes / 1e9, "GB"
-    held = plan.hot * plan.chunks * unit.chunk_bytes
-    yield "PostgreSQL's memory", "hot · disk", held / 1e9, "GB"
+    hot_bytes = plan.hot * plan.chunks * unit.chunk_bytes
+    yield "PostgreSQL's memory", "hot · disk", hot_bytes / 1e9, "GB"
     yield "gateways", mixed, cores("gateway_us"), "cores"
     yield "PostgreSQL", mixed, cores("database_us"), "cores"
     yield "Redis", mixed, cores("redis_us"), "cores"
@@ -137,5 +140,5 @@ def _text(plan: DeploymentPlan, rows: list[Row]) -> str:
         "above, a repeat what it does with the most tenants; an answer or a tenant what the memory "
         "grew by from the smallest to the largest number, divided by their difference."
     )
-    shown = [(what, formula, f"{value:,.0f} {of}") for what, formula, value, of in rows]
-    return f"{assumed}\n\n{table(('what', 'formula', 'how much'), shown)}"
+    cells = [(what, formula, f"{value:,.0f} {of}") for what, formula, value, of in rows]
+    return f"{assumed}\n\n{table(('what', 'formula', 'how much'), cells)}"

@@ -21,7 +21,7 @@ def built() -> TopicWorld:
 
 @cache
 def passages() -> Passages:
-    return uvloop.run(corpus.understood([one["text"] for one in built().documents]))
+    return uvloop.run(corpus.understood([document["text"] for document in built().documents]))
 
 
 def questions() -> Iterator[str]:

@@ -51,15 +51,18 @@ class RequestCost:
             f"{self.p50_ms:.2f}",
             f"{self.p99_ms:.2f}",
             *(f"{spent:,.0f}" for spent in (self.gateway_us, self.database_us, self.redis_us)),
-            *(f"{held:,.0f}" for held in (self.gateway_mb, self.database_mb, self.redis_mb)),
+            *(
+                f"{memory_mb:,.0f}"
+                for memory_mb in (self.gateway_mb, self.database_mb, self.redis_mb)
+            ),
         )
 
 
 class Meter:
     """Begun before the requests, read after them."""
 
-    def __init__(self, made: Service) -> None:
-        self._made = made
+    def __init__(self, gateway: Service) -> None:
+        self._made = gateway
         self._before = [_spent_s(group) for group in self._groups()]
 
     def read(self, outcome: ClosedLoopResult, answered: int) -> RequestCost:
@@ -86,20 +89,20 @@ class Meter:
 
 
 def take(
-    made: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1
+    gateway: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1
 ) -> RequestCost:
     """Of these requests alone, in a closed loop."""
-    meter = Meter(made)
+    meter = Meter(gateway)
     outcome = uvloop.run(
-        closed_loop.run(made.url, requests, connections=connections, seconds=seconds)
+        closed_loop.run(gateway.url, requests, connections=connections, seconds=seconds)
     )
     return meter.read(outcome, outcome.count)
 
 
-def warm(made: Service, requests: Iterator[bytes], count: int) -> None:
+def warm(gateway: Service, requests: Iterator[bytes], count: int) -> None:
     """Answer so many of them, uncounted."""
     some = list(islice(requests, count))
-    uvloop.run(closed_loop.send_all(made.url, some, connections=1))
+    uvloop.run(closed_loop.send_all(gateway.url, some, connections=1))
 
 
 def _spent_s(pids: set[int]) -> dict[int, float]:

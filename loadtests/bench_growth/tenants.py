@@ -21,25 +21,27 @@ def measure(run: GrowthRun) -> Section:
     new: dict[int, RequestCost] = {}
     repeated: dict[int, RequestCost] = {}
     questions = made_up.questions()
-    with service.nearhit() as made, run.console.status("filling") as status:
-        there = 0
+    with service.nearhit() as gateway, run.console.status("filling") as status:
+        filled = 0
         for count in run.options.tenants:
             status.update(f"{count:,} tenants")
-            names = {f"tenant-{number}": _CHUNKS for number in range(there, count)}
-            uvloop.run(corpus.fill(made.database_url, made_up.passages(), names, seed=made_up.SEED))
-            there = count
+            names = {f"tenant-{number}": _CHUNKS for number in range(filled, count)}
+            uvloop.run(
+                corpus.fill(gateway.database_url, made_up.passages(), names, seed=made_up.SEED)
+            )
+            filled = count
             random = Random(_SEED)  # noqa: S311  no secret
             drawn = random.sample(range(count), min(count, _ASKING_MAX))
-            asking = [caller.of(made, f"tenant-{number}") for number in drawn]
+            asking = [caller.of(gateway, f"tenant-{number}") for number in drawn]
             requests = (
                 ask(question) for ask, question in zip(cycle(asking), questions, strict=False)
             )
-            probe.warm(made, requests, len(asking))
-            new[count] = probe.take(made, requests, seconds=run.options.seconds)
+            probe.warm(gateway, requests, len(asking))
+            new[count] = probe.take(gateway, requests, seconds=run.options.seconds)
             same = made_up.built().questions[0]
             repeats = [ask(same) for ask in asking]
-            probe.warm(made, iter(repeats), len(repeats))
-            repeated[count] = probe.take(made, cycle(repeats), seconds=run.options.seconds)
+            probe.warm(gateway, iter(repeats), len(repeats))
+            repeated[count] = probe.take(gateway, cycle(repeats), seconds=run.options.seconds)
     return Section(
         title="Tenants",
         text=_text(run, new, repeated),

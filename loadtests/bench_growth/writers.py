@@ -40,60 +40,60 @@ def measure(run: GrowthRun) -> Section:
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
     by_writers: dict[int, _WritersRun] = {}
     with (
-        service.nearhit() as made,
-        new_tenant(made, "bench") as mine,
+        service.nearhit() as gateway,
+        new_tenant(gateway, "bench") as tenant,
         run.console.status("writing"),
     ):
-        mine.put(built.documents, lambda _: None)
-        ask = caller.of(made, "bench")
+        tenant.put(built.documents, lambda _: None)
+        ask = caller.of(gateway, "bench")
         searches = (ask(built.questions[number]) for number in draws)
-        probe.warm(made, searches, _ASKED)
-        edits = _edits(made, mine)
+        probe.warm(gateway, searches, _ASKED)
+        edits = _edits(gateway, tenant)
         for count in run.options.writers:
             by_writers[count] = uvloop.run(
-                _driven(made, searches, edits, count, run.options.seconds)
+                _driven(gateway, searches, edits, count, run.options.seconds)
             )
     return Section(
         title="Writers",
         text=_text(run, by_writers),
-        figures={str(count): _figures(one) for count, one in by_writers.items()},
+        figures={str(count): _figures(result) for count, result in by_writers.items()},
         bars=[],
     )
 
 
 async def _driven(
-    made: Service,
+    gateway: Service,
     searches: Iterator[bytes],
     edits: Iterator[bytes],
     writers: int,
     seconds: float,
 ) -> _WritersRun:
-    meter = Meter(made)
-    searching = closed_loop.run(made.url, searches, connections=_CONNECTIONS, seconds=seconds)
+    meter = Meter(gateway)
+    searching = closed_loop.run(gateway.url, searches, connections=_CONNECTIONS, seconds=seconds)
     if not writers:
         outcome = await searching
         return _WritersRun(meter.read(outcome, outcome.count), None)
-    writing = closed_loop.run(made.url, edits, connections=writers, seconds=seconds)
+    writing = closed_loop.run(gateway.url, edits, connections=writers, seconds=seconds)
     outcome, writes = await asyncio.gather(searching, writing)
     answered = outcome.count + writes.count
     return _WritersRun(meter.read(outcome, answered), writes)
 
 
-def _edits(made: Service, mine: TenantClient) -> Iterator[bytes]:
+def _edits(gateway: Service, tenant: TenantClient) -> Iterator[bytes]:
     """Of one document after the other, each with one sentence replaced; whole requests."""
     random = Random(_SEED)  # noqa: S311  no secret
     built = made_up.built()
-    texts = {number: one["text"] for number, one in enumerate(built.documents)}
+    texts = {number: document["text"] for number, document in enumerate(built.documents)}
     while True:
         number = random.randrange(len(texts))
         texts[number] = topics.edited(texts[number], built.topics[number], random)
         body = {"text": texts[number], "language": "en", "readers": ["tenant"]}
-        url = f"{made.url}/v1/documents/document-{number}"
-        yield encode_request("PUT", url, mine.key, orjson.dumps(body))
+        url = f"{gateway.url}/v1/documents/document-{number}"
+        yield encode_request("PUT", url, tenant.key, orjson.dumps(body))
 
 
 def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
-    costs = [one.searches for one in by_writers.values()]
+    costs = [result.searches for result in by_writers.values()]
     picture = plot.lines(
         run.pictures / "growth-writers.svg",
         list(by_writers),
@@ -105,8 +105,8 @@ def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
             "a second": {
                 "searches": [cost.per_second for cost in costs],
                 "writes": [
-                    0.0 if one.writes is None else one.writes.per_second
-                    for one in by_writers.values()
+                    0.0 if result.writes is None else result.writes.per_second
+                    for result in by_writers.values()
                 ],
             },
         },
@@ -119,22 +119,25 @@ def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
         "document after the other, a sentence each time, as soon as the last edit is acknowledged. "
         "The processor is that of searches and writes together, by their number."
     )
-    rows = [(str(count), *one.searches.row(), *_writes(one)) for count, one in by_writers.items()]
+    rows = [
+        (str(count), *result.searches.row(), *_writes(result))
+        for count, result in by_writers.items()
+    ]
     head = ("writers", *probe.HEAD, "writes/s", "write P50 ms", "write P99 ms")
     return f"{notes}\n\n{table(head, rows)}\n\n{picture}"
 
 
-def _writes(one: _WritersRun) -> Sequence[str]:
-    if one.writes is None:
+def _writes(result: _WritersRun) -> Sequence[str]:
+    if result.writes is None:
         return "", "", ""
-    p50_ms, p99_ms = (one.writes.percentile_ms(percentile) for percentile in (50, 99))
-    return f"{one.writes.per_second:,.0f}", f"{p50_ms:.1f}", f"{p99_ms:.1f}"
+    p50_ms, p99_ms = (result.writes.percentile_ms(percentile) for percentile in (50, 99))
+    return f"{result.writes.per_second:,.0f}", f"{p50_ms:.1f}", f"{p99_ms:.1f}"
 
 
-def _figures(one: _WritersRun) -> dict[str, float]:
-    figures = one.searches.as_json()
-    if one.writes is not None:
-        figures["writes_per_second"] = one.writes.per_second
-        figures["write_p50_ms"] = one.writes.percentile_ms(50)
-        figures["write_p99_ms"] = one.writes.percentile_ms(99)
+def _figures(result: _WritersRun) -> dict[str, float]:
+    figures = result.searches.as_json()
+    if result.writes is not None:
+        figures["writes_per_second"] = result.writes.per_second
+        figures["write_p50_ms"] = result.writes.percentile_ms(50)
+        figures["write_p99_ms"] = result.writes.percentile_ms(99)
     return figures

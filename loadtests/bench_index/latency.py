@@ -56,7 +56,8 @@ class SystemLatencies:
         """The median over the rounds of this one's P99 to the other's in the same round."""
         rounds = zip(self.turns_ms, other.turns_ms, strict=True)
         return median(
-            float(np.percentile(mine, 99) / np.percentile(theirs, 99)) for mine, theirs in rounds
+            float(np.percentile(own_turn, 99) / np.percentile(theirs, 99))
+            for own_turn, theirs in rounds
         )
 
 
@@ -70,8 +71,8 @@ def measure(run: IndexRun) -> Section:
     built = world.build(run.data, len(world.ASKED) * questions)
     with run.progress() as progress, _systems(built, progress) as systems:
         results: dict[int, Mapping[str, SystemLatencies]] = {}
-        for place, (visible, tenant) in enumerate(world.ASKED.items()):
-            numbers = range(place * questions, (place + 1) * questions)
+        for position, (visible, tenant) in enumerate(world.ASKED.items()):
+            numbers = range(position * questions, (position + 1) * questions)
             turns_ms = _turns(systems, tenant, numbers, progress)
             results[visible] = {
                 name: SystemLatencies(turns_ms[name], _recall(built, tenant, system, numbers))
@@ -117,10 +118,10 @@ def _systems(built: TenantWorld, progress: Progress) -> Iterator[Mapping[str, Sy
 def _nearhit(built: TenantWorld, progress: Progress) -> Iterator[System]:
     task = progress.add_task("filling Nearhit", total=len(built.texts))
     with ExitStack() as stack:
-        made = stack.enter_context(service.nearhit())
+        gateway = stack.enter_context(service.nearhit())
         tenants = {}
         for name in dict.fromkeys(built.tenants):
-            tenants[name] = stack.enter_context(new_tenant(made, name))
+            tenants[name] = stack.enter_context(new_tenant(gateway, name))
             rows = built.rows_of(name)
             documents = [
                 {"document_id": str(row), "text": built.texts[row], "language": "en"}
@@ -165,13 +166,15 @@ def _turns(
 ) -> dict[str, list[list[float]]]:
     """What each search took in milliseconds, by system and by turn, the warm-up left out."""
     turns_ms: dict[str, list[list[float]]] = {name: [] for name in systems}
-    warm_up, asked = numbers[:_WARM_UP_QUESTIONS], numbers[_WARM_UP_QUESTIONS:]
+    warm_up, timed_numbers = numbers[:_WARM_UP_QUESTIONS], numbers[_WARM_UP_QUESTIONS:]
     for system in systems.values():
         _turn(system, tenant, warm_up)
-    starts = range(0, len(asked), _TURN_QUESTIONS)
+    starts = range(0, len(timed_numbers), _TURN_QUESTIONS)
     for start in progress.track(starts, description=f"asking {tenant}"):
         for name, system in systems.items():
-            turns_ms[name].append(_turn(system, tenant, asked[start : start + _TURN_QUESTIONS]))
+            turns_ms[name].append(
+                _turn(system, tenant, timed_numbers[start : start + _TURN_QUESTIONS])
+            )
     return turns_ms
 
 

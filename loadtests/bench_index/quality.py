@@ -32,14 +32,18 @@ Results = Mapping[str, Mapping[str, Measures]]  # by system, then by set
 
 def measure(run: IndexRun) -> Section:
     with (
-        service.nearhit() as made,
+        service.nearhit() as gateway,
         run.progress() as progress,
     ):
         systems: dict[str, Rank] = {
-            "Nearhit": lambda asked: nearhit.rankings(asked, made, lambda _: None),
+            "Nearhit": lambda retrieval_set: nearhit.rankings(
+                retrieval_set, gateway, lambda _: None
+            ),
             "Chroma": chroma.rankings,
             "BM25": bm25.rankings,
-            "ts_rank_cd": lambda asked: asyncio.run(full_text.rankings(asked, made.database_url)),
+            "ts_rank_cd": lambda retrieval_set: asyncio.run(
+                full_text.rankings(retrieval_set, gateway.database_url)
+            ),
         }
         results, sizes = _results(run, systems, progress)
     return Section(
@@ -61,20 +65,20 @@ def _results(
     sizes = {}
     task = progress.add_task("quality", total=len(sets.NAMES) * len(systems))
     for name in sets.NAMES:
-        asked = sets.read(run.data, name, run.options.questions)
-        sizes[name] = len(asked.passages), len(asked.questions)
+        retrieval_set = sets.read(run.data, name, run.options.questions)
+        sizes[name] = len(retrieval_set.passages), len(retrieval_set.questions)
         for system, rank in systems.items():
             progress.update(task, description=f"{name}: {system}")
-            results[system][name] = _measured(asked, rank(asked))
+            results[system][name] = _measured(retrieval_set, rank(retrieval_set))
             progress.advance(task)
     return results, sizes
 
 
-def _measured(asked: RetrievalSet, rankings: list[list[str]]) -> Measures:
+def _measured(retrieval_set: RetrievalSet, rankings: list[list[str]]) -> Measures:
     return measures.mean(
         [
             measures.of(ranked, question.relevant)
-            for question, ranked in zip(asked.questions, rankings, strict=True)
+            for question, ranked in zip(retrieval_set.questions, rankings, strict=True)
         ]
     )
 

@@ -82,14 +82,14 @@ class Recall:
 
 
 def measure(run: IndexRun) -> Section:
-    with service.nearhit() as made:
-        fresh, churned = asyncio.run(_measured(made.database_url, run))
+    with service.nearhit() as gateway:
+        fresh, churned = asyncio.run(_measured(gateway.database_url, run))
     return Section(
         title="Recall over visible shares",
         text=f"{_HOW}\n\n{_table(fresh)}\n\n{_CHURNED}\n\n{_table(churned)}",
         figures={
-            "fresh": [asdict(one) for one in fresh],
-            "churned": [asdict(one) for one in churned],
+            "fresh": [asdict(recall) for recall in fresh],
+            "churned": [asdict(recall) for recall in churned],
         },
         bars=[
             _bar(f"recall@{FIRST} {which}, where {how}", measured, how)
@@ -100,26 +100,26 @@ def measure(run: IndexRun) -> Section:
 
 
 def _bar(what: str, measured: Sequence[Recall], how: str) -> Bar:
-    found = [
-        min(one.fused, one.dense, one.lexical)
-        for one in measured
-        if one.is_nearest == (how == _NEAREST)
+    recalls = [
+        min(recall.fused, recall.dense, recall.lexical)
+        for recall in measured
+        if recall.is_nearest == (how == _NEAREST)
     ]
-    return Bar(what, min(found), at_least=BAR_NEAREST if how == _NEAREST else BAR_EXACT)
+    return Bar(what, min(recalls), at_least=BAR_NEAREST if how == _NEAREST else BAR_EXACT)
 
 
 def _table(measured: Sequence[Recall]) -> str:
     rows = [
         (
-            f"{one.share:g} %",
-            f"{one.visible:,}",
-            " + ".join(one.ways),
-            f"{one.fused:.3f}",
-            f"{one.dense:.3f}",
-            f"{one.lexical:.3f}",
-            f"{one.p50_ms:.1f}",
+            f"{recall.share:g} %",
+            f"{recall.visible:,}",
+            " + ".join(recall.ways),
+            f"{recall.fused:.3f}",
+            f"{recall.dense:.3f}",
+            f"{recall.lexical:.3f}",
+            f"{recall.p50_ms:.1f}",
         )
-        for one in measured
+        for recall in measured
     ]
     head = ("visible", "chunks", "strategy", "fused", "dense", "lexical", "P50 ms")
     return table(head, rows)
@@ -161,32 +161,36 @@ class VisibilityWorld:
 
     async def fill(self, database: Database) -> None:
         tenants, documents = TenantStore(database), DocumentStore(database)
-        made = [
+        planned = [
             self._document(tenant, size)
             for tenant, total in enumerate(self._sizes)
             for size in corpus.cut(total, self._random)
         ]
         for tenant in range(TENANTS):
             await tenants.create(f"t{tenant}", f"t{tenant}")
-        for batch in corpus.batches(made):
-            await corpus.store(documents, batch[0].tenant, [self._rows.write(one) for one in batch])
+        for batch in corpus.batches(planned):
+            await corpus.store(
+                documents, batch[0].tenant, [self._rows.write(document) for document in batch]
+            )
 
     async def churn(self, database: Database) -> None:
         """Write a tenth of the documents anew, with other passages."""
         documents = DocumentStore(database)
         count = round(CHURNED_SHARE * len(self._made))
         chosen = sorted(self._random.sample(sorted(self._made), count))
-        made = [self._edited(self._made[name]) for name in chosen]
-        for batch in corpus.batches(sorted(made, key=lambda one: one.tenant)):
+        planned = [self._edited(self._made[name]) for name in chosen]
+        for batch in corpus.batches(sorted(planned, key=lambda document: document.tenant)):
             tenant = batch[0].tenant
-            stored = await documents.stored_all(tenant, [one.document_id for one in batch])
+            stored = await documents.stored_all(
+                tenant, [document.document_id for document in batch]
+            )
             writes = [
                 self._rows.write(
-                    one,
-                    version=stored[one.document_id].version,
-                    removed=stored[one.document_id].chunk_ids,
+                    document,
+                    version=stored[document.document_id].version,
+                    removed=stored[document.document_id].chunk_ids,
                 )
-                for one in batch
+                for document in batch
             ]
             await corpus.store(documents, tenant, writes)
 
@@ -194,8 +198,8 @@ class VisibilityWorld:
         """Who sees that share, in percent, and what it must ask for."""
         if share / 100 <= self._own_share:
             return resolve("t0", _ASKER, [f"g{share}"], ("private", "shared")), Filter()
-        wanted = Filter() if share == 100 else Filter(tags_any=(f"p{share}",))
-        return resolve("t0", _ASKER, [], SCOPE_NAMES), wanted
+        tag_filter = Filter() if share == 100 else Filter(tags_any=(f"p{share}",))
+        return resolve("t0", _ASKER, [], SCOPE_NAMES), tag_filter
 
     def is_visible(self, document_id: str, share: float) -> bool:
         lot, own = self._lots[document_id], self._made[document_id].tenant == "t0"
@@ -203,12 +207,12 @@ class VisibilityWorld:
 
     def brute_force(self, chunks: Mapping[int, tuple[str, bytes]], share: float) -> "BruteForce":
         """chunks: by identifier, the document and the digest."""
-        seen = [
+        visible_chunks = [
             (chunk_id, *self._rows.held[digest])
             for chunk_id, (document_id, digest) in chunks.items()
             if self.is_visible(document_id, share)
         ]
-        return BruteForce(self.source, seen)
+        return BruteForce(self.source, visible_chunks)
 
     def _limit(self, share: float, *, own: bool) -> float:
         """Below which lot a document is visible."""
@@ -223,7 +227,7 @@ class VisibilityWorld:
         inside = [share for share in SHARES if lot < self._limit(share, own=own)]
         groups = [f"group:g{share}" for share in inside if share / 100 <= self._own_share]
         owned = own and self._random.random() < 0.5 and bool(groups)
-        made = self._made[document_id] = PlannedDocument(
+        document = self._made[document_id] = PlannedDocument(
             tenant=f"t{tenant}",
             document_id=document_id,
             # What the asker owns it sees under every share: only the narrowest of them may be so.
@@ -232,11 +236,11 @@ class VisibilityWorld:
             passages=self._passages(size),
             owner=_ASKER if owned and len(groups) == _groups(self._own_share) else None,
         )
-        return made
+        return document
 
-    def _edited(self, made: PlannedDocument) -> PlannedDocument:
-        edited = self._made[made.document_id] = made.with_passages(
-            self._passages(len(made.passages))
+    def _edited(self, document: PlannedDocument) -> PlannedDocument:
+        edited = self._made[document.document_id] = document.with_passages(
+            self._passages(len(document.passages))
         )
         return edited
 
@@ -248,14 +252,16 @@ class BruteForce:
     """Every visible chunk compared with the query; arithmetic in 32 bits, as the index has it."""
 
     def __init__(
-        self, source: Passages, seen: Sequence[tuple[int, NDArray[np.float16], int]]
+        self, source: Passages, visible_chunks: Sequence[tuple[int, NDArray[np.float16], int]]
     ) -> None:
         self._source = source
-        self.visible = len(seen)
-        self._place = {chunk_id: place for place, (chunk_id, _, _) in enumerate(seen)}
-        dense = np.array([vector for _, vector, _ in seen], dtype=np.float32)
+        self.visible = len(visible_chunks)
+        self._place = {
+            chunk_id: position for position, (chunk_id, _, _) in enumerate(visible_chunks)
+        }
+        dense = np.array([vector for _, vector, _ in visible_chunks], dtype=np.float32)
         self._dense = dense / np.linalg.norm(dense, axis=1, keepdims=True)
-        self._passages = np.array([passage for _, _, passage in seen])
+        self._passages = np.array([passage for _, _, passage in visible_chunks])
 
     def recall(self, looked: PassResults, vector: NDArray[np.float32], text: str) -> Recalled:
         """Of what was found for the text with this vector."""
@@ -272,9 +278,11 @@ class BruteForce:
 
     def _words(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
         of_passage = np.zeros(len(self._source.texts), np.float32)
-        for place, held in enumerate(self._source.lexical):
-            of_passage[place] = sum(
-                weight * held[term] for term, weight in weights.items() if term in held
+        for passage, word_weights in enumerate(self._source.lexical):
+            of_passage[passage] = sum(
+                weight * word_weights[term]
+                for term, weight in weights.items()
+                if term in word_weights
             )
         of_chunk: NDArray[np.float32] = of_passage[self._passages]
         return of_chunk
@@ -287,7 +295,7 @@ class BruteForce:
         if not len(best):
             return 1.0
         least = best[-1] - _ALIKE * max(1.0, float(best[0]))
-        places = [self._place[found.chunk_id] for found in ranking[: len(best)]]
+        places = [self._place[chunk.chunk_id] for chunk in ranking[: len(best)]]
         return float(np.mean(scores[places] >= least))
 
 
@@ -316,11 +324,11 @@ async def _measure(
     questions: Sequence[str],
 ) -> Recall:
     passes, embedder = SearchExecutor(database, limits=MEASURED), StaticEmbedder()
-    scope, wanted = world.scope(share)
+    scope, tag_filter = world.scope(share)
     recalled, times_s = [], []
     for text in questions:
         vector = await embedder.embed_query(text)
-        question = _question(scope, Query(text, filter=wanted), vector)
+        question = _question(scope, Query(text, filter=tag_filter), vector)
         await passes.execute(question)  # so that no time is measured with cold pages
         started_s = time.perf_counter()
         await passes.execute(question)
@@ -334,7 +342,7 @@ async def _measure(
     return Recall(
         share=share,
         visible=truth.visible,
-        ways=sorted({one.way for one in chosen}),
+        ways=sorted({query_plan.way for query_plan in chosen}),
         fused=fused,
         dense=dense,
         lexical=words,
@@ -343,10 +351,10 @@ async def _measure(
 
 
 def _question(scope: Scope, query: Query, vector: NDArray[np.float32]) -> SearchTask:
-    asked = EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
+    embedded = EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
 
     async def ask(_: str | None) -> EmbeddedQuery:
-        return asked
+        return embedded
 
     return SearchTask(scope, query, rows_max=FIRST, embed=ask)
 

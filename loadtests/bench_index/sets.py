@@ -70,16 +70,16 @@ def pieces(passage: SetPassage) -> list[str]:
 
     A longer sentence stays whole.
     """
-    found: list[list[str]] = [[]]
+    pieces_of_words: list[list[str]] = [[]]
     words = 0
     for sentence in _SENTENCE_END.split(passage.text.strip()):
         length = len(sentence.split())
-        if found[-1] and words + length > PIECE_WORDS_MAX:
-            found.append([])
+        if pieces_of_words[-1] and words + length > PIECE_WORDS_MAX:
+            pieces_of_words.append([])
             words = 0
-        found[-1].append(sentence)
+        pieces_of_words[-1].append(sentence)
         words += length
-    return [" ".join(sentences) for sentences in found]
+    return [" ".join(sentences) for sentences in pieces_of_words]
 
 
 def _judgements(file: Path) -> dict[str, dict[str, float]]:

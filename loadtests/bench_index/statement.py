@@ -60,28 +60,28 @@ class StatementTimes:
 
 
 def measure(run: IndexRun) -> Section:
-    with service.nearhit() as made:
-        timed = asyncio.run(_measured(made.database_url, run))
+    with service.nearhit() as gateway:
+        timed = asyncio.run(_measured(gateway.database_url, run))
     rows = [
         (
-            f"{one.visible:,}",
-            " + ".join(one.ways),
-            f"{one.statements:.1f}",
-            f"{one.bare_p50_ms:.2f}",
-            f"{one.hybrid_p50_ms:.2f}",
-            f"{one.hybrid_p99_ms:.2f}",
-            f"{one.ratio:.2f}",
+            f"{times.visible:,}",
+            " + ".join(times.ways),
+            f"{times.statements:.1f}",
+            f"{times.bare_p50_ms:.2f}",
+            f"{times.hybrid_p50_ms:.2f}",
+            f"{times.hybrid_p99_ms:.2f}",
+            f"{times.ratio:.2f}",
         )
-        for one in timed
+        for times in timed
     ]
     head = ("visible chunks", "strategy", "statements", "bare P50 ms", "P50 ms", "P99 ms", "ratio")
     return Section(
         title="Time of the statements",
         text=f"{_HOW}\n\n{table(head, rows)}",
-        figures={"timed": [asdict(one) for one in timed]},
+        figures={"timed": [asdict(times) for times in timed]},
         bars=[
-            Bar(f"ratio to the bare scan at {one.visible:,}", one.ratio, at_most=BAR)
-            for one in timed
+            Bar(f"ratio to the bare scan at {times.visible:,}", times.ratio, at_most=BAR)
+            for times in timed
         ],
     )
 
@@ -120,15 +120,15 @@ async def _measure(
         statement_timeout_s=60,
         observe=lambda _name, seconds: spent.append(seconds),
     ) as database:
-        passes, asked = SearchExecutor(database, limits=MEASURED), await _asked(questions)
+        passes, embedded = SearchExecutor(database, limits=MEASURED), await _asked(questions)
         scope = resolve(tenant, "agent", ["readers"], SCOPE_NAMES)
         for number in range(rounds + 1):
-            for text, one in zip(questions, asked, strict=True):
+            for text, query in zip(questions, embedded, strict=True):
                 started_s = time.perf_counter()
-                await bare.fetch(_BARE, tenant, one.dense)
+                await bare.fetch(_BARE, tenant, query.dense)
                 bare_s = time.perf_counter() - started_s
                 spent.clear()
-                question = _question(scope, text, one)
+                question = _question(scope, text, query)
                 await passes.execute(question)
                 if number:  # the first round warms up
                     turns.append((bare_s, sum(spent)))
@@ -139,7 +139,7 @@ async def _measure(
     hybrid = sorted(ours for _, ours in turns)
     return StatementTimes(
         visible=visible,
-        ways=sorted({one.way for one in chosen}),
+        ways=sorted({query.way for query in chosen}),
         statements=sum(counts) / len(counts),
         bare_p50_ms=median(bare_s for bare_s, _ in turns) * 1000,
         hybrid_p50_ms=median(hybrid) * 1000,
@@ -156,9 +156,9 @@ async def _asked(questions: Sequence[str]) -> list[EmbeddedQuery]:
     ]
 
 
-def _question(scope: Scope, text: str, asked: EmbeddedQuery) -> SearchTask:
+def _question(scope: Scope, text: str, embedded: EmbeddedQuery) -> SearchTask:
     async def ask(_: str | None) -> EmbeddedQuery:
-        return asked
+        return embedded
 
     query = Query(text)
     return SearchTask(scope, query, rows_max=query.likely_depth, embed=ask)

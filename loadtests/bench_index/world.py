@@ -40,11 +40,11 @@ class TenantWorld:
     def rows_of(self, tenant: str) -> list[int]:
         return [row for row, owner in enumerate(self.tenants) if owner == tenant]
 
-    def recall(self, tenant: str, question: int, found: Sequence[int]) -> float:
+    def recall(self, tenant: str, question: int, rows: Sequence[int]) -> float:
         """The share of the ten nearest rows of the tenant that were found."""
         nearness = self.embedded[self.rows_of(tenant)] @ self.embedded_questions[question]
         tenth = np.sort(nearness)[-DEPTH]
-        near = self.embedded[list(found)[:DEPTH]] @ self.embedded_questions[question]
+        near = self.embedded[list(rows)[:DEPTH]] @ self.embedded_questions[question]
         return float((near >= tenth - _TOLERANCE).sum()) / DEPTH
 
 
@@ -53,11 +53,13 @@ def build(data: Path, questions: int) -> TenantWorld:
     read = [sets.read(data, name, 0) for name in _SETS]
     pool = dict.fromkeys(
         text
-        for asked in read
-        for passage in asked.passages
+        for retrieval_set in read
+        for passage in retrieval_set.passages
         if _WORDS_MIN <= len((text := " ".join(passage.text.split())).split()) <= _WORDS_MAX
     )
-    asked_texts = dict.fromkeys(question.text for asked in read for question in asked.questions)
+    asked_texts = dict.fromkeys(
+        question.text for retrieval_set in read for question in retrieval_set.questions
+    )
     embedded = vectors.embed(list(pool))
     tenants, places = [], []
     for number in range(1, _TENANTS + 1):
@@ -68,7 +70,7 @@ def build(data: Path, questions: int) -> TenantWorld:
     chosen = random.sample(list(asked_texts), questions)
     return TenantWorld(
         tenants=tenants,
-        texts=[texts[place] for place in places],
+        texts=[texts[passage] for passage in places],
         embedded=embedded[places],
         questions=chosen,
         embedded_questions=vectors.embed(chosen),

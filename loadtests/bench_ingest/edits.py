@@ -54,11 +54,11 @@ def measure(run: IngestRun) -> Section:
         edit for edit in book.edits if not run.options.commits or edit.commit < run.options.commits
     ]
     with (
-        service.nearhit() as made,
-        new_tenant(made, "handbook") as mine,
+        service.nearhit() as gateway,
+        new_tenant(gateway, "handbook") as tenant,
         run.progress() as progress,
     ):
-        cost = _replay(made, mine, book.texts, edits, progress)
+        cost = _replay(gateway, tenant, book.texts, edits, progress)
     of_naive = cost.embedded / cost.naive
     of_distinct = (cost.before + cost.embedded) / len(cost.digests)
     return Section(
@@ -88,55 +88,62 @@ def _table(cost: ReplayCost) -> str:
 
 
 def _replay(
-    made: Service,
-    mine: TenantClient,
+    gateway: Service,
+    tenant: TenantClient,
     texts: Mapping[str, str],
     edits: Sequence[Edit],
     progress: Progress,
 ) -> ReplayCost:
     now = {path: _document(text) for path, text in texts.items()}
-    cost = ReplayCost(before=_write_all(mine, now))
-    cost.digests |= {chunk.digest for each in now.values() for chunk in judge.chunks(each["text"])}
-    commits = [list(found) for _, found in groupby(edits, key=lambda edit: edit.commit)]
+    cost = ReplayCost(before=_write_all(tenant, now))
+    cost.digests |= {
+        chunk.digest for document in now.values() for chunk in judge.chunks(document["text"])
+    }
+    commits = [
+        list(commit_edits) for _, commit_edits in groupby(edits, key=lambda edit: edit.commit)
+    ]
     for commit in progress.track(commits, description="replaying commits"):
         cost.commits += 1
         for edit in commit:
-            _apply(edit, mine, now, cost)
+            _apply(edit, tenant, now, cost)
         if cost.commits % _COMPARED_EVERY == 0 or cost.commits == len(commits):
-            _compare(made, now, cost)
+            _compare(gateway, now, cost)
     return cost
 
 
-def _write_all(mine: TenantClient, documents: Mapping[str, dict[str, Any]]) -> int:
+def _write_all(tenant: TenantClient, documents: Mapping[str, dict[str, Any]]) -> int:
     """How many chunks that embedded."""
-    return sum(mine.put_one(path, **document)["embedded"] for path, document in documents.items())
+    return sum(tenant.put_one(path, **document)["embedded"] for path, document in documents.items())
 
 
 def _apply(
-    edit: Edit, mine: TenantClient, now: dict[str, dict[str, Any]], cost: ReplayCost
+    edit: Edit, tenant: TenantClient, now: dict[str, dict[str, Any]], cost: ReplayCost
 ) -> None:
     if edit.gone is not None:
-        mine.remove(edit.gone)
+        tenant.remove(edit.gone)
         del now[edit.gone]
         cost.removed += 1
     if edit.path is not None:
         now[edit.path] = _document(edit.text)
-        chunks = mine.put_one(edit.path, **now[edit.path])
+        chunks = tenant.put_one(edit.path, **now[edit.path])
         cost.written += 1
         cost.naive += chunks["added"] + chunks["kept"]
         cost.embedded += chunks["embedded"]
         cost.digests |= {chunk.digest for chunk in judge.chunks(now[edit.path]["text"])}
 
 
-def _compare(made: Service, now: Mapping[str, dict[str, Any]], cost: ReplayCost) -> None:
+def _compare(gateway: Service, now: Mapping[str, dict[str, Any]], cost: ReplayCost) -> None:
     name = f"fresh-{cost.commits}"
-    with new_tenant(made, name) as fresh:
+    with new_tenant(gateway, name) as fresh:
         _write_all(fresh, now)
-    ours = asyncio.run(judge.content(made.database_url, "handbook"))
-    theirs = asyncio.run(judge.content(made.database_url, name))
+    ours = asyncio.run(judge.content(gateway.database_url, "handbook"))
+    theirs = asyncio.run(judge.content(gateway.database_url, name))
     assert theirs.keys() == now.keys(), "what was written is there"
     cost.compared += len(theirs)
-    cost.unequal += sum(ours.get(each) != theirs.get(each) for each in ours.keys() | theirs.keys())
+    cost.unequal += sum(
+        ours.get(document_id) != theirs.get(document_id)
+        for document_id in ours.keys() | theirs.keys()
+    )
 
 
 def _document(text: str) -> dict[str, Any]:

@@ -79,13 +79,13 @@ class BulkIngestion:
 def measure(run: IngestRun) -> Section:
     with (
         tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name,
-        service.nearhit() as made,
+        service.nearhit() as gateway,
         run.console.status("reading") as status,
     ):
         texts = _write(run, Path(name))
         before = _embedder(texts)
         status.update(f"reading {run.options.chunks:,} chunks")
-        documents, chunks, seconds, processor_s, memory = _read(made, Path(name))
+        documents, chunks, seconds, processor_s, memory = _read(gateway, Path(name))
         after = _embedder(texts)
         reading = BulkIngestion(
             documents=documents,
@@ -132,9 +132,9 @@ def _write(run: IngestRun, folder: Path) -> list[str]:
     texts: list[str] = []
     chunks = 0
     for number, document in enumerate(_documents(run.data)):
-        found = judge.chunks(document)
-        chunks += len(found)
-        texts += [chunk.embedded_text for chunk in found[: _EMBEDDED - len(texts)]]
+        chunks_of_document = judge.chunks(document)
+        chunks += len(chunks_of_document)
+        texts += [chunk.embedded_text for chunk in chunks_of_document[: _EMBEDDED - len(texts)]]
         path = folder / "passages" / f"{number // 500:03}" / f"{number:06}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(document, encoding="utf-8")
@@ -172,11 +172,11 @@ def _embedder(texts: Sequence[str]) -> tuple[float, float]:
         return len(texts) / (ended_s - started_s), len(texts) / (processor_ended_s - processor_s)
 
 
-def _read(made: Service, folder: Path) -> tuple[int, int, float, float, list[float]]:
+def _read(gateway: Service, folder: Path) -> tuple[int, int, float, float, list[float]]:
     """Documents, chunks, seconds, seconds of the processor, and the memory meanwhile."""
     log, memory, processor_s = folder / "log", list[float](), 0.0
     command = [sys.executable, "-m", "gateway", "ingest", str(folder / "passages")]
-    servers = {"NEARHIT_DATABASE_URL": made.database_url, "NEARHIT_REDIS_URL": made.redis_url}
+    servers = {"NEARHIT_DATABASE_URL": gateway.database_url, "NEARHIT_REDIS_URL": gateway.redis_url}
     started_s = time.perf_counter()
     with log.open("w") as output, _one_core():
         process = subprocess.Popen(  # noqa: S603  our own command
@@ -198,8 +198,8 @@ def _mebibytes(pid: int) -> list[float]:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return []
-    found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
-    return [int(found[1]) / 1024] if found else []
+    resident = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+    return [int(resident[1]) / 1024] if resident else []
 
 
 @contextmanager

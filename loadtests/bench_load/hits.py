@@ -25,31 +25,31 @@ _HITS_MIN = 0.999
 
 
 def measure(run: LoadBenchRun) -> Section:
-    with service.nearhit(SETTINGS) as made:
-        return uvloop.run(_measured(run, made))
+    with service.nearhit(SETTINGS) as gateway:
+        return uvloop.run(_measured(run, gateway))
 
 
-async def _measured(run: LoadBenchRun, made: Service) -> Section:
-    target = Deployment(made.url, admin_key=made.admin_key, data=run.data_folder, public=True)
+async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
     load = Load(
         rate=_RATE, writes=0, repeats=1, strangers=0, connections=256, seconds=run.options.seconds
     )
-    async with load_environment(target, seed=1, writes=False) as staged:
-        agents = staged.agents(load)
-        figures = await measurement.drive(staged, load, agents, run.console)
-        bare = await _of_bare(staged, load, agents, run.console)
+    async with load_environment(target, seed=1, writes=False) as environment:
+        agents = environment.agents(load)
+        figures = await measurement.drive(environment, load, agents, run.console)
+        bare = await _of_bare(environment, load, agents, run.console)
     rows = [measurement.row("from when it was due", figures, "all")]
     rows.append(measurement.row("from when it was sent", figures, "sent"))
     rows.append(measurement.row("a bare app, from when it was due", bare, "all"))
     rows.append(measurement.row("a bare app, from when it was sent", bare, "sent"))
     text = (
-        f"{_RATE:g} requests a second for {load.seconds:g} s, arrivals by Poisson, nothing "
-        f"written: each of {len(staged.world.subjects)} agents asks its one question again.\n\n"
+        f"{_RATE:g} requests per second for {load.seconds:g} s, Poisson arrivals, no writes: each "
+        f"of {len(environment.world.subjects)} agents repeats its one question.\n\n"
         f"{table(('', 'answers', *measurement.HEAD), rows)}\n\n"
-        "The bare app is a Starlette one that parses the body and returns the bytes of such an "
-        "answer: what it takes is the machine's and the driver's part of it all.\n"
-        f"The driver itself was late by {figures.late.percentile_ms(99):.1f} ms at P99, on cores "
-        "that it shares with all that it drives."
+        "The bare app is a Starlette app that parses the body and returns the bytes of such an "
+        "answer: its latency is the share of the machine and of the load generator.\n"
+        f"The load generator itself was late by {figures.late.percentile_ms(99):.1f} ms at P99, on "
+        "cores that it shares with the servers."
     )
     return Section(
         "Exact hits",
@@ -64,16 +64,20 @@ async def _measured(run: LoadBenchRun, made: Service) -> Section:
 
 
 async def _of_bare(
-    staged: LoadEnvironment, load: Load, agents: Agents, console: Console
+    environment: LoadEnvironment, load: Load, agents: Agents, console: Console
 ) -> Figures:
     """The same load on an app that gives everybody the same answer."""
-    asked = agents.ask()
-    connections = ConnectionPool(staged.target.url, connections_max=1, timeout_s=load.timeout_s)
-    key = staged.keys.readers[asked.who]
-    answer = await connections.send(Call("POST", "/v1/search", asked.question.body), key)
+    request = agents.ask()
+    connections = ConnectionPool(
+        environment.target.url, connections_max=1, timeout_s=load.timeout_s
+    )
+    key = environment.keys.readers[request.who]
+    answer = await connections.send(Call("POST", "/v1/search", request.question.body), key)
     await connections.close()
     with service.bare(answer.body) as (url, _):
         elsewhere = replace(
-            staged, target=replace(staged.target, url=url), judge=AnswerJudge("of nobody here")
+            environment,
+            target=replace(environment.target, url=url),
+            judge=AnswerJudge("of nobody here"),
         )
         return await measurement.drive(elsewhere, load, agents, console)

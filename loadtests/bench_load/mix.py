@@ -21,25 +21,25 @@ _SCOPES = ("all", "private", "shared", "tenant", "public")
 
 
 def measure(run: LoadBenchRun) -> Section:
-    with service.nearhit(SETTINGS) as made:
-        return uvloop.run(_measured(run, made))
+    with service.nearhit(SETTINGS) as gateway:
+        return uvloop.run(_measured(run, gateway))
 
 
-async def _measured(run: LoadBenchRun, made: Service) -> Section:
-    target = Deployment(made.url, admin_key=made.admin_key, data=run.data_folder, public=True)
-    async with load_environment(target, seed=1, writes=True) as staged:
+async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
+    async with load_environment(target, seed=1, writes=True) as environment:
         load = Load(writes=_WRITES, connections=256, seconds=run.options.seconds)
-        agents = staged.agents(load)
-        borne = await capacity.find(staged, load, agents, run.console)
+        agents = environment.agents(load)
+        borne = await capacity.find(environment, load, agents, run.console)
         steady = replace(load, rate=borne / 2)
-        figures = await measurement.drive(staged, steady, agents, run.console)
-        return _section(run, staged, borne, steady, figures)
+        figures = await measurement.drive(environment, steady, agents, run.console)
+        return _section(run, environment, borne, steady, figures)
 
 
 def _section(
-    run: LoadBenchRun, staged: LoadEnvironment, borne: float, load: Load, figures: Figures
+    run: LoadBenchRun, environment: LoadEnvironment, borne: float, load: Load, figures: Figures
 ) -> Section:
-    counts = staged.judge.counts
+    counts = environment.judge.counts
     histories = "real histories" if run.data_folder else "made-up histories"
     groups = {
         "all": "all",
@@ -53,7 +53,7 @@ def _section(
         if figures.count(group)
     ]
     text = (
-        f"Agents of {len(staged.world.tenants)} tenants, {100 * load.repeats:.0f} % of whose "
+        f"Agents of {len(environment.world.tenants)} tenants, {100 * load.repeats:.0f} % of whose "
         f"searches repeat one of their own; {load.writes:g} writes a second, of {histories}; "
         "arrivals by Poisson.\n"
         f"The capacity is the greatest rate with a P99 of at most {capacity.P99_MS_MAX:g} ms and "
@@ -66,14 +66,14 @@ def _section(
         f"{counts['expected']:,} times an acknowledged text was looked for at once. "
         f"The driver itself was late by {figures.late.percentile_ms(99):.1f} ms at P99."
     )
-    shown = {"capacity": borne, "load": asdict(load), "judged": dict(counts)}
+    json_figures = {"capacity": borne, "load": asdict(load), "judged": dict(counts)}
     return Section(
         "The mix, at half of what is borne",
         text,
-        shown | {"steady": figures.as_json()},
+        json_figures | {"steady": figures.as_json()},
         [
             Bar("P99 ms", measurement.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
             Bar("share of errors", figures.error_share, at_most=capacity.ERRORS_MAX),
-            *measurement.correct(staged),
+            *measurement.correct(environment),
         ],
     )

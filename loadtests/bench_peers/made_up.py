@@ -38,8 +38,8 @@ def make(passages: int, random: Random) -> tuple[list[str], list[PeerTopicQuesti
         about = range(len(texts), min(passages, len(texts) + _PASSAGES_A_SUBJECT))
         texts += [_passage(subject, words, random) for _ in about]
         for _ in range(_QUESTIONS_A_SUBJECT):
-            named = random.sample(subject, random.randint(3, 4))
-            text = f"{random.choice(_BEGINNINGS)} {' '.join(named)}"
+            chosen_words = random.sample(subject, random.randint(3, 4))
+            text = f"{random.choice(_BEGINNINGS)} {' '.join(chosen_words)}"
             questions[text] = PeerTopicQuestion(text, dict.fromkeys(about, 1.0))
     return texts, list(questions.values())
 

@@ -27,8 +27,8 @@ def section(run: PeersRun, compared: PeerComparison) -> Section:
     how = "\n".join(f"- *{row.peer.name}:* {row.peer.how}." for row in rows)
     absent = "\n".join(f"- *{name}* is left out: {why}." for name, why in compared.missing.items())
     parts = [_notes(run, compared)]
-    parts += [f"**{title}**\n\n{shown}" for title, shown in tables]
-    parts += [one for one in (how, absent) if one]
+    parts += [f"**{title}**\n\n{rows_table}" for title, rows_table in tables]
+    parts += [part for part in (how, absent) if part]
     return Section(
         title="Side by side",
         text="\n\n".join(parts),
@@ -95,20 +95,20 @@ def _found(row: PeerResult) -> Iterator[str]:
 
 
 def _times(rows: Sequence[PeerResult], timed: Mapping[str, TurnResults]) -> str:
-    mine = timed[nearhit.NAME]
+    own = timed[nearhit.NAME]
     head = ("", "requests/s", "P50 ms", "P95 ms", "P99 ms", "hits", "Nearhit's requests/s to it")
     return table(
         head,
         [
             (
                 row.peer.name,
-                f"{one.per_second:,.0f}",
-                *(f"{one.percentile_ms(percentile):.1f}" for percentile in (50, 95, 99)),
-                f"{one.hits:.0%}",
-                f"{mine.capacity_to(one):.2f}",
+                f"{results.per_second:,.0f}",
+                *(f"{results.percentile_ms(percentile):.1f}" for percentile in (50, 95, 99)),
+                f"{results.hits:.0%}",
+                f"{own.capacity_to(results):.2f}",
             )
             for row in rows
-            for one in (timed[row.peer.name],)
+            for results in (timed[row.peer.name],)
         ],
     )
 
@@ -124,25 +124,25 @@ def _figures(row: PeerResult) -> dict[str, Any]:
     }
 
 
-def _timed(one: TurnResults) -> dict[str, float]:
+def _timed(results: TurnResults) -> dict[str, float]:
     percentiles = {
-        f"p{percentile}_ms": one.percentile_ms(percentile) for percentile in (50, 95, 99)
+        f"p{percentile}_ms": results.percentile_ms(percentile) for percentile in (50, 95, 99)
     }
-    return {"per_second": one.per_second, "hits": one.hits, **percentiles}
+    return {"per_second": results.per_second, "hits": results.hits, **percentiles}
 
 
 def _bars(rows: Sequence[PeerResult]) -> Iterator[Bar]:
     by_name = {row.peer.name: row for row in rows}
-    mine = by_name[nearhit.NAME]
+    own = by_name[nearhit.NAME]
     for name, times in _MIX_TO.items():
         if name in by_name:
-            ratio = mine.times.mix.capacity_to(by_name[name].times.mix)
+            ratio = own.times.mix.capacity_to(by_name[name].times.mix)
             yield Bar(f"capacity on the mix, to that of {name}", ratio, at_least=times)
     if _CHROMA in by_name:
         chroma = by_name[_CHROMA]
-        ratio = mine.times.cold.capacity_to(chroma.times.cold)
+        ratio = own.times.cold.capacity_to(chroma.times.cold)
         yield Bar("new questions a second, to Chroma's", ratio, at_least=_COLD_TO_CHROMA)
-        recall = mine.quality.nearest - chroma.quality.nearest
+        recall = own.quality.nearest - chroma.quality.nearest
         yield Bar("recall@10 of the nearest above Chroma's", recall, at_least=0.0)
     for row in rows:
         if row.peer.name.startswith(nearhit.NAME):

@@ -28,13 +28,13 @@ class Quality:
 
 
 def measure(
-    peer: Peer, world: PeerWorld, asks: Sequence[TraceStep], asked: Sequence[PeerQuestion]
+    peer: Peer, world: PeerWorld, asks: Sequence[TraceStep], questions: Sequence[PeerQuestion]
 ) -> Quality:
-    found = _rows(peer, [peer.request(one) for one in asked])
-    nearest = _rows(peer, [peer.nearest(one) for one in asked])
+    rows_found = _rows(peer, [peer.request(question) for question in questions])
+    nearest = _rows(peer, [peer.nearest(question) for question in questions])
     judged = [
         measures.of([str(row) for row in rows], relevant)
-        for ask, rows in zip(asks, found, strict=True)
+        for ask, rows in zip(asks, rows_found, strict=True)
         if (relevant := world.relevant(ask.caller, ask.question))
     ]
     mean = measures.mean(judged)

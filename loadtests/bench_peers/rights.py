@@ -39,7 +39,7 @@ def check(peer: Peer, world: PeerWorld, count: int, *, seed: int) -> RightsCheck
     edits = [_still_old(peer, world, case) for case in islice(cases, count)]
     withdrawals = [_still_there(peer, case) for case in islice(cases, count)]
     edited = [old for old in edits if old is not None]
-    revoked = [there for there in withdrawals if there is not None]
+    revoked = [is_there for is_there in withdrawals if is_there is not None]
     return RightsCheck(len(edited), sum(edited), len(revoked), sum(revoked))
 
 
@@ -63,8 +63,8 @@ def _still_old(peer: Peer, world: PeerWorld, case: _Case) -> bool | None:
         return None
     marker = f"edited for {peer.name}"
     peer.edit(case.row, f"{world.texts[case.row]} {marker}")
-    found = _hit(peer, case)
-    return found is not None and marker not in found.text
+    hit = _hit(peer, case)
+    return hit is not None and marker not in hit.text
 
 
 def _still_there(peer: Peer, case: _Case) -> bool | None:
@@ -77,4 +77,4 @@ def _still_there(peer: Peer, case: _Case) -> bool | None:
 def _hit(peer: Peer, case: _Case) -> Found | None:
     requests = [peer.request(case.asked)]
     (answer,) = uvloop.run(closed_loop.send_all(peer.url, requests, connections=1))
-    return next((found for found in peer.found(answer.body) if found.row == case.row), None)
+    return next((hit for hit in peer.found(answer.body) if hit.row == case.row), None)

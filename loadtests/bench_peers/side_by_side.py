@@ -62,7 +62,7 @@ def compare(run: PeersRun) -> PeerComparison:
 
 
 def _compared(run: PeersRun, built: PeerWorld, line: LineUp, progress: Progress) -> PeerComparison:
-    vectors = [vector(one) for one in built.embedded_questions]
+    vectors = [vector(embedded) for embedded in built.embedded_questions]
 
     def asked(ask: TraceStep) -> PeerQuestion:
         return PeerQuestion(ask.caller, built.questions[ask.question].text, vectors[ask.question])

@@ -29,9 +29,13 @@ def check(peer: Peer, questions: Sequence[PeerQuestion]) -> Similar | None:
     fresh_body = peer.fresh_body
     if fresh_body is None:
         return None
-    answers = _ask(peer, [peer.request(one) for one in questions])
-    hits = [(one, answer) for one, answer in zip(questions, answers, strict=True) if answer.is_hit]
-    fresh = _ask(peer, [peer.encoded(one, fresh_body) for one, _ in hits])
+    answers = _ask(peer, [peer.request(question) for question in questions])
+    hits = [
+        (question, answer)
+        for question, answer in zip(questions, answers, strict=True)
+        if answer.is_hit
+    ]
+    fresh = _ask(peer, [peer.encoded(question, fresh_body) for question, _ in hits])
     wrong = sum(
         is_wrong(peer.rows(answer), peer.rows(right))
         for (_, answer), right in zip(hits, fresh, strict=True)
@@ -39,10 +43,10 @@ def check(peer: Peer, questions: Sequence[PeerQuestion]) -> Similar | None:
     return Similar(len(questions), len(hits), wrong)
 
 
-def is_wrong(given: Sequence[int], fresh: Sequence[int]) -> bool:
-    if not given or not fresh:
-        return bool(given) != bool(fresh)
-    return given[0] not in fresh[:_TOP] or 2 * len(set(given) & set(fresh)) < len(fresh)
+def is_wrong(answered: Sequence[int], fresh: Sequence[int]) -> bool:
+    if not answered or not fresh:
+        return bool(answered) != bool(fresh)
+    return answered[0] not in fresh[:_TOP] or 2 * len(set(answered) & set(fresh)) < len(fresh)
 
 
 def _ask(peer: Peer, requests: Sequence[bytes]) -> list[HttpResponse]:

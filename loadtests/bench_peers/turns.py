@@ -44,7 +44,7 @@ class TurnResults:
     def capacity_to(self, other: "TurnResults") -> float:
         """The median over the rounds of this one's requests a second to the other's."""
         rounds = zip(self.turns, other.turns, strict=True)
-        return median(mine.per_second / theirs.per_second for mine, theirs in rounds)
+        return median(own_turn.per_second / theirs.per_second for own_turn, theirs in rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def take(
     peers: Sequence[Peer],
     weights: Sequence[float],
     questions: Mapping[str, range],
-    asked: Callable[[TraceStep], PeerQuestion],
+    question_of: Callable[[TraceStep], PeerQuestion],
     *,
     rounds: int,
     seconds: float,
@@ -66,8 +66,8 @@ def take(
     """By system. questions: those that are asked when `cold`, and those of the `mix`."""
     requests = {
         peer.name: (
-            _requests(peer, asked, trace.fresh(weights, questions["cold"], _COLD_SEED)),
-            _requests(peer, asked, trace.mix(weights, questions["mix"], _MIX_SEED)),
+            _requests(peer, question_of, trace.fresh(weights, questions["cold"], _COLD_SEED)),
+            _requests(peer, question_of, trace.mix(weights, questions["mix"], _MIX_SEED)),
         )
         for peer in peers
     }
@@ -87,6 +87,6 @@ def take(
 
 
 def _requests(
-    peer: Peer, asked: Callable[[TraceStep], PeerQuestion], asks: Iterator[TraceStep]
+    peer: Peer, question_of: Callable[[TraceStep], PeerQuestion], asks: Iterator[TraceStep]
 ) -> Iterator[bytes]:
-    return (peer.request(asked(ask)) for ask in asks)
+    return (peer.request(question_of(ask)) for ask in asks)

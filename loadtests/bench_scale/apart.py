@@ -54,58 +54,60 @@ def measure(run: Run[NoOptions]) -> Section:
         "is for Redis, one for the statement, and one for keeping the answer.\n\n"
         f"{table(('', 'P50 ms', 'apart', 'ways there and back'), rows)}"
     )
-    told = {"one_way_ms": _ONE_WAY_MS, "way_ms": way_ms, "load": asdict(_LOAD)}
-    figures = {**told, "near": near.as_json(), "apart": apart.as_json()}
+    json_figures = {"one_way_ms": _ONE_WAY_MS, "way_ms": way_ms, "load": asdict(_LOAD)}
+    figures = {**json_figures, "near": near.as_json(), "apart": apart.as_json()}
     bars = [Bar("failed, near or apart", near.errors.total() + apart.errors.total(), at_most=0)]
-    for where, found in (("near", near_bars), ("apart", apart_bars)):
-        bars += [Bar(f"{where}: {bar.what}", bar.figure, at_most=0) for bar in found]
+    for where, way_bars in (("near", near_bars), ("apart", apart_bars)):
+        bars += [Bar(f"{where}: {bar.what}", bar.figure, at_most=0) for bar in way_bars]
     return Section("Apart from its servers", text, figures, bars)
 
 
 def _driven(run: Run[NoOptions], *, one_way_ms: int) -> tuple[Figures, float, list[Bar]]:
     """What the load came to, what a way there and back took in ms, and what must not have been."""
     with ExitStack() as stack:
-        both = stack.enter_context(servers.shared())
-        reached = both.service
+        shared = stack.enter_context(servers.shared())
+        reached = shared.service
         if one_way_ms:
-            reached = stack.enter_context(_wired(both, one_way_ms))
+            reached = stack.enter_context(_wired(shared, one_way_ms))
         gateway = stack.enter_context(service.beside(reached, SETTINGS))
         return uvloop.run(_measured(gateway, run))
 
 
 async def _measured(gateway: Service, run: Run[NoOptions]) -> tuple[Figures, float, list[Bar]]:
     target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
-    async with load_environment(target, seed=1, writes=True) as staged:
-        figures = await measurement.drive(staged, _LOAD, staged.agents(_LOAD), run.console)
-        return figures, await _way_ms(gateway.database_url), list(measurement.correct(staged))
+    async with load_environment(target, seed=1, writes=True) as environment:
+        figures = await measurement.drive(
+            environment, _LOAD, environment.agents(_LOAD), run.console
+        )
+        return figures, await _way_ms(gateway.database_url), list(measurement.correct(environment))
 
 
 async def _way_ms(database_url: str) -> float:
     connection = await asyncpg.connect(database_url)
-    took = []
+    took_s = []
     for _ in range(_TIMED):
         begun_s = time.perf_counter()
         await connection.fetchval("SELECT 1")
-        took.append(time.perf_counter() - begun_s)
+        took_s.append(time.perf_counter() - begun_s)
     await connection.close()
-    return statistics.median(took) * 1000
+    return statistics.median(took_s) * 1000
 
 
 @contextmanager
-def _wired(both: SharedServers, one_way_ms: int) -> Iterator[Service]:
+def _wired(shared: SharedServers, one_way_ms: int) -> Iterator[Service]:
     """The same servers, reached by wires."""
-    folder = both.folder / "wires"
+    folder = shared.folder / "wires"
     folder.mkdir()
-    straight = urlsplit(both.service.database_url)
+    straight = urlsplit(shared.service.database_url)
     (host,) = parse_qs(straight.query)["host"]
     query = f"host={quote(str(folder))}&port=5432"
     database_url = urlunsplit(straight._replace(query=query))
     with (
         _wire(folder / _POSTGRES_SOCKET, Path(host) / _POSTGRES_SOCKET, one_way_ms),
-        _wire(folder / "redis.sock", both.redis.socket, one_way_ms),
+        _wire(folder / "redis.sock", shared.redis.socket, one_way_ms),
     ):
         redis_url = f"unix://{folder / 'redis.sock'}?db=0"
-        yield replace(both.service, database_url=database_url, redis_url=redis_url)
+        yield replace(shared.service, database_url=database_url, redis_url=redis_url)
 
 
 @contextmanager

@@ -38,15 +38,15 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 def measure(run: Run[NoOptions]) -> Section:
     if pgbouncer.PROGRAM is None:
         raise SystemExit(pgbouncer.MISSING)
-    with servers.shared() as both:
-        return uvloop.run(_measured(both.service, run))
+    with servers.shared() as shared:
+        return uvloop.run(_measured(shared.service, run))
 
 
 async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
     async with _pooled(shared) as settings:
         async with (
             _started(shared, settings, 1) as (first,),
-            _staged(first, run.data_folder) as staged,
+            _staged(first, run.data_folder) as environment,
         ):
             begun_s = time.monotonic()
             # They find languages to load before they serve.
@@ -56,12 +56,14 @@ async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
                 gateways = [first, *more]
                 ports = [urlsplit(gateway.url).port or 0 for gateway in gateways]
                 with balancer.before(ports, free_port()) as before:
-                    balanced = replace(staged, target=replace(staged.target, url=before.url))
+                    balanced = replace(
+                        environment, target=replace(environment.target, url=before.url)
+                    )
                     async with _looking(shared.database_url) as connections:
-                        agents = staged.agents(_LOAD)
+                        agents = environment.agents(_LOAD)
                         figures = await measurement.drive(balanced, _LOAD, agents, run.console)
                 megabytes = memory.megabytes(gateway.pid for gateway in gateways)
-        faults = measurement.correct(staged)
+        faults = measurement.correct(environment)
     return _section(figures, faults, max(connections), took_s, megabytes)
 
 
@@ -86,9 +88,9 @@ def _section(
         Bar("connections of PostgreSQL", connections, at_most=2 * _POOL_SIZE + 5),
         *(Bar(f"50 gateways: {bar.what}", bar.figure, at_most=0) for bar in faults),
     ]
-    told = {"connections": connections, "started_s": took_s, "megabytes": megabytes}
+    json_figures = {"connections": connections, "started_s": took_s, "megabytes": megabytes}
     return Section(
-        "Fifty gateways", text, {**told, "load": asdict(_LOAD), **figures.as_json()}, bars
+        "Fifty gateways", text, {**json_figures, "load": asdict(_LOAD), **figures.as_json()}, bars
     )
 
 

@@ -31,22 +31,22 @@ async def _measured(started: ScaleServers, run: Run[NoOptions]) -> Section:
     target = Deployment(
         started.balancer.url, admin_key=started.admin_key, data=run.data_folder, public=True
     )
-    async with load_environment(target, seed=1, writes=True) as staged:
-        rolled = await _suffered(staged, lambda: _roll(started))
+    async with load_environment(target, seed=1, writes=True) as environment:
+        rolled = await _suffered(environment, lambda: _roll(started))
         run.console.print(f"restarted: {rolled}", markup=False)
-        hasty = await _suffered(staged, lambda: _stop_and_start(started))
+        hasty = await _suffered(environment, lambda: _stop_and_start(started))
         run.console.print(f"without a word: {hasty}", markup=False)
-        killed = await _suffered(staged, lambda: _kill(started))
+        killed = await _suffered(environment, lambda: _kill(started))
         run.console.print(f"killed: {killed}", markup=False)
-        faults = measurement.correct(staged)
+        faults = measurement.correct(environment)
     rows = [
         (
             name,
-            *(f"{told[phase]['p99_ms'] or 0:.1f}" for phase in ("before", "during", "after")),
-            f"{told['errors']:,}",
-            f"{told['requests']:,}",
+            *(f"{result[phase]['p99_ms'] or 0:.1f}" for phase in ("before", "during", "after")),
+            f"{result['errors']:,}",
+            f"{result['requests']:,}",
         )
-        for name, told in zip(_NAMES, (rolled, hasty, killed), strict=True)
+        for name, result in zip(_NAMES, (rolled, hasty, killed), strict=True)
     ]
     head = ("", "P99 ms before", "during", "after", "failed", "of requests")
     text = (
@@ -61,9 +61,9 @@ async def _measured(started: ScaleServers, run: Run[NoOptions]) -> Section:
     return Section("Rolling restart", text, figures, bars)
 
 
-async def _suffered(staged: LoadEnvironment, change: Callable[[], None]) -> dict[str, Any]:
+async def _suffered(environment: LoadEnvironment, change: Callable[[], None]) -> dict[str, Any]:
     phases, figures = await measure_phases(
-        staged, _LOAD, None, lambda: asyncio.to_thread(change), quiet_s=_QUIET_S
+        environment, _LOAD, None, lambda: asyncio.to_thread(change), quiet_s=_QUIET_S
     )
     return {
         **phases.as_json(),

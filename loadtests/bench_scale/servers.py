@@ -48,8 +48,8 @@ def shared() -> Iterator[SharedServers]:
 @contextmanager
 def running(count: int) -> Iterator[ScaleServers]:
     with ExitStack() as stack:
-        both = stack.enter_context(shared())
-        gateways = [GatewayProcess(both.service, SETTINGS) for _ in range(count)]
+        backends = stack.enter_context(shared())
+        gateways = [GatewayProcess(backends.service, SETTINGS) for _ in range(count)]
         for gateway in gateways:
             gateway.start()
             stack.callback(gateway.stop)

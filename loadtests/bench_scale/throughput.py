@@ -41,6 +41,6 @@ async def _borne(started: ScaleServers, run: Run[NoOptions]) -> tuple[float, lis
     target = Deployment(
         started.balancer.url, admin_key=started.admin_key, data=run.data_folder, public=True
     )
-    async with load_environment(target, seed=1, writes=True) as staged:
-        rate = await capacity.find(staged, _LOAD, staged.agents(_LOAD), run.console)
-        return rate, list(measurement.correct(staged)), staged.judge.counts["judged"]
+    async with load_environment(target, seed=1, writes=True) as environment:
+        rate = await capacity.find(environment, _LOAD, environment.agents(_LOAD), run.console)
+        return rate, list(measurement.correct(environment)), environment.judge.counts["judged"]

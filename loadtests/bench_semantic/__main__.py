@@ -35,12 +35,12 @@ def main() -> None:
     corpora = pairs.read(
         arguments.data, arguments.only or pairs.NAMES, arguments.traffic, arguments.seed
     )
-    with service.nearhit() as made, Progress(console=console) as progress:
-        gateway = _Gateway(made, progress)
+    with service.nearhit() as service_under_test, Progress(console=console) as progress:
+        gateway = _Gateway(service_under_test, progress)
         if arguments.live:
             outcome = _live(gateway, pairs.together(corpora), arguments.seed)
         else:
-            judged = [one for corpus in corpora for one in gateway.judged(corpus)]
+            judged = [pair_result for corpus in corpora for pair_result in gateway.judged(corpus)]
             outcome = _offline(console, judged)
     console.print(
         f"served {outcome.share:.1%} of what is no trap, {outcome.error:.2%} of that wrong (the "
@@ -76,50 +76,54 @@ class _Gateway:
 
     def judged(self, corpus: Corpus) -> list[Judged]:
         """The set's pairs, with what the gateway says to every question, each asked once."""
-        both = (text for pair in corpus.pairs for text in (pair.cached, pair.asked))
-        texts = dict.fromkeys([*corpus.traffic, *both])
-        with self.tenant(corpus) as mine:
-            mine.put(corpus.passages, lambda _: None)
+        pair_texts = (text for pair in corpus.pairs for text in (pair.cached, pair.asked))
+        texts = dict.fromkeys([*corpus.traffic, *pair_texts])
+        with self.tenant(corpus) as tenant:
+            tenant.put(corpus.passages, lambda _: None)
             answers = {
-                text: [hit["chunk_id"] for hit in mine.search(text)]
+                text: [hit["chunk_id"] for hit in tenant.search(text)]
                 for text in self.progress.track(texts, description=corpus.name)
             }
         return replay.judged(corpus, answers)
 
 
 def _offline(console: Console, judged: list[Judged]) -> _Outcome:
-    found = tables.figures(judged)
-    for table in tables.shown(found):
+    figures = tables.figures(judged)
+    for table in tables.shown(figures):
         console.print(table)
-    usual = [one for one in judged if one.pair.family in tables.FAMILIES]
-    traps = [one for one in judged if one.pair.family in tables.TRAPS]
+    usual = [result for result in judged if result.pair.family in tables.FAMILIES]
+    traps = [result for result in judged if result.pair.family in tables.TRAPS]
     orders = (replay.replayed(usual, judge.LIMIT, seed) for seed in range(_ORDERS))
     done = sum(orders, start=Replayed())
     return _Outcome(
         share=done.served / done.asked,
         error=done.wrong / max(done.served, 1),
         traps=len(traps),
-        traps_served=sum(one.passes and one.similarity >= judge.EDGES[-1] for one in traps),
-        figures=found,
+        traps_served=sum(
+            result.passes and result.similarity >= judge.EDGES[-1] for result in traps
+        ),
+        figures=figures,
     )
 
 
 def _live(gateway: _Gateway, corpus: Corpus, seed: int) -> _Outcome:
-    with gateway.tenant(corpus) as mine:
-        mine.put(corpus.passages, lambda _: None)
-        asking = live.asked(corpus, mine.client, seed)
-        asked = list(gateway.progress.track(asking, total=len(corpus.pairs)))
-    usual = [one for one in asked if one.pair.family in tables.FAMILIES]
-    traps = [one for one in asked if one.pair.family in tables.TRAPS]
-    served = sum(one.served for one in usual)
+    with gateway.tenant(corpus) as tenant:
+        tenant.put(corpus.passages, lambda _: None)
+        asking = live.asked(corpus, tenant.client, seed)
+        answers = list(gateway.progress.track(asking, total=len(corpus.pairs)))
+    usual = [answer for answer in answers if answer.pair.family in tables.FAMILIES]
+    traps = [answer for answer in answers if answer.pair.family in tables.TRAPS]
+    served = sum(answer.served for answer in usual)
     return _Outcome(
         share=served / len(usual),
-        error=sum(one.wrong for one in usual) / max(served, 1),
+        error=sum(answer.wrong for answer in usual) / max(served, 1),
         traps=len(traps),
-        traps_served=sum(one.served for one in traps),
+        traps_served=sum(answer.served for answer in traps),
         figures={
             family: {
-                what: sum(getattr(one, what) for one in asked if one.pair.family == family)
+                what: sum(
+                    getattr(answer, what) for answer in answers if answer.pair.family == family
+                )
                 for what in ("served", "wrong")
             }
             for family in (*tables.FAMILIES, *tables.TRAPS)

@@ -27,10 +27,10 @@ def asked(corpus: Corpus, client: httpx2.Client, seed: int) -> Iterator[LiveAnsw
     pairs = Random(seed).sample(corpus.pairs, len(corpus.pairs))  # noqa: S311  no secret
     for pair in pairs:
         _search(client, pair.cached)
-        given = _search(client, pair.asked, semantic="bounded")
+        served_answer = _search(client, pair.asked, semantic="bounded")
         real = _search(client, pair.asked)
-        served = _TIER in given.headers["cache-status"]
-        wrong = served and judge.is_wrong(_chunks(given), _chunks(real))
+        served = _TIER in served_answer.headers["cache-status"]
+        wrong = served and judge.is_wrong(_chunks(served_answer), _chunks(real))
         yield LiveAnswer(pair, served, wrong)
 
 

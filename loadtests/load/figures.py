@@ -129,7 +129,9 @@ class Figures:
             "errors": dict(self.errors.most_common()),
             "error_share": self.error_share,
             "hit_rate": 1 - self.share("tier.miss"),
-            "latencies": {name: each.as_json() for name, each in sorted(self.latencies.items())},
+            "latencies": {
+                name: values.as_json() for name, values in sorted(self.latencies.items())
+            },
             "late": self.late.as_json(),
             "seconds": [second.as_json() for second in self.seconds],
             "slowest": [asdict(slow) for slow in self.slowest],

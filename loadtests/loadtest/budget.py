@@ -100,12 +100,12 @@ def _limits(tables: Mapping[str, Any]) -> Iterator[Limit]:
 
 
 def _of_table(group: str, limits: Any) -> Iterator[Limit]:
-    known = {*PERCENTILES, *(_SHARES | _LEAST if group == "all" else ())}
+    names = {*PERCENTILES, *(_SHARES | _LEAST if group == "all" else ())}
     if not isinstance(limits, dict):
         raise InvalidBudget(f"[{group}] is no table")
     for name, value in limits.items():
-        if name not in known:
-            raise InvalidBudget(f"[{group}] {name} is none of {', '.join(sorted(known))}")
+        if name not in names:
+            raise InvalidBudget(f"[{group}] {name} is none of {', '.join(sorted(names))}")
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             raise InvalidBudget(f"[{group}] {name} is no number from 0")
         yield Limit(group, name, value)

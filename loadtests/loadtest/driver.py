@@ -115,28 +115,28 @@ class LoadRun:
         return Random(f"{self._load.seed} {what}")  # noqa: S311  no secret
 
     async def _search(self, due_s: float) -> None:
-        asked = self._agents.ask()
+        request = self._agents.ask()
         counted = self._counting(due_s)
         if counted:
             self.figures.began(due_s, time.monotonic())
-        key = _NOBODY if asked.is_stranger else self._keys.readers[asked.who]
-        floor = self.judge.floor(asked.who[0])
+        key = _NOBODY if request.is_stranger else self._keys.readers[request.who]
+        floor = self.judge.floor(request.who[0])
         try:
-            reply = await self._connections.send(Call("POST", _SEARCH, asked.question.body), key)
+            reply = await self._connections.send(Call("POST", _SEARCH, request.question.body), key)
         except Unanswered as error:
             self._failed(due_s, str(error))
             return
-        if reply.status != (_UNAUTHORIZED if asked.is_stranger else _OK):
+        if reply.status != (_UNAUTHORIZED if request.is_stranger else _OK):
             self._failed(due_s, str(reply.status))
-            if asked.is_stranger and reply.status == _OK:
-                self.judge.let_in(asked.question.body)
+            if request.is_stranger and reply.status == _OK:
+                self.judge.let_in(request.question.body)
             return
-        if asked.is_stranger:
+        if request.is_stranger:
             return
         if counted:
-            self.figures.answered(due_s, asked.question.scope, reply)
+            self.figures.answered(due_s, request.question.scope, reply)
             self._on_search(due_s - self._counted_s, reply.answered_s - due_s)
-        self.judge.judge(asked.who, asked.question.body, reply, floor)
+        self.judge.judge(request.who, request.question.body, reply, floor)
 
     def _failed(self, due_s: float, what: str) -> None:
         if self._counting(due_s):
@@ -255,8 +255,8 @@ class LoadRun:
                 pass
             case status:
                 return f"write: {status}"
-        told = orjson.loads(reply.body) if reply.status in (200, 202) else {}
-        self.judge.acknowledged(write, reply.answered_s, told.get("revision"))
+        result = orjson.loads(reply.body) if reply.status in (200, 202) else {}
+        self.judge.acknowledged(write, reply.answered_s, result.get("revision"))
         return None
 
 

@@ -105,6 +105,6 @@ def texts_of(world: NamedHistory) -> Mapping[str, list[list[str]]]:
     """What may be asked about: each tenant's documents, in words."""
     texts: dict[str, list[list[str]]] = {tenant: [] for tenant in world.tenants}
     for write in world.first:
-        if isinstance(write, PutDocument) and len(held := words(write.text)) > 1:
-            texts[write.tenant].append(held)
+        if isinstance(write, PutDocument) and len(text_words := words(write.text)) > 1:
+            texts[write.tenant].append(text_words)
     return texts

@@ -60,8 +60,8 @@ class AnswerJudge:
         self.counts["judged"] += 1
         if reply.revision is not None and reply.revision < floor:
             self.fault("stale", who, query, f"of revision {reply.revision}, {floor} was known")
-        seen = (who, reply.body)
-        if seen in self._right and reply.sent_s > self._settled_s:
+        answer_key = (who, reply.body)
+        if answer_key in self._right and reply.sent_s > self._settled_s:
             return
         hits = [
             hit
@@ -76,7 +76,7 @@ class AnswerJudge:
             might = self.rights.might_read(*who, document_id, *span)
             self.fault("stale" if might else "leaked", who, query, document_id)
         if not wrong and reply.sent_s > self._settled_s:
-            self._right.add(seen)
+            self._right.add(answer_key)
 
     def _may_show(self, who: Who, hit: Mapping[str, Any], reply: HttpResponse) -> bool:
         return self.rights.may_have_seen(*who, hit, reply.sent_s, reply.answered_s)

@@ -100,30 +100,30 @@ def _faint(text: str) -> str:
 
 def _figures(result: Result) -> Iterable[str]:
     figures, counts = result.figures, result.judge.counts
-    told = {"answers a second": f"{figures.count('all') / result.seconds:,.0f}"}
+    cells = {"answers a second": f"{figures.count('all') / result.seconds:,.0f}"}
     if figures.count("all"):
         for name in ("p50_ms", "p99_ms"):
             ms = figures.latencies["all"].percentile_ms(PERCENTILES[name])
-            told[_NAMES[name]] = f"{_ms(ms)} ms"
-    told |= {
+            cells[_NAMES[name]] = f"{_ms(ms)} ms"
+    cells |= {
         "by a cache": f"{100 * (1 - figures.share('tier.miss')):.0f} %",
         "errors": f"{100 * figures.error_share:.2g} %",
         "stale": f"{counts['stale']:,}",
         "leaked": f"{counts['leaked']:,}",
     }
-    for label, value in told.items():
+    for label, value in cells.items():
         yield f'<div><b>{value}</b><span class="faint">{label}</span></div>'
 
 
 def _finding(finding: Finding) -> Sequence[str]:
     limit = finding.limit
-    held = '<span class="yes">held</span>' if finding.held else '<span class="no">missed</span>'
+    state = '<span class="yes">held</span>' if finding.held else '<span class="no">missed</span>'
     return (
         escape(limit.group),
         _LABELS[limit.name],
         f"{'at least' if limit.is_least else 'at most'} {_unit(limit.name, limit.value)}",
         "nothing to measure" if finding.measured is None else _unit(limit.name, finding.measured),
-        held,
+        state,
     )
 
 
@@ -155,7 +155,7 @@ def _latencies(name: str, figures: Figures) -> Sequence[str]:
 
 def _correctness(result: Result) -> str:
     counts = result.judge.counts
-    told = (
+    text = (
         f"<p>{counts['judged']:,} answers and {counts['hits']:,} hits in them were held against "
         "what the run itself had written and shared: each shows a document as it was, and as the "
         "asker might read it, while the question was under way. "
@@ -171,7 +171,7 @@ def _correctness(result: Result) -> str:
         )
         for fault in result.judge.shown
     ]
-    return told + (_table(("", "who", "what", "question"), rows, left=4) if rows else "")
+    return text + (_table(("", "who", "what", "question"), rows, left=4) if rows else "")
 
 
 def _errors(figures: Figures) -> Iterable[str]:
@@ -209,9 +209,9 @@ def _table(
     def row(cells: Sequence[str], tag: str) -> str:
         marked = (
             f'<{tag} class="left">{cell}</{tag}>'
-            if place < left or (last_left and place == len(cells) - 1)
+            if column < left or (last_left and column == len(cells) - 1)
             else f"<{tag}>{cell}</{tag}>"
-            for place, cell in enumerate(cells)
+            for column, cell in enumerate(cells)
         )
         return f"<tr>{''.join(marked)}</tr>"
 

@@ -117,10 +117,12 @@ def hit_rates(figures: Figures) -> str:
 
 def _percentiles(axes: Axes, latencies: Latencies, label: str, colour: str) -> None:
     """As far as there are enough answers to say so."""
-    shown = [one for one in _PERCENTILES if latencies.count * (1 - one / 100) >= 1]
+    percentiles = [
+        percentile for percentile in _PERCENTILES if latencies.count * (1 - percentile / 100) >= 1
+    ]
     axes.plot(
-        [_place(percentile) for percentile in shown],
-        [latencies.percentile_ms(percentile) for percentile in shown],
+        [_place(percentile) for percentile in percentiles],
+        [latencies.percentile_ms(percentile) for percentile in percentiles],
         color=colour,
         label=label,
     )
@@ -129,7 +131,10 @@ def _percentiles(axes: Axes, latencies: Latencies, label: str, colour: str) -> N
 def _as_percentiles(axes: Axes) -> None:
     """Each nine is as wide as the one before."""
     axes.set(xscale="log", yscale="log", xlabel="percentile", ylabel="ms")
-    axes.set_xticks([_place(one) for one in _LABELLED], [f"{one:g}" for one in _LABELLED])
+    axes.set_xticks(
+        [_place(percentile) for percentile in _LABELLED],
+        [f"{percentile:g}" for percentile in _LABELLED],
+    )
     axes.minorticks_off()
     _plain_numbers(axes)
     if axes.get_legend_handles_labels()[0]:
@@ -151,7 +156,7 @@ def _thinned(
 ) -> tuple[list[int], list[float]]:
     step = -(-len(values) // _SECONDS_SHOWN_MAX) or 1
     places = list(range(0, len(values), step))
-    return places, [together(values[place : place + step]) for place in places]
+    return places, [together(values[position : position + step]) for position in places]
 
 
 def _svg(draw: Callable[[Axes], None], height: float = 3.2) -> str:

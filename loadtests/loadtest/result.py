@@ -47,7 +47,7 @@ class Result:
             )
 
     def as_json(self) -> str:
-        shown: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "url": self.url,
             "date": self.date,
             "command": self.command,
@@ -61,4 +61,4 @@ class Result:
             "figures": self.figures.as_json(),
             "warnings": self.warnings,
         }
-        return json.dumps(shown, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"

@@ -82,8 +82,8 @@ async def _made(connections: ConnectionPool, world: NamedHistory, admin_key: str
         return orjson.loads(_done(path, reply).body)
 
     async def key(tenant: str, subject: str, roles: Sequence[str]) -> str:
-        made = await post("/v1/keys", tenant=tenant, subject=subject, roles=roles)
-        secret: str = made["key"]
+        created = await post("/v1/keys", tenant=tenant, subject=subject, roles=roles)
+        secret: str = created["key"]
         return secret
 
     for tenant in world.tenants:
@@ -151,6 +151,6 @@ async def _remove(connections: ConnectionPool, keys: LoadKeys, judge: AnswerJudg
 
 def _done(path: str, reply: HttpResponse) -> HttpResponse:
     if reply.status >= 300:
-        said = reply.body.decode(errors="replace")[:500]
-        raise SetupRefused(f"{path}: {reply.status} {said}")
+        detail = reply.body.decode(errors="replace")[:500]
+        raise SetupRefused(f"{path}: {reply.status} {detail}")
     return reply

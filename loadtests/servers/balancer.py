@@ -65,17 +65,17 @@ class Balancer:
         head, *rows = self._say("show stat").removeprefix("# ").splitlines()
         names = head.split(",")
         for row in rows:
-            told = dict(zip(names, row.split(","), strict=False))
-            if (told["pxname"], told["svname"]) == ("gateways", f"g{number}"):
-                return told[name]
+            fields = dict(zip(names, row.split(","), strict=False))
+            if (fields["pxname"], fields["svname"]) == ("gateways", f"g{number}"):
+                return fields[name]
         raise LookupError(f"the balancer knows no gateway {number}")
 
     def _say(self, command: str) -> str:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(self.admin))
             connection.sendall(f"{command}\n".encode())
-            with connection.makefile() as said:
-                return said.read()
+            with connection.makefile() as reply:
+                return reply.read()
 
 
 @contextmanager
@@ -87,7 +87,10 @@ def before(ports: Sequence[int], port: int) -> Iterator[Balancer]:
     with tempfile.TemporaryDirectory(prefix="nearhit-scale-") as name:
         admin = Path(name) / "admin.sock"
         file = Path(name) / "haproxy.cfg"
-        servers = (f"  server g{number} 127.0.0.1:{its}\n" for number, its in enumerate(ports))
+        servers = (
+            f"  server g{number} 127.0.0.1:{gateway_port}\n"
+            for number, gateway_port in enumerate(ports)
+        )
         file.write_text(_SETTINGS.format(socket=admin, port=port) + "".join(servers))
         command = [program, "-db", "-f", str(file)]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:  # noqa: S603  ours

@@ -26,7 +26,9 @@ def redis(service: Service) -> set[int]:
     parents = _parents()
     starters = {parents[pid] for pid in _postmaster(service)}
     return {
-        pid for pid, its in parents.items() if its in starters and "valkey-server" in _command(pid)
+        pid
+        for pid, parent in parents.items()
+        if parent in starters and "valkey-server" in _command(pid)
     }
 
 
@@ -40,19 +42,19 @@ def _tree(pids: set[int]) -> set[int]:
     """With all that they started, and these started."""
     parents = _parents()
     while True:
-        more = {pid for pid, its in parents.items() if its in pids} - pids
+        more = {pid for pid, parent in parents.items() if parent in pids} - pids
         if not more:
             return pids
         pids |= more
 
 
 def _parents() -> dict[int, int]:
-    found = {}
+    parents_by_pid = {}
     for folder in _PROC.glob("[0-9]*"):
         with suppress(OSError):  # it is gone
             stat = (folder / "stat").read_text()
-            found[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
-    return found
+            parents_by_pid[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
+    return parents_by_pid
 
 
 def _command(pid: int) -> str:
@@ -66,5 +68,5 @@ def _kilobytes(pid: int) -> int:
         rolled_up = (_PROC / str(pid) / "smaps_rollup").read_text()
     except OSError:
         return 0
-    found = re.search(r"^Pss: +(\d+) kB", rolled_up, re.MULTILINE)
-    return 0 if found is None else int(found[1])
+    parents_by_pid = re.search(r"^Pss: +(\d+) kB", rolled_up, re.MULTILINE)
+    return 0 if parents_by_pid is None else int(parents_by_pid[1])

@@ -24,8 +24,8 @@ _AS_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups") 
 
 def version() -> tuple[int, ...]:
     assert PROGRAM is not None, MISSING
-    told = subprocess.check_output([PROGRAM, "--version"], text=True)  # noqa: S603 - a tool of ours
-    return tuple(int(part) for part in told.split()[1].split("."))
+    output = subprocess.check_output([PROGRAM, "--version"], text=True)  # noqa: S603 - a tool of ours
+    return tuple(int(part) for part in output.split()[1].split("."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class PgBouncerProcess:
 
     def url(self, database_url: str, user: str, password: str) -> str:
         """Of the same database, through this."""
-        place = f"{user}:{password}@"
+        login = f"{user}:{password}@"
         query = f"host={quote(str(self.folder))}&port=6432"
-        return urlunsplit(urlsplit(database_url)._replace(netloc=place, query=query))
+        return urlunsplit(urlsplit(database_url)._replace(netloc=login, query=query))
 
 
 @asynccontextmanager
@@ -78,7 +78,7 @@ def _configure(
     options: Mapping[str, str | int],
 ) -> None:
     (host,) = parse_qs(urlsplit(database_url).query)["host"]
-    said = {
+    settings = {
         "unix_socket_dir": folder,
         "listen_port": 6432,
         "auth_type": "scram-sha-256",
@@ -89,7 +89,7 @@ def _configure(
         "logfile": folder / "log",
         **options,
     }
-    lines = "\n".join(f"{key} = {value}" for key, value in said.items())
+    lines = "\n".join(f"{key} = {value}" for key, value in settings.items())
     server = f"host={host} port=5432" + (f" user={as_user}" if as_user else "")
     (folder / "pgbouncer.ini").write_text(f"[databases]\n* = {server}\n[pgbouncer]\n{lines}\n")
     users = "".join(f'"{user}" "{password}"\n' for user, password in logins.items())

@@ -102,8 +102,8 @@ class PostgresProcess:
         data = self._backup("--wal-method=stream", "--write-recovery-conf")
         sockets = self._made(f"{data.name}-sockets")
         process = self._run(data, sockets)
-        wanted = self._ask(self._sockets, "SELECT pg_current_wal_flush_lsn()")
-        reached = f"SELECT pg_last_wal_replay_lsn() >= '{wanted}'::pg_lsn"
+        position = self._ask(self._sockets, "SELECT pg_current_wal_flush_lsn()")
+        reached = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
         _until(lambda: self._ask(sockets, reached) == "t")
         process.send_signal(_SIGNALS["fast"])
         process.wait()
@@ -146,8 +146,8 @@ class PostgresProcess:
         _until(lambda: self._done(*ready).returncode == 0)
 
     def _ask(self, sockets: Path, statement: str) -> str:
-        place = ("-h", str(sockets), "-p", _PORT, "-U", "nearhit", "-d", "nearhit")
-        return self._checked("psql", *place, "-A", "-t", "-c", statement).strip()
+        address = ("-h", str(sockets), "-p", _PORT, "-U", "nearhit", "-d", "nearhit")
+        return self._checked("psql", *address, "-A", "-t", "-c", statement).strip()
 
     def _checked(self, program: str, *arguments: str) -> str:
         done = self._done(self._programs / program, *arguments)

@@ -38,9 +38,9 @@ def _look(_: int, frame: FrameType | None) -> None:
         name = frame.f_code.co_filename
         if name not in _known:
             _known[name] = _place(name)
-        place = _known[name]
-        if place is not None:
-            _seen[place] += 1
+        file_name = _known[name]
+        if file_name is not None:
+            _seen[file_name] += 1
             return
         frame = frame.f_back
     _seen["others"] += 1

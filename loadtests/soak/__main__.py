@@ -84,8 +84,8 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
         section = outcome.section(soak, soak.seconds, answers, events)
     _write(arguments, options, replace(section, machine=made_on))
     console.print(section.text, markup=False)
-    for shown in soak.context.audit.shown:
-        print(json.dumps(shown, default=str))
+    for violation in soak.context.audit.shown:
+        print(json.dumps(violation, default=str))
     print(verdict.verdict(soak), flush=True)
     return soak.context.audit.held
 
@@ -111,8 +111,8 @@ def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
     with servers.running(_GATEWAYS, balanced=False, launcher=launcher) as started:
         soak = asyncio.run(_soaked(started, _past(arguments), options, console))
     audit = soak.context.audit
-    for shown in audit.shown[:1]:
-        print(json.dumps(shown, default=str))
+    for violation in audit.shown[:1]:
+        print(json.dumps(violation, default=str))
     is_found = any(audit.counts[kind] for kind in _CAUGHT_BY)
     is_right = audit.held if mutant.is_control else is_found
     print(

@@ -44,8 +44,8 @@ class Soak:
         self._jobs = Jobs(context)
         self._tenants = sorted({tenant for tenant, _ in past.subjects})
         self._random = self._seeded("rests")
-        asked = self._made_up()
-        self._askers = Askers(context, past.subjects, asked, options.seed)
+        question_lists = self._made_up()
+        self._askers = Askers(context, past.subjects, question_lists, options.seed)
         self.began_s = time.monotonic()
 
     async def settle(self) -> None:
@@ -141,11 +141,11 @@ class Soak:
         self, credential: IssuedCredential, read: Read, gateways: Sequence[ConnectionPool]
     ) -> None:
         for number, connection in enumerate(gateways):
-            seen = await ask(self.context, connection, number, credential, read)
-            if seen is not None:
-                self.context.audit.judge(seen)
-                if self.context.audit.is_comparable(seen):
-                    await self._askers.compare(seen, "compared_at_rest")
+            answer = await ask(self.context, connection, number, credential, read)
+            if answer is not None:
+                self.context.audit.judge(answer)
+                if self.context.audit.is_comparable(answer):
+                    await self._askers.compare(answer, "compared_at_rest")
 
     async def _compare_stored(self) -> None:
         """What the database holds with what was acknowledged."""
@@ -158,10 +158,10 @@ class Soak:
                 if self.context.state.rights.is_certain(tenant, document_id):
                     audit.stored("lost", tenant, document_id, "it is not there")
             elif stored is not None and not any(
-                (one.text, one.readers) == (stored.text, frozenset(stored.readers))
-                for one in versions
+                (version.text, version.readers) == (stored.text, frozenset(stored.readers))
+                for version in versions
             ):
-                is_text = any(one.text == stored.text for one in versions)
+                is_text = any(version.text == stored.text for version in versions)
                 what = "its readers are others" if is_text else "its text is another"
                 audit.stored("lost", tenant, document_id, what)
             audit.counts["compared_stored"] += 1
@@ -169,6 +169,6 @@ class Soak:
     async def _learn_revisions(self) -> None:
         """What nobody is told: the revision of what is public. Nobody writes."""
         now_s = time.monotonic()
-        found = await self.context.oracle.revisions(self._tenants)
-        for partition, revision in found.items():
+        revisions = await self.context.oracle.revisions(self._tenants)
+        for partition, revision in revisions.items():
             self.context.state.floors.acknowledged(partition, revision, now_s)

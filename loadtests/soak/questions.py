@@ -52,8 +52,10 @@ class Zipf(Generic[T]):
 
 def made_of(texts: Iterable[str], count: int, random: Random) -> list[SoakQuestion]:
     """So many questions, of a few neighbouring words each; some want more than the usual."""
-    found = [held for text in texts if len(held := words(text)) > max(_WORDS)]
-    return [_question(random.choice(found), random) for _ in range(count)] if found else []
+    word_lists = [text_words for text in texts if len(text_words := words(text)) > max(_WORDS)]
+    return (
+        [_question(random.choice(word_lists), random) for _ in range(count)] if word_lists else []
+    )
 
 
 def words(text: str) -> list[str]:
@@ -72,8 +74,8 @@ def perhaps_older(question: SoakQuestion, random: Random) -> SoakQuestion:
 
 def _question(words: Sequence[str], random: Random) -> SoakQuestion:
     length = random.choice(_WORDS)
-    place = random.randrange(len(words) - length)
-    fields: dict[str, object] = {"query": " ".join(words[place : place + length])}
+    position = random.randrange(len(words) - length)
+    fields: dict[str, object] = {"query": " ".join(words[position : position + length])}
     if random.random() < _UNUSUAL_SHARE:
         fields |= random.choice(_UNUSUAL)
     return SoakQuestion(orjson.dumps(fields))

@@ -116,8 +116,8 @@ def document(document_id: str) -> Read:
 
 
 def documents(after: str, source: str) -> Read:
-    told = {"limit": str(PAGE), "cursor": after, "source": source}
-    query = "&".join(f"{name}={quote(value)}" for name, value in told.items() if value)
+    parameters = {"limit": str(PAGE), "cursor": after, "source": source}
+    query = "&".join(f"{name}={quote(value)}" for name, value in parameters.items() if value)
     call = Call("GET", "/v1/documents", query=f"?{query}")
     return Read("documents", call, source=source, after=after)
 
@@ -175,24 +175,24 @@ def _passages(hits: Sequence[Mapping[str, Any]]) -> list[ShownPassage]:
     return [ShownPassage(hit["document_id"], hit["text"], hit["start"]) for hit in hits]
 
 
-def _of_search(told: Any, body: bytes) -> Shown:
-    return Shown(_passages(told["hits"]), body)
+def _of_search(content: Any, body: bytes) -> Shown:
+    return Shown(_passages(content["hits"]), body)
 
 
-def _of_batch(told: Any, body: bytes) -> Shown:
-    return Shown([each for one in told["answers"] for each in _passages(one["hits"])], body)
+def _of_batch(content: Any, body: bytes) -> Shown:
+    return Shown([entry for part in content["answers"] for entry in _passages(part["hits"])], body)
 
 
-def _of_mcp_search(told: Any, _: bytes) -> Shown | None:
-    results = told.get("result", {}).get("structuredContent")
+def _of_mcp_search(content: Any, _: bytes) -> Shown | None:
+    results = content.get("result", {}).get("structuredContent")
     if results is None:
         return None
-    passages = [ShownPassage(each["id"], each["text"]) for each in results["results"]]
+    passages = [ShownPassage(entry["id"], entry["text"]) for entry in results["results"]]
     return Shown(passages, orjson.dumps(results))
 
 
-def _of_mcp_fetch(told: Any, _: bytes) -> Shown | None:
-    result = told.get("result")
+def _of_mcp_fetch(content: Any, _: bytes) -> Shown | None:
+    result = content.get("result")
     if result is None:
         return None
     if result["isError"]:
@@ -201,26 +201,28 @@ def _of_mcp_fetch(told: Any, _: bytes) -> Shown | None:
     return Shown([ShownPassage(document["id"], document["text"], document["metadata"]["start"])])
 
 
-def _of_vector_store(told: Any, _: bytes) -> Shown:
-    found = told["data"]
+def _of_vector_store(content: Any, _: bytes) -> Shown:
+    rows_of_page = content["data"]
     rows = [
-        [each["file_id"], each["filename"], each["score"], each["content"][0]["text"]]
-        for each in found
+        [entry["file_id"], entry["filename"], entry["score"], entry["content"][0]["text"]]
+        for entry in rows_of_page
     ]
-    passages = [ShownPassage(each["file_id"], each["content"][0]["text"]) for each in found]
+    passages = [
+        ShownPassage(entry["file_id"], entry["content"][0]["text"]) for entry in rows_of_page
+    ]
     return Shown(passages, _listed(rows))
 
 
-def _of_document(told: Any, _: bytes) -> Shown:
-    readers = frozenset(told["readers"])
-    return Shown([ShownPassage(told["document_id"], told["text"], 0, readers)])
+def _of_document(content: Any, _: bytes) -> Shown:
+    readers = frozenset(content["readers"])
+    return Shown([ShownPassage(content["document_id"], content["text"], 0, readers)])
 
 
-def _of_documents(told: Any, _: bytes) -> Shown:
+def _of_documents(content: Any, _: bytes) -> Shown:
     return Shown(
         [
-            ShownPassage(each["document_id"], readers=frozenset(each["readers"]))
-            for each in told["documents"]
+            ShownPassage(entry["document_id"], readers=frozenset(entry["readers"]))
+            for entry in content["documents"]
         ]
     )
 

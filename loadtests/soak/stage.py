@@ -35,8 +35,8 @@ async def make_keys(servers: SoakServers, subjects: Sequence[tuple[str, str]]) -
 
     async def key(tenant: str, subject: str, role: str) -> IssuedCredential:
         reply = await post("/v1/keys", tenant=tenant, subject=subject, roles=[role])
-        told = orjson.loads(reply.body)
-        return IssuedCredential(told["id"], told["key"], Viewer(tenant, subject))
+        created = orjson.loads(reply.body)
+        return IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
 
     admins = {}
     for tenant in sorted({tenant for tenant, _ in subjects}):

@@ -112,8 +112,8 @@ class Agents:
 
     def _neighbours(self, text: Sequence[str]) -> list[str]:
         length = self._random.randint(*_QUESTION_WORDS)
-        place = self._random.randrange(max(1, len(text) - length))
-        return [word.lower() for word in text[place : place + length]]
+        start = self._random.randrange(max(1, len(text) - length))
+        return [word.lower() for word in text[start : start + length]]
 
 
 def _question(query: str, scope: str | None, **more: object) -> AgentQuestion:

@@ -49,7 +49,9 @@ def read(folder: Path) -> Data:
     edits, rights = folder / "edits_18f_handbook", folder / "acl_k8s_org"
     groups = json.loads(gzip.decompress((rights / "snapshot.json.gz").read_bytes()))["groups"]
     return Data(
-        texts={one["path"]: one["text"] for one in _lines(edits / "snapshot.jsonl.gz")},
+        texts={
+            document["path"]: document["text"] for document in _lines(edits / "snapshot.jsonl.gz")
+        },
         edits=_lines(edits / "events.jsonl.gz"),
         groups={name: sorted(group["members"]) for name, group in groups.items()},
         grants=_lines(rights / "events.jsonl.gz"),
@@ -116,10 +118,10 @@ class RecordedHistory:
         """Both histories side by side, so that they end together."""
         edits, grants = self._data.edits, self._data.grants
         marked = [
-            *((place / len(edits), 0, event) for place, event in enumerate(edits)),
-            *((place / len(grants), 1, event) for place, event in enumerate(grants)),
+            *((number / len(edits), 0, event) for number, event in enumerate(edits)),
+            *((number / len(grants), 1, event) for number, event in enumerate(grants)),
         ]
-        for _, is_grant, event in sorted(marked, key=lambda one: one[:2]):
+        for _, is_grant, event in sorted(marked, key=lambda marked_event: marked_event[:2]):
             yield from self._granted(event) if is_grant else self._edited(event)
 
     def _edited(self, event: Event) -> Iterator[Write]:
@@ -217,14 +219,14 @@ def _parted(name: str) -> tuple[str, str]:
 
 def _busiest_subjects(data: Data, most: int) -> list[tuple[str, str]]:
     """Tenant and user, of whom the histories tell most."""
-    told: dict[tuple[str, str], int] = defaultdict(int)
+    counts: dict[tuple[str, str], int] = defaultdict(int)
     for name, members in data.groups.items():
         for user in members:
-            told[_parted(name)[0], user] += 1
+            counts[_parted(name)[0], user] += 1
     for event in data.grants:
         if event["op"] in ("grant", "revoke"):
-            told[_parted(event["group"])[0], event["user"]] += 1
-    ranked = sorted(told, key=lambda who: (-told[who], who))
+            counts[_parted(event["group"])[0], event["user"]] += 1
+    ranked = sorted(counts, key=lambda who: (-counts[who], who))
     of_each: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for who in ranked:
         of_each[who[0]].append(who)
@@ -235,19 +237,19 @@ def _busiest_subjects(data: Data, most: int) -> list[tuple[str, str]]:
 
 def _busiest_groups(data: Data) -> dict[str, list[str]]:
     """By tenant, each group as often as it is told of."""
-    found: dict[str, list[str]] = defaultdict(list)
+    by_tenant: dict[str, list[str]] = defaultdict(list)
     for name in sorted(data.groups):
         tenant, group = _parted(name)
-        found[tenant].append(group)
+        by_tenant[tenant].append(group)
     for event in data.grants:
         if event["op"] in ("grant", "revoke"):
             tenant, group = _parted(event["group"])
-            found[tenant].append(group)
-    return found
+            by_tenant[tenant].append(group)
+    return by_tenant
 
 
 def _repositories(data: Data) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
+    by_tenant: dict[str, set[str]] = defaultdict(set)
     for event in data.grants:
-        found[_parted(event["group"])[0]].update(event.get("repos") or ())
-    return {tenant: sorted(names) for tenant, names in found.items() if names}
+        by_tenant[_parted(event["group"])[0]].update(event.get("repos") or ())
+    return {tenant: sorted(names) for tenant, names in by_tenant.items() if names}

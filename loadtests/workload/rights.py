@@ -93,7 +93,7 @@ class Rights:
             case PutDocument() | ShareDocument():
                 where = write.tenant, write.document_id
                 new = self._writing.pop(where, self.versions[where][-1:])
-                ended = [one for one in self.versions[where] if not _is_in(one, new)]
+                ended = [version for version in self.versions[where] if not _is_in(version, new)]
                 self._end([version.span for version in ended], at_s)
                 if isinstance(write, PutDocument):
                     self._exists(where, at_s)
@@ -125,11 +125,11 @@ class Rights:
     def done(self, tenant: str, document_id: str, job_id: str, at_s: float) -> None:
         """A worker has written it; texts that are older than it are gone."""
         where = tenant, document_id
-        of_job = [one for one in self.versions[where] if one.job_id == job_id]
+        of_job = [version for version in self.versions[where] if version.job_id == job_id]
         if not of_job:
             return
         order = max(version.order for version in of_job)
-        older = [one.span for one in self.versions[where] if one.order < order]
+        older = [version.span for version in self.versions[where] if version.order < order]
         self._end(older, at_s)
         for version in of_job:
             version.job_id = ""
@@ -247,14 +247,14 @@ class Rights:
         versions = [
             (
                 owner,
-                one.span.since_s,
-                one.span.until_s,
-                len(one.text),
-                sorted(one.readers),
-                one.job_id,
+                version.span.since_s,
+                version.span.until_s,
+                len(version.text),
+                sorted(version.readers),
+                version.job_id,
             )
             for owner in self._tenants[document_id]
-            for one in self.versions[owner, document_id]
+            for version in self.versions[owner, document_id]
         ]
         groups = {
             group: [(span.since_s, span.until_s) for span in spans]
@@ -265,7 +265,7 @@ class Rights:
     def void(self, lost: "Rights", since_s: float, at_s: float) -> None:
         """What a lost history has written since then ends now, in this one, which lacks it."""
         for where, versions in lost.versions.items():
-            gone = [one for one in versions if one.span.since_s >= since_s]
+            gone = [version for version in versions if version.span.since_s >= since_s]
             self._end([version.span for version in gone], at_s)
             self.versions[where][:0] = gone
             self._tenants[where[1]].add(where[0])
@@ -301,7 +301,7 @@ class Rights:
         )
 
     def _live(self, where: _Where) -> list[Version]:
-        return [one for one in self.versions[where] if one.span.until_s == math.inf]
+        return [version for version in self.versions[where] if version.span.until_s == math.inf]
 
     def _stored(self, where: _Where) -> Version | None:
         live = self._live(where)
@@ -312,9 +312,10 @@ class Rights:
         live = self._live((write.tenant, write.document_id))
         if isinstance(write, ShareDocument):
             assert live, "only what is there is shared"
-            texts = {(one.order, one.job_id): one for one in live}.values()
+            texts = {(version.order, version.job_id): version for version in live}.values()
             return [
-                Version(Span(at_s), one.text, write.readers, one.order, one.job_id) for one in texts
+                Version(Span(at_s), version.text, write.readers, version.order, version.job_id)
+                for version in texts
             ]
         self._order += 1
         readers = live[-1].readers if live else write.readers
@@ -326,7 +327,7 @@ class Rights:
 
     def _forget(self, where: _Where, at_s: float) -> None:
         versions = self.versions[where]
-        versions[:] = [one for one in versions if one.span.until_s > at_s - _KEPT_S]
+        versions[:] = [version for version in versions if version.span.until_s > at_s - _KEPT_S]
 
     @staticmethod
     def _end(spans: Iterable[Span], at_s: float) -> None:
@@ -336,7 +337,7 @@ class Rights:
 
 def _is_in(version: Version, versions: Iterable[Version]) -> bool:
     """By identity: equal versions are several all the same."""
-    return any(version is one for one in versions)
+    return any(version is other for other in versions)
 
 
 def _is_public(version: Version | None) -> bool:

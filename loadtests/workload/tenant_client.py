@@ -87,10 +87,10 @@ def new_tenant(service: Service, name: str) -> Iterator[TenantClient]:
     admin = {"Authorization": f"Bearer {service.admin_key}"}
     with httpx2.Client(base_url=service.url, timeout=600) as client:
         client.post("/v1/tenants", json={"id": name}, headers=admin).raise_for_status()
-        wanted = {"tenant": name, "subject": "bench"}
-        made = client.post("/v1/keys", json=wanted, headers=admin)
-        made.raise_for_status()
-        yield connected(client, made.json()["key"])
+        body = {"tenant": name, "subject": "bench"}
+        created = client.post("/v1/keys", json=body, headers=admin)
+        created.raise_for_status()
+        yield connected(client, created.json()["key"])
 
 
 @contextmanager

@@ -43,8 +43,8 @@ def build(documents: int, questions: int, seed: int) -> TopicWorld:
         }
         for number, topic in enumerate(topics)
     ]
-    asked = islice(_different(_questions(topics, random)), questions)
-    return TopicWorld(topics, written, list(asked))
+    chosen = islice(_different(_questions(topics, random)), questions)
+    return TopicWorld(topics, written, list(chosen))
 
 
 def edited(text: str, topic: Sequence[str], random: Random) -> str:
@@ -70,8 +70,8 @@ def _questions(topics: Sequence[Sequence[str]], random: Random) -> Iterator[str]
 
 
 def _different(questions: Iterator[str]) -> Iterator[str]:
-    seen = set()
+    earlier = set()
     for question in questions:
-        if question not in seen:
-            seen.add(question)
+        if question not in earlier:
+            earlier.add(question)
             yield question

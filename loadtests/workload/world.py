@@ -90,10 +90,10 @@ class GeneratedHistory:
 
     def __init__(self, *, documents: int = _DOCUMENTS, seed: int) -> None:
         self._random = Random(seed)  # noqa: S311  no secret
-        made = topical.build(documents, 0, seed)
+        generated = topical.build(documents, 0, seed)
         self._topics: Mapping[str, Sequence[str]] = {
             str(document["document_id"]): topic
-            for document, topic in zip(made.documents, made.topics, strict=True)
+            for document, topic in zip(generated.documents, generated.topics, strict=True)
         }
         self.subjects = [
             (f"tenant{number % _TENANTS}", f"subject{number}") for number in range(_SUBJECTS_MAX)
@@ -103,7 +103,7 @@ class GeneratedHistory:
             document_id: f"tenant{self._random.randrange(_TENANTS)}" for document_id in self._topics
         }
         self.first: list[Write] = []
-        for document in made.documents:
+        for document in generated.documents:
             document_id = str(document["document_id"])
             self._begin(self._put(document_id, str(document["text"])))
         for tenant, subject in self.subjects:

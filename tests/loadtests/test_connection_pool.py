@@ -70,11 +70,11 @@ async def test_a_closed_connection_is_no_response() -> None:
 
 
 async def test_the_pool_opens_no_more_connections_than_allowed_and_reuses_them() -> None:
-    opened = 0
+    connections_opened = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal opened
-        opened += 1
+        nonlocal connections_opened
+        connections_opened += 1
         with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 await reader.readuntil(b"\r\n\r\n")
@@ -92,7 +92,7 @@ async def test_the_pool_opens_no_more_connections_than_allowed_and_reuses_them()
         await connections.close()
 
     assert [reply.body for reply in replies] == [b"ok"] * 10
-    assert opened == 2
+    assert connections_opened == 2
 
 
 @pytest.mark.parametrize("url", ["localhost:8080", "ftp://host", "http://"])

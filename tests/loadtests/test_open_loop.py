@@ -75,8 +75,8 @@ def load(**fields: float) -> Load:
 
 
 async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
-    asked = load(seconds=2.0, connections=1)
-    async with served(stall_s=STALL_S) as url, driven(url, asked) as drive:
+    short_load = load(seconds=2.0, connections=1)
+    async with served(stall_s=STALL_S) as url, driven(url, short_load) as drive:
         figures = await drive.run()
 
     # Half of the requests fell due while nothing was answered; one alone was on its way.
@@ -88,8 +88,8 @@ async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
 
 
 async def test_what_was_due_while_warming_up_is_not_counted() -> None:
-    asked = load(seconds=0.3, warm_up_s=0.3)
-    async with served() as url, driven(url, asked) as drive:
+    short_load = load(seconds=0.3, warm_up_s=0.3)
+    async with served() as url, driven(url, short_load) as drive:
         figures = await drive.run()
 
     assert 0 < figures.requests == figures.count("all") < 60
@@ -131,8 +131,8 @@ async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
 
 
 async def test_what_cannot_be_sent_in_time_is_an_error_too() -> None:
-    asked = load(seconds=1.2, timeout_s=0.1, connections=1)
-    async with served(stall_s=0.6) as url, driven(url, asked) as drive:
+    short_load = load(seconds=1.2, timeout_s=0.1, connections=1)
+    async with served(stall_s=0.6) as url, driven(url, short_load) as drive:
         figures = await drive.run()
 
     # In half a second nothing is answered, and no more than five of these requests were sent.

@@ -39,7 +39,10 @@ def test_what_is_not_measured_anew_stays_and_counts_for_nothing(tmp_path: Path) 
     missed = report.measure(measures, ["second"], Console(quiet=True))
 
     assert missed == []
-    assert [each.figures["speed"] for each in report.read().values()] == [1.1, 0.9]
+    assert [stored_section.figures["speed"] for stored_section in report.read().values()] == [
+        1.1,
+        0.9,
+    ]
 
 
 def test_a_bar_that_is_missed_is_told(tmp_path: Path) -> None:

@@ -43,14 +43,14 @@ def seen(*texts: str, revision: int = 3, **floors: int) -> ObservedAnswer:
 def answered(
     read: Read, body: dict[str, Any], revisions: dict[str, int] | None = None, **floors: int
 ) -> ObservedAnswer:
-    shown = reads.shown(read, HttpResponse(200, {}, orjson.dumps(body)))
-    assert shown is not None
+    content = reads.shown(read, HttpResponse(200, {}, orjson.dumps(body)))
+    assert content is not None
     return ObservedAnswer(
         *(Viewer("org", "ana"), read, 0, 1.0, 2.0),
         floors=floors,
         revisions=revisions or {},
         tier="redis",
-        shown=shown,
+        shown=content,
     )
 
 
@@ -63,12 +63,12 @@ def audit() -> Audit:
 
 
 def test_an_answer_of_what_may_be_read_as_new_as_acknowledged_holds() -> None:
-    held = audit()
+    correct = audit()
 
-    held.judge(seen(TEXT, revision=3, org=3))
+    correct.judge(seen(TEXT, revision=3, org=3))
 
-    assert held.held
-    assert held.counts["judged"] == held.counts["judged_redis"] == held.counts["hits"] == 1
+    assert correct.held
+    assert correct.counts["judged"] == correct.counts["judged_redis"] == correct.counts["hits"] == 1
 
 
 def test_a_hit_of_a_document_that_nobody_may_read_leaks_and_is_shown_without_its_text() -> None:
@@ -133,10 +133,10 @@ def test_a_document_that_is_not_found_though_it_exists_is_lost() -> None:
 
 def test_bodies_are_compared_at_equal_revisions_alone() -> None:
     compared = audit()
-    one = seen(TEXT)
+    answer = seen(TEXT)
 
-    compared.compare(one, FreshAnswer({"org": 3}, one.shown.comparable), "at_rest")
-    compared.compare(one, FreshAnswer({"org": 4}, b"other"), "at_rest")
+    compared.compare(answer, FreshAnswer({"org": 3}, answer.shown.comparable), "at_rest")
+    compared.compare(answer, FreshAnswer({"org": 4}, b"other"), "at_rest")
 
     assert compared.held
     assert (compared.counts["at_rest"], compared.counts["at_rest_moved"]) == (1, 1)
@@ -176,10 +176,10 @@ def test_the_first_is_drawn_as_often_as_zipf_says() -> None:
 def test_questions_are_words_of_the_texts_and_the_same_for_the_same_seed() -> None:
     text = "Everybody gets twenty-five days of annual leave, and more with every year."
 
-    made = questions.made_of([text], 20, seeded())
+    made_questions = questions.made_of([text], 20, seeded())
 
-    assert made == questions.made_of([text], 20, seeded())
-    for question in made:
+    assert made_questions == questions.made_of([text], 20, seeded())
+    for question in made_questions:
         assert set(orjson.loads(question.body)["query"].split()) <= set(questions.words(text))
 
 

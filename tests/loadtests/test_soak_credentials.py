@@ -32,24 +32,24 @@ def test_a_token_ends_with_each_of_its_ancestors() -> None:
 
 def test_a_holder_whose_key_is_replaced_keeps_none_of_its_tokens() -> None:
     old, new = key("old"), key("new")
-    held = CredentialModel({("org", "ana"): old})
+    credentials = CredentialModel({("org", "ana"): old})
     token = IssuedCredential("token", "secret", ANA, old)
-    held.add_token(("org", "ana"), token)
+    credentials.add_token(("org", "ana"), token)
 
-    held.replace_key(("org", "ana"), new)
+    credentials.replace_key(("org", "ana"), new)
 
-    assert list(held.ended) == [old, token]
-    assert held.current(new) is new
-    assert held.current(token) is None
+    assert list(credentials.ended) == [old, token]
+    assert credentials.current(new) is new
+    assert credentials.current(token) is None
 
 
 def test_what_a_lost_history_has_issued_is_refused() -> None:
-    held, lost = (
+    credentials, lost = (
         CredentialModel({("org", "ana"): key()}),
         CredentialModel({("org", "ana"): key("later")}),
     )
 
-    held.void(lost, 10.0)
+    credentials.void(lost, 10.0)
 
-    (void,) = held.ended
+    (void,) = credentials.ended
     assert (void.key_id, void.standing(10.1, 10.2)) == ("later", "ended")

@@ -106,12 +106,12 @@ def test_a_right_to_a_repository_is_a_share_of_its_documents(history: RecordedHi
     granted = [
         step for step in steps if isinstance(step, ShareDocument) and "group:new" in step.readers
     ]
-    kept = {
+    readers = {
         step.document_id: step.readers for step in history.first if isinstance(step, PutDocument)
     }
 
     assert granted  # the organisation has but one repository
-    assert granted[0].readers == kept[granted[0].document_id] | {"group:new"}
+    assert granted[0].readers == readers[granted[0].document_id] | {"group:new"}
 
 
 def test_a_deleted_group_has_neither_members_nor_rights(history: RecordedHistory) -> None:
@@ -125,14 +125,14 @@ def test_a_deleted_group_has_neither_members_nor_rights(history: RecordedHistory
 
 def test_after_its_end_it_goes_back_and_then_on_again(history: RecordedHistory) -> None:
     at_first = WorldState(dict(history.world.documents), set(history.world.members))
-    seen: Counter[str] = Counter()
+    states: Counter[str] = Counter()
 
     world = WorldState(dict(at_first.documents), set(at_first.members))
     for write in islice(history.writes(), 100):
         world.apply(write)
-        seen["as at first"] += world == at_first
+        states["as at first"] += world == at_first
 
-    assert seen["as at first"] >= 2
+    assert states["as at first"] >= 2
 
 
 def test_what_is_undone_is_as_it_was() -> None:

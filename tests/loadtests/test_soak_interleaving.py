@@ -22,11 +22,11 @@ def test_queued_writes_are_overtaken_in_every_way() -> None:
 
     after = {
         type(later)
-        for one, later in pairwise(writes)
-        if isinstance(one, PutDocument)
-        and one.delivery == "queued"
+        for earlier, later in pairwise(writes)
+        if isinstance(earlier, PutDocument)
+        and earlier.delivery == "queued"
         and isinstance(later, PutDocument | ShareDocument | RemoveDocument)
-        and one.document_id == later.document_id
+        and earlier.document_id == later.document_id
     }
 
     assert after == {PutDocument, ShareDocument, RemoveDocument}
@@ -38,8 +38,12 @@ def test_queued_writes_are_overtaken_in_every_way() -> None:
 def test_access_and_documents_that_are_taken_away_come_back() -> None:
     writes = interleaved()
 
-    taken = sum(isinstance(write, ShareDocument) and write.readers == NOBODY for write in writes)
-    given = sum(isinstance(write, ShareDocument) and write.readers != NOBODY for write in writes)
+    taken_away = sum(
+        isinstance(write, ShareDocument) and write.readers == NOBODY for write in writes
+    )
+    given_back = sum(
+        isinstance(write, ShareDocument) and write.readers != NOBODY for write in writes
+    )
 
-    assert taken > 50
-    assert given > 0.8 * taken
+    assert taken_away > 50
+    assert given_back > 0.8 * taken_away

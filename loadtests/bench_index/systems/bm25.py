@@ -13,16 +13,22 @@ HOW = (
 _SNOWBALL = {"en": "english", "pt": "portuguese"}
 
 
-def rankings(asked: RetrievalSet) -> list[list[str]]:
+def rankings(retrieval_set: RetrievalSet) -> list[list[str]]:
     """The passages found for each question, best first."""
     index = bm25s.BM25()
-    texts = [f"{passage.title}\n{passage.text}" for passage in asked.passages]
-    index.index(_tokens(texts, asked.language), show_progress=False)
-    questions = _tokens([question.text for question in asked.questions], asked.language)
-    found, scores = index.retrieve(questions, k=DEPTH, show_progress=False)
+    texts = [f"{passage.title}\n{passage.text}" for passage in retrieval_set.passages]
+    index.index(_tokens(texts, retrieval_set.language), show_progress=False)
+    questions = _tokens(
+        [question.text for question in retrieval_set.questions], retrieval_set.language
+    )
+    rows_found, scores = index.retrieve(questions, k=DEPTH, show_progress=False)
     return [
-        [asked.passages[place].passage_id for place, score in zip(*row, strict=True) if score > 0]
-        for row in zip(found, scores, strict=True)
+        [
+            retrieval_set.passages[position].passage_id
+            for position, score in zip(*row, strict=True)
+            if score > 0
+        ]
+        for row in zip(rows_found, scores, strict=True)
     ]
 
 

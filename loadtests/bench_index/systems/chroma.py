@@ -37,15 +37,15 @@ _PIECES_ASKED = 50  # enough that ten passages are among them
 _START_S_MAX = 60.0
 
 
-def rankings(asked: RetrievalSet) -> list[list[str]]:
+def rankings(retrieval_set: RetrievalSet) -> list[list[str]]:
     """The passages found for each question, best first."""
     pieces = [
         (passage.passage_id, f"{passage.title}\n{piece}")
-        for passage in asked.passages
+        for passage in retrieval_set.passages
         for piece in sets.pieces(passage)
     ]
     embedded = vectors.embed([text for _, text in pieces])
-    questions = vectors.embed([question.text for question in asked.questions])
+    questions = vectors.embed([question.text for question in retrieval_set.questions])
     with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
         client = chromadb.PersistentClient(folder, settings=_settings())
         collection = filled(client, embedded)
@@ -53,7 +53,7 @@ def rankings(asked: RetrievalSet) -> list[list[str]]:
             query_embeddings=questions, n_results=min(_PIECES_ASKED, len(pieces)), include=[]
         )
     return [
-        list(dict.fromkeys(pieces[int(place)][0] for place in places))[:DEPTH]
+        list(dict.fromkeys(pieces[int(position)][0] for position in places))[:DEPTH]
         for places in answer["ids"]
     ]
 

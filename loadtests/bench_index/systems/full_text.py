@@ -37,16 +37,18 @@ ORDER BY ts_rank_cd($3::real[], words, query, $4) DESC, passage_id LIMIT $5
 """
 
 
-async def rankings(asked: RetrievalSet, database_url: str) -> list[list[str]]:
+async def rankings(retrieval_set: RetrievalSet, database_url: str) -> list[list[str]]:
     """The passages found for each question, best first.
 
     In a database of its own, beside the one of the URL.
     """
-    configuration = _CONFIGURATION[asked.language]
+    configuration = _CONFIGURATION[retrieval_set.language]
     connection = await _connected(database_url)
     try:
         await connection.execute(_TABLE)
-        rows = [(passage.passage_id, passage.title, passage.text) for passage in asked.passages]
+        rows = [
+            (passage.passage_id, passage.title, passage.text) for passage in retrieval_set.passages
+        ]
         await connection.copy_records_to_table("passages", records=rows)
         for statement in _INDEX.format(configuration).strip().rstrip(";").split(";\n"):
             await connection.execute(statement)
@@ -57,7 +59,7 @@ async def rankings(asked: RetrievalSet, database_url: str) -> list[list[str]]:
                 row["passage_id"]
                 for row in await search.fetch(configuration, question.text, *settings)
             ]
-            for question in asked.questions
+            for question in retrieval_set.questions
         ]
     finally:
         await connection.close()

@@ -29,14 +29,16 @@ class Table:
         search = self.table.search(vector)
         assert isinstance(search, LanceVectorQueryBuilder)
         search = search.distance_type("cosine")
-        found = search.where(f"tenant = '{tenant}'", prefilter=True).select(["row"]).limit(DEPTH)
-        return [int(row) for row in found.to_arrow()["row"].to_pylist()]
+        rows_found = (
+            search.where(f"tenant = '{tenant}'", prefilter=True).select(["row"]).limit(DEPTH)
+        )
+        return [int(row) for row in rows_found.to_arrow()["row"].to_pylist()]
 
     def hybrid(self, tenant: str, text: str, vector: NDArray[np.float32]) -> list[int]:
         """The tenant's best rows of both vectors and words, fused by reciprocal rank."""
         search = self.table.search(query_type="hybrid").vector(vector).text(text)
-        found = search.where(f"tenant = '{tenant}'", prefilter=True).limit(DEPTH)
-        return [int(row) for row in found.to_arrow()["row"].to_pylist()]
+        rows_found = search.where(f"tenant = '{tenant}'", prefilter=True).limit(DEPTH)
+        return [int(row) for row in rows_found.to_arrow()["row"].to_pylist()]
 
 
 def filled(

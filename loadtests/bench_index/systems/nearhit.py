@@ -15,7 +15,7 @@ HOW = (
 
 
 def rankings(
-    asked: RetrievalSet, made: Service, advance: Callable[[int], object]
+    retrieval_set: RetrievalSet, gateway: Service, advance: Callable[[int], object]
 ) -> list[list[str]]:
     """The passages found for each question, best first."""
     documents = [
@@ -23,15 +23,15 @@ def rankings(
             "document_id": passage.passage_id,
             "title": passage.title,
             "text": passage.text,
-            "language": asked.language,
+            "language": retrieval_set.language,
             "readers": ["tenant"],  # slips are corrected by words that the whole tenant may read
         }
-        for passage in asked.passages
+        for passage in retrieval_set.passages
     ]
-    with new_tenant(made, asked.name.replace("_", "-")) as mine:
-        mine.put(documents, advance)
-        found = [
-            mine.search(question.text, top_k=DEPTH, document_hits_max=1)
-            for question in asked.questions
+    with new_tenant(gateway, retrieval_set.name.replace("_", "-")) as tenant:
+        tenant.put(documents, advance)
+        hit_lists = [
+            tenant.search(question.text, top_k=DEPTH, document_hits_max=1)
+            for question in retrieval_set.questions
         ]
-    return [[hit["document_id"] for hit in hits] for hits in found]
+    return [[hit["document_id"] for hit in hits] for hits in hit_lists]

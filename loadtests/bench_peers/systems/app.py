@@ -40,36 +40,36 @@ class Store(Protocol):
 Opened = Callable[[Mapping[str, Any]], AbstractAsyncContextManager[Store]]
 
 
-def create(opened: Opened, settings: Mapping[str, Any]) -> Starlette:
+def create(open_store: Opened, settings: Mapping[str, Any]) -> Starlette:
     callers = {
-        key: PeerCaller(**(one | {"groups": tuple(one["groups"])}))
-        for key, one in settings["callers"].items()
+        key: PeerCaller(**(fields | {"groups": tuple(fields["groups"])}))
+        for key, fields in settings["callers"].items()
     }
     stores: list[Store] = []
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with opened(settings) as store:
+        async with open_store(settings) as store:
             stores.append(store)
             yield
 
     async def search(request: Request) -> Response:
         caller = callers[request.headers["authorization"].removeprefix("Bearer ")]
-        asked = orjson.loads(await request.body())
+        body = orjson.loads(await request.body())
         answer, is_hit = await stores[0].search(
-            caller, asked["text"], asked["vector"], fresh=asked.get("fresh", False)
+            caller, body["text"], body["vector"], fresh=body.get("fresh", False)
         )
         status = "app; hit" if is_hit else "app; fwd=miss"
         return Response(answer, media_type="application/json", headers={"cache-status": status})
 
     async def edit(request: Request) -> Response:
-        asked = orjson.loads(await request.body())
-        await stores[0].edit(asked["row"], asked["text"], asked["vector"])
+        body = orjson.loads(await request.body())
+        await stores[0].edit(body["row"], body["text"], body["vector"])
         return Response()
 
     async def restrict(request: Request) -> Response:
-        asked = orjson.loads(await request.body())
-        await stores[0].restrict(asked["row"], asked["readers"])
+        body = orjson.loads(await request.body())
+        await stores[0].restrict(body["row"], body["readers"])
         return Response()
 
     routes = [
@@ -90,8 +90,8 @@ def main() -> None:
     logging.disable(logging.INFO)
     module, file = sys.argv[1:]
     settings = json.loads(Path(file).read_text())
-    opened = import_module(f"loadtests.bench_peers.systems.{module}").opened
-    serve.serve(create(opened, settings))
+    open_store = import_module(f"loadtests.bench_peers.systems.{module}").opened
+    serve.serve(create(open_store, settings))
 
 
 if __name__ == "__main__":

@@ -15,29 +15,29 @@ from loadtests.servers import service
 
 @contextmanager
 def application(
-    place: PeerSetup, name: str, how: str, module: str, settings: Path, *, pids: Sequence[int] = ()
+    setup: PeerSetup, name: str, how: str, module: str, settings: Path, *, pids: Sequence[int] = ()
 ) -> Iterator[Peer]:
     """module: of the store. pids: of other processes that belong to it."""
     command = ["loadtests.bench_peers.systems.app", module, str(settings)]
     with (
-        service.process(command, {}, place.log(module)) as (url, pid),
+        service.process(command, {}, setup.log(module)) as (url, pid),
         httpx2.Client(base_url=url, timeout=60) as client,
     ):
 
         def edit(row: int, text: str) -> None:
             vector = vectors.embed([text])[0].tolist()
-            asked = {"row": row, "text": text, "vector": vector}
-            client.post("/edit", json=asked).raise_for_status()
+            body = {"row": row, "text": text, "vector": vector}
+            client.post("/edit", json=body).raise_for_status()
 
         def restrict(row: int, readers: Sequence[str]) -> None:
-            asked = {"row": row, "readers": list(readers)}
-            client.post("/restrict", json=asked).raise_for_status()
+            body = {"row": row, "readers": list(readers)}
+            client.post("/restrict", json=body).raise_for_status()
 
         yield Peer(
             name=name,
             how=how,
             url=f"{url}/search",
-            keys=place.keys,
+            keys=setup.keys,
             pids=[pid, *pids],
             body=_body,
             found=_found,
@@ -46,13 +46,13 @@ def application(
         )
 
 
-def fresh(asked: PeerQuestion) -> bytes:
+def fresh(question: PeerQuestion) -> bytes:
     """What is sent for an answer that no cache gives."""
-    return orjson.dumps({"text": asked.text, "vector": asked.vector, "fresh": True})
+    return orjson.dumps({"text": question.text, "vector": question.vector, "fresh": True})
 
 
-def _body(asked: PeerQuestion) -> bytes:
-    return orjson.dumps({"text": asked.text, "vector": asked.vector})
+def _body(question: PeerQuestion) -> bytes:
+    return orjson.dumps({"text": question.text, "vector": question.vector})
 
 
 def _found(body: bytes) -> list[Found]:

@@ -25,8 +25,8 @@ _ASK = "/api/v2/tenants/default_tenant/databases/default_database/collections/{}
 
 
 @contextmanager
-def started(place: PeerSetup) -> Iterator[Peer]:
-    world = place.world
+def started(setup: PeerSetup) -> Iterator[Peer]:
+    world = setup.world
     with chroma.server() as server:
         metadata = [
             _readers(tenant, readers)
@@ -34,9 +34,9 @@ def started(place: PeerSetup) -> Iterator[Peer]:
         ]
         collection = chroma.filled(server.client, world.embedded, metadata, world.texts)
 
-        def body(asked: PeerQuestion) -> bytes:
-            caller = world.callers[asked.caller]
-            return _body(asked, caller.tenant, caller.tokens)
+        def body(question: PeerQuestion) -> bytes:
+            caller = world.callers[question.caller]
+            return _body(question, caller.tenant, caller.tokens)
 
         def restrict(row: int, readers: Sequence[str]) -> None:
             fields = _readers(world.tenants[row], readers)
@@ -46,7 +46,7 @@ def started(place: PeerSetup) -> Iterator[Peer]:
             name="Chroma",
             how=HOW,
             url=server.url + _ASK.format(collection.id),
-            keys=place.keys,
+            keys=setup.keys,
             pids=[server.pid],
             body=body,
             found=_found,
@@ -56,8 +56,8 @@ def started(place: PeerSetup) -> Iterator[Peer]:
 
 
 @contextmanager
-def started_apart(place: PeerSetup) -> Iterator[Peer]:
-    world = place.world
+def started_apart(setup: PeerSetup) -> Iterator[Peer]:
+    world = setup.world
     with chroma.server() as server:
         collections = {}
         for tenant in dict.fromkeys(world.tenants):
@@ -71,8 +71,8 @@ def started_apart(place: PeerSetup) -> Iterator[Peer]:
                 name=tenant,
             )
 
-        def body(asked: PeerQuestion) -> bytes:
-            return _body(asked, "", world.callers[asked.caller].tokens)
+        def body(question: PeerQuestion) -> bytes:
+            return _body(question, "", world.callers[question.caller].tokens)
 
         def restrict(row: int, readers: Sequence[str]) -> None:
             collection = collections[world.tenants[row]]
@@ -82,7 +82,7 @@ def started_apart(place: PeerSetup) -> Iterator[Peer]:
             name="Chroma, a collection a tenant",
             how=HOW_APART,
             url=server.url,
-            keys=place.keys,
+            keys=setup.keys,
             paths=[_ASK.format(collections[caller.tenant].id) for caller in world.callers],
             pids=[server.pid],
             body=body,
@@ -96,11 +96,11 @@ def _readers(tenant: str, readers: Sequence[str]) -> dict[str, Any]:
     return {"readers": [f"{tenant}/{reader}" for reader in readers]}
 
 
-def _body(asked: PeerQuestion, tenant: str, tokens: Sequence[str]) -> bytes:
+def _body(question: PeerQuestion, tenant: str, tokens: Sequence[str]) -> bytes:
     anyone = [{"readers": {"$contains": f"{tenant}/{token}"}} for token in tokens]
     return orjson.dumps(
         {
-            "query_embeddings": [asked.vector],
+            "query_embeddings": [question.vector],
             "n_results": DEPTH,
             "where": {"$or": anyone},
             "include": ["documents"],

@@ -22,11 +22,11 @@ HOW = (
 )
 
 
-def started(place: PeerSetup) -> AbstractContextManager[Peer]:
-    folder = place.folder / "lance"
-    _fill(folder, place.world)
-    settings = place.settings("lance", folder=str(folder))
-    return behind.application(place, "LanceDB", HOW, "lance", settings)
+def started(setup: PeerSetup) -> AbstractContextManager[Peer]:
+    folder = setup.folder / "lance"
+    _fill(folder, setup.world)
+    settings = setup.settings("lance", folder=str(folder))
+    return behind.application(setup, "LanceDB", HOW, "lance", settings)
 
 
 def _fill(folder: Path, world: PeerWorld) -> None:
@@ -55,10 +55,10 @@ class LanceStore:
         readers = ", ".join(f"'{token}'" for token in caller.tokens)
         query = self._table.query().nearest_to(vector).distance_type("cosine")
         where = f"tenant = '{caller.tenant}' AND array_has_any(readers, [{readers}])"
-        found = (
+        table = (
             await query.where(where).select(["row", "text", "_distance"]).limit(DEPTH).to_arrow()
         )
-        columns = (found[name].to_pylist() for name in ("row", "text", "_distance"))
+        columns = (table[name].to_pylist() for name in ("row", "text", "_distance"))
         return app.answer(
             [(row, text, 1 - far) for row, text, far in zip(*columns, strict=True)]
         ), False

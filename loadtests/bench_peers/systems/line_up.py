@@ -52,20 +52,20 @@ class LineUp:
 def started(world: PeerWorld, only: Sequence[str], progress: Progress) -> Iterator[LineUp]:
     """only: who takes part beside Nearhit; all that are installed if it is empty."""
     with ExitStack() as stack:
-        made = stack.enter_context(service.nearhit())
+        gateway = stack.enter_context(service.nearhit())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-peers-")))
-        place = PeerSetup(world, made.database_url, folder)
+        setup = PeerSetup(world, gateway.database_url, folder)
         task = progress.add_task("filling Nearhit", total=len(world.texts))
         exact = stack.enter_context(
-            nearhit.filled(world, made, lambda count: progress.advance(task, count))
+            nearhit.filled(world, gateway, lambda count: progress.advance(task, count))
         )
-        peers, missing = [exact, nearhit.similar(exact, world, made)], {}
-        wanted = {name: entrant for name, entrant in OTHERS.items() if not only or name in only}
-        for name, entrant in progress.track(wanted.items(), description="filling the others"):
+        peers, missing = [exact, nearhit.similar(exact, world, gateway)], {}
+        entrants = {name: entrant for name, entrant in OTHERS.items() if not only or name in only}
+        for name, entrant in progress.track(entrants.items(), description="filling the others"):
             lacking = [need for need in entrant.needs if find_spec(need) is None]
             if lacking:
                 missing[name] = f"needs {', '.join(lacking)}; `--group bench` installs it"
                 continue
             module = import_module(f"loadtests.bench_peers.systems.{entrant.module}")
-            peers.append(stack.enter_context(getattr(module, entrant.start)(place)))
-        yield LineUp(peers, missing, made)
+            peers.append(stack.enter_context(getattr(module, entrant.start)(setup)))
+        yield LineUp(peers, missing, gateway)

@@ -38,15 +38,15 @@ _EDIT = "UPDATE rows SET text = $2, embedding = $3 WHERE row = $1"
 _RESTRICT = "UPDATE rows SET readers = $2 WHERE row = $1"
 
 
-def started(place: PeerSetup) -> AbstractContextManager[Peer]:
-    settings = place.settings("naive_pgvector", database_url=filled(place, "naive_pgvector"))
-    return behind.application(place, "pgvector", HOW, "naive_pgvector", settings)
+def started(setup: PeerSetup) -> AbstractContextManager[Peer]:
+    settings = setup.settings("naive_pgvector", database_url=filled(setup, "naive_pgvector"))
+    return behind.application(setup, "pgvector", HOW, "naive_pgvector", settings)
 
 
-def filled(place: PeerSetup, name: str) -> str:
+def filled(setup: PeerSetup, name: str) -> str:
     """The URL of a new database with the table."""
-    url = place.database(name)
-    uvloop.run(_fill(url, place.world))
+    url = setup.database(name)
+    uvloop.run(_fill(url, setup.world))
     return url
 
 

@@ -24,12 +24,12 @@ HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they 
 
 
 @contextmanager
-def filled(world: PeerWorld, made: Service, advance: Callable[[int], object]) -> Iterator[Peer]:
-    admin = {"Authorization": f"Bearer {made.admin_key}"}
+def filled(world: PeerWorld, gateway: Service, advance: Callable[[int], object]) -> Iterator[Peer]:
+    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
     with ExitStack() as stack:
         tenants: dict[str, TenantClient] = {}
         for name in dict.fromkeys(world.tenants):
-            tenants[name] = stack.enter_context(new_tenant(made, name))
+            tenants[name] = stack.enter_context(new_tenant(gateway, name))
             documents = [
                 {
                     "document_id": str(row),
@@ -42,7 +42,7 @@ def filled(world: PeerWorld, made: Service, advance: Callable[[int], object]) ->
             ]
             chunks = tenants[name].put(documents, advance)
             assert chunks == len(documents), "each passage is one chunk"
-        client = stack.enter_context(httpx2.Client(base_url=made.url, headers=admin, timeout=60))
+        client = stack.enter_context(httpx2.Client(base_url=gateway.url, headers=admin, timeout=60))
         keys = [_key(client, caller, caller.subject) for caller in world.callers]
 
         def edit(row: int, text: str) -> None:
@@ -51,50 +51,50 @@ def filled(world: PeerWorld, made: Service, advance: Callable[[int], object]) ->
             )
 
         def restrict(row: int, readers: Sequence[str]) -> None:
-            its = tenants[world.tenants[row]].client
+            client_of_tenant = tenants[world.tenants[row]].client
             path = f"/v1/documents/{row}/access"
-            its.patch(path, json={"readers": readers}).raise_for_status()
+            client_of_tenant.patch(path, json={"readers": readers}).raise_for_status()
 
         yield Peer(
             name=NAME,
             how=HOW,
-            url=f"{made.url}/v1/search",
+            url=f"{gateway.url}/v1/search",
             keys=keys,
-            pids=[made.pid],
+            pids=[gateway.pid],
             body=_body,
             found=_found,
             edit=edit,
             restrict=restrict,
-            recall_body=lambda asked: _body(asked, alpha=1),
+            recall_body=lambda question: _body(question, alpha=1),
         )
 
 
-def similar(ours: Peer, world: PeerWorld, made: Service) -> Peer:
+def similar(ours: Peer, world: PeerWorld, gateway: Service) -> Peer:
     """The same, which may answer by what a similar question was answered; callers of its own.
 
     They may read the same, but share no entries with the others.
     """
-    admin = {"Authorization": f"Bearer {made.admin_key}"}
-    with httpx2.Client(base_url=made.url, headers=admin, timeout=60) as client:
+    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
+    with httpx2.Client(base_url=gateway.url, headers=admin, timeout=60) as client:
         keys = [_key(client, caller, f"{caller.subject}-too") for caller in world.callers]
     return replace(
         ours,
         name="Nearhit, similar questions",
         how=HOW_SIMILAR,
         keys=keys,
-        body=lambda asked: _body(asked, semantic="bounded"),
+        body=lambda question: _body(question, semantic="bounded"),
         fresh_body=_body,
     )
 
 
 def _key(client: httpx2.Client, caller: PeerCaller, subject: str) -> str:
-    wanted = {"tenant": caller.tenant, "subject": subject, "groups": caller.groups}
-    key: str = client.post("/v1/keys", json=wanted).raise_for_status().json()["key"]
+    body = {"tenant": caller.tenant, "subject": subject, "groups": caller.groups}
+    key: str = client.post("/v1/keys", json=body).raise_for_status().json()["key"]
     return key
 
 
-def _body(asked: PeerQuestion, **options: Any) -> bytes:
-    return orjson.dumps({"query": asked.text, "top_k": DEPTH, **options})
+def _body(question: PeerQuestion, **options: Any) -> bytes:
+    return orjson.dumps({"query": question.text, "top_k": DEPTH, **options})
 
 
 def _found(body: bytes) -> list[Found]:

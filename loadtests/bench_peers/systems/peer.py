@@ -55,20 +55,20 @@ class Peer:
     fresh_body: Callable[[PeerQuestion], bytes] | None = None
     paths: Sequence[str] = ()
 
-    def request(self, asked: PeerQuestion) -> bytes:
+    def request(self, question: PeerQuestion) -> bytes:
         """The whole request, head and all."""
-        return self.encoded(asked, self.body)
+        return self.encoded(question, self.body)
 
-    def nearest(self, asked: PeerQuestion) -> bytes:
+    def nearest(self, question: PeerQuestion) -> bytes:
         """The request for the nearest vectors alone."""
-        return self.encoded(asked, self.recall_body or self.body)
+        return self.encoded(question, self.recall_body or self.body)
 
-    def encoded(self, asked: PeerQuestion, body: Callable[[PeerQuestion], bytes]) -> bytes:
-        path = self.paths[asked.caller] if self.paths else ""
-        return RequestTemplate(self.url + path, self.keys[asked.caller]).encode(body(asked))
+    def encoded(self, question: PeerQuestion, body: Callable[[PeerQuestion], bytes]) -> bytes:
+        path = self.paths[question.caller] if self.paths else ""
+        return RequestTemplate(self.url + path, self.keys[question.caller]).encode(body(question))
 
     def rows(self, answer: HttpResponse) -> list[int]:
-        return [found.row for found in self.found(answer.body)][:DEPTH]
+        return [hit.row for hit in self.found(answer.body)][:DEPTH]
 
 
 def vector(embedded: NDArray[np.float32]) -> orjson.Fragment:

@@ -34,12 +34,12 @@ _START_S_MAX = 20.0
 
 
 @contextmanager
-def started(place: PeerSetup) -> Iterator[Peer]:
-    database_url = naive_pgvector.filled(place, "redis_vl")
+def started(setup: PeerSetup) -> Iterator[Peer]:
+    database_url = naive_pgvector.filled(setup, "redis_vl")
     with _server() as (redis_url, pid):
-        settings = place.settings("redis_vl", database_url=database_url, redis_url=redis_url)
+        settings = setup.settings("redis_vl", database_url=database_url, redis_url=redis_url)
         with behind.application(
-            place, "RedisVL before pgvector", HOW, "redis_vl", settings, pids=[pid]
+            setup, "RedisVL before pgvector", HOW, "redis_vl", settings, pids=[pid]
         ) as peer:
             yield replace(peer, fresh_body=behind.fresh)
 

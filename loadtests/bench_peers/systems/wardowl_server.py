@@ -41,26 +41,26 @@ _CONNECTIONS = 8
 _DEPTH = 50
 
 
-def started(place: PeerSetup) -> AbstractContextManager[Peer]:
-    return _started(place, "wardowl", HOW, "wardowl")
+def started(setup: PeerSetup) -> AbstractContextManager[Peer]:
+    return _started(setup, "wardowl", HOW, "wardowl")
 
 
-def started_hybrid(place: PeerSetup) -> AbstractContextManager[Peer]:
-    return _started(place, "wardowl, hybrid", HOW_HYBRID, "wardowl_hybrid", hybrid=True)
+def started_hybrid(setup: PeerSetup) -> AbstractContextManager[Peer]:
+    return _started(setup, "wardowl, hybrid", HOW_HYBRID, "wardowl_hybrid", hybrid=True)
 
 
-def started_exact(place: PeerSetup) -> AbstractContextManager[Peer]:
-    return _started(place, "wardowl, exact", HOW_EXACT, "wardowl_exact", hnsw=False)
+def started_exact(setup: PeerSetup) -> AbstractContextManager[Peer]:
+    return _started(setup, "wardowl, exact", HOW_EXACT, "wardowl_exact", hnsw=False)
 
 
 @contextmanager
 def _started(
-    place: PeerSetup, name: str, how: str, base: str, *, hybrid: bool = False, hnsw: bool = True
+    setup: PeerSetup, name: str, how: str, base: str, *, hybrid: bool = False, hnsw: bool = True
 ) -> Iterator[Peer]:
     """base: what its database is called."""
-    world = place.world
-    url = place.database(base)
-    settings = place.settings(base, database_url=url, hybrid=hybrid)
+    world = setup.world
+    url = setup.database(base)
+    settings = setup.settings(base, database_url=url, hybrid=hybrid)
     with ConnectionPool(url, min_size=1, max_size=1) as pool:
         _fill(pool, world, hnsw=hnsw)
         backend = PgVectorBackend(pool)
@@ -73,12 +73,12 @@ def _started(
             backend.set_metadata({str(row): _metadata(world.tenants[row], readers)})
 
         command = ["loadtests.bench_peers.systems.wardowl_server", str(settings)]
-        with service.process(command, {}, place.log(base)) as (address, pid):
+        with service.process(command, {}, setup.log(base)) as (address, pid):
             yield Peer(
                 name=name,
                 how=how,
                 url=f"{address}/v1/retrieve",
-                keys=place.keys,
+                keys=setup.keys,
                 pids=[pid],
                 body=_body,
                 found=_found,
@@ -105,8 +105,8 @@ def _metadata(tenant: str, readers: Sequence[str]) -> dict[str, Any]:
     return {"allowed_groups": [f"{tenant}/{reader}" for reader in readers]}
 
 
-def _body(asked: PeerQuestion) -> bytes:
-    return orjson.dumps({"query": asked.text, "vector": asked.vector, "k": DEPTH})
+def _body(question: PeerQuestion) -> bytes:
+    return orjson.dumps({"query": question.text, "vector": question.vector, "k": DEPTH})
 
 
 def _found(body: bytes) -> list[Found]:
@@ -116,7 +116,7 @@ def _found(body: bytes) -> list[Found]:
 def main() -> None:
     logging.disable(logging.INFO)
     settings = json.loads(Path(sys.argv[1]).read_text())
-    subjects = {key: _subject(PeerCaller(**one)) for key, one in settings["callers"].items()}
+    subjects = {key: _subject(PeerCaller(**fields)) for key, fields in settings["callers"].items()}
     pool: Any = AsyncConnectionPool(
         settings["database_url"], min_size=_CONNECTIONS, max_size=_CONNECTIONS, open=False
     )

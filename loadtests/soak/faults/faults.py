@@ -129,14 +129,14 @@ async def _to_an_older_history(
 ) -> None:
     state, postgres = context.state, context.servers.postgres
     async with context.at_rest():
-        known = state.copy()
+        copied = state.copy()
         data = await asyncio.to_thread(copy)
     await asyncio.sleep(random.uniform(*_TAIL_S))
     async with _excused(context):
         state.leave()
         await asyncio.to_thread(postgres.kill)
         await asyncio.to_thread(take_over, data)
-        state.go_back(known)
+        state.go_back(copied)
         context.oracle.forget()
 
 

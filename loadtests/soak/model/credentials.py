@@ -47,23 +47,23 @@ class IssuedCredential:
     def standing(self, asked_s: float, answered_s: float) -> Standing:
         """Whether a request must be let in, may be, or must not."""
         line = list(self._line())
-        if any(one.ended_s < asked_s for one in line):
+        if any(ancestor.ended_s < asked_s for ancestor in line):
             return "ended"
-        return "works" if all(answered_s < one.may_end_s for one in line) else "may work"
+        return "works" if all(answered_s < ancestor.may_end_s for ancestor in line) else "may work"
 
     def reasons(self, asked_s: float) -> list[str]:
         """Why it had ended by then: its own, and those of what it was made with."""
         return [
-            f"{'key' if one.parent is None else 'token'} {one.why}"
-            for one in self._line()
-            if one.ended_s < asked_s
+            f"{'key' if ancestor.parent is None else 'token'} {ancestor.why}"
+            for ancestor in self._line()
+            if ancestor.ended_s < asked_s
         ]
 
     def _line(self) -> Iterator["IssuedCredential"]:
-        one: IssuedCredential | None = self
-        while one is not None:
-            yield one
-            one = one.parent
+        ancestor: IssuedCredential | None = self
+        while ancestor is not None:
+            yield ancestor
+            ancestor = ancestor.parent
 
 
 @dataclass(slots=True)
@@ -82,7 +82,14 @@ class CredentialModel:
         """The credential as it is known now, if its holder still uses it."""
         holder = credential.viewer.tenant, credential.viewer.subject
         used = [self.keys[holder], *self.tokens.get(holder, ())]
-        return next((one for one in used if one.key_id == credential.key_id), None)
+        return next(
+            (
+                credential_in_use
+                for credential_in_use in used
+                if credential_in_use.key_id == credential.key_id
+            ),
+            None,
+        )
 
     def draw(self, holder: Holder, random: Random, *, narrowed: float) -> IssuedCredential:
         """The holder's key, or with that chance one of its tokens."""
@@ -110,16 +117,18 @@ class CredentialModel:
     def sweep(self, now_s: float) -> None:
         """Tokens that may have expired are asked with no more, but to see that they have."""
         for holder, tokens in self.tokens.items():
-            for token in [one for one in tokens if one.standing(now_s, now_s) != "works"]:
+            for token in [
+                candidate for candidate in tokens if candidate.standing(now_s, now_s) != "works"
+            ]:
                 self.drop_token(holder, token)
 
     def void(self, lost: "CredentialModel", at_s: float) -> None:
         """What a lost history has issued is refused from now on."""
-        known = {one.key_id for one in self.all()}
-        for one in lost.all():
-            if one.key_id not in known:
-                one.end(at_s, at_s, "issued in a history that is lost")
-                self.ended.append(one)
+        known_ids = {credential.key_id for credential in self.all()}
+        for credential in lost.all():
+            if credential.key_id not in known_ids:
+                credential.end(at_s, at_s, "issued in a history that is lost")
+                self.ended.append(credential)
 
     def all(self) -> Iterator[IssuedCredential]:
         yield from self.keys.values()

@@ -44,14 +44,16 @@ class Askers:
         self,
         context: SoakContext,
         holders: Sequence[tuple[str, str]],
-        asked: Mapping[str, Sequence[SoakQuestion]],
+        question_lists: Mapping[str, Sequence[SoakQuestion]],
         seed: int,
     ) -> None:
-        """asked: questions by tenant, those that are asked most often first."""
+        """question_lists: questions by tenant, those that are asked most often first."""
         self._context = context
         self._seed = seed
         self._holders = Zipf(holders, _SUBJECTS_EXPONENT)
-        self._questions = {tenant: Zipf(each) for tenant, each in asked.items()}
+        self._questions = {
+            tenant: Zipf(tenant_questions) for tenant, tenant_questions in question_lists.items()
+        }
         self._recent: dict[tuple[IssuedCredential, Read], None] = {}
         self._comparing = False
 
@@ -61,34 +63,34 @@ class Askers:
         while True:
             gateway = random.randrange(len(gateways))
             async with self._context.lock:
-                seen = await self._ask_once(random, gateway, gateways[gateway])
-            if seen is None:
+                answer = await self._ask_once(random, gateway, gateways[gateway])
+            if answer is None:
                 await asyncio.sleep(_AWAY_S)
 
     def recent(self, count: int, random: Random) -> list[tuple[IssuedCredential, Read]]:
         """Some of what was asked, by those who will be let in for a while."""
         credentials, now_s = self._context.state.credentials, time.monotonic()
-        known = [(credentials.current(credential), read) for credential, read in self._recent]
+        recent = [(credentials.current(credential), read) for credential, read in self._recent]
         works = [
             (credential, read)
-            for credential, read in known
+            for credential, read in recent
             if credential is not None and credential.standing(now_s, now_s + _REST_S) == "works"
         ]
         return random.sample(works, min(count, len(works)))
 
-    async def compare(self, seen: ObservedAnswer, kind: str) -> None:
+    async def compare(self, answer: ObservedAnswer, kind: str) -> None:
         """With a fresh search, if nothing that concerns it has been written meanwhile."""
-        context, viewer = self._context, seen.viewer
+        context, viewer = self._context, answer.viewer
         state, epoch = context.state, context.state.epoch
         changes = state.rights.changes(viewer.tenant, viewer.subject)
         groups = state.rights.groups(viewer.tenant, viewer.subject)
         counting = groups if viewer.groups is None else groups & viewer.groups
-        fresh = await context.oracle.read(viewer, counting, seen.read)
+        fresh = await context.oracle.read(viewer, counting, answer.read)
         is_same = changes % 2 == 0 and changes == state.rights.changes(
             viewer.tenant, viewer.subject
         )
         if fresh is not None and is_same and epoch == state.epoch:
-            context.audit.compare(seen, fresh, kind)
+            context.audit.compare(answer, fresh, kind)
 
     async def _ask_once(
         self, random: Random, gateway: int, connection: ConnectionPool
@@ -102,20 +104,20 @@ class Askers:
         viewer = credential.viewer
         changes = state.rights.changes(viewer.tenant, viewer.subject)
         read = self._read(viewer.tenant, random)
-        seen = await ask(self._context, connection, gateway, credential, read)
-        if seen is None:
+        answer = await ask(self._context, connection, gateway, credential, read)
+        if answer is None:
             return None
-        audit.judge(seen)
-        if audit.is_comparable(seen):
+        audit.judge(answer)
+        if audit.is_comparable(answer):
             self._remember(credential, read)
             is_sure = changes == state.rights.changes(viewer.tenant, viewer.subject)
             if is_sure and not self._comparing and random.random() < _COMPARED_SHARE:
                 self._comparing = True
                 try:
-                    await self.compare(seen, "compared_at_work")
+                    await self.compare(answer, "compared_at_work")
                 finally:
                     self._comparing = False
-        return seen
+        return answer
 
     def _read(self, tenant: str, random: Random) -> Read:
         (path,) = random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))

@@ -34,8 +34,8 @@ async def ask(
         return None
     if not _is_let_in(context, credential, read, reply, asked_s, answered_s):
         return None
-    shown = reads.shown(read, reply)
-    if shown is None:
+    content = reads.shown(read, reply)
+    if content is None:
         detail = f"{read.path}: {reply.status} {reply.body.decode(errors='replace')[:500]}"
         context.fail(detail, read.path, asked_s)
         return None
@@ -48,7 +48,7 @@ async def ask(
         floors=floors,
         revisions=reply.revisions(viewer.tenant),
         tier=reply.tier,
-        shown=shown,
+        shown=content,
         is_degraded=reply.is_degraded,
     )
 

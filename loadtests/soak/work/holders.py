@@ -66,8 +66,8 @@ class Holders:
         reply = await self._send(Call("POST", "/v1/tokens", orjson.dumps(body)), parent.secret)
         if reply is None or reply.status != _CREATED:
             return  # a group was lost meanwhile, or the parent has just ended
-        told = orjson.loads(reply.body)
-        token = IssuedCredential(told["id"], told["token"], viewer, parent)
+        created = orjson.loads(reply.body)
+        token = IssuedCredential(created["id"], created["token"], viewer, parent)
         lives_s = body["expires_in_s"]
         token.end(asked_s + lives_s, time.monotonic() + lives_s, "expired")
         self._context.state.credentials.add_token(holder, token)
@@ -81,8 +81,8 @@ class Holders:
             body["scopes"] = chosen
             viewer = replace(viewer, scopes=tuple(name for name in SCOPES if name in chosen))
         if self._random.random() < 0.5:
-            held = self._context.state.rights.groups(viewer.tenant, viewer.subject)
-            counting = sorted(held if viewer.groups is None else held & viewer.groups)
+            groups = self._context.state.rights.groups(viewer.tenant, viewer.subject)
+            counting = sorted(groups if viewer.groups is None else groups & viewer.groups)
             count = self._random.randint(0, len(counting))
             body["groups"] = self._random.sample(counting, count)
             viewer = replace(viewer, groups=frozenset(body["groups"]))
@@ -103,8 +103,8 @@ class Holders:
             await self._give_new(holder, old)
             return
         old.end(asked_s + overlap_s, time.monotonic() + overlap_s, "rotated")
-        told = orjson.loads(reply.body)
-        new = IssuedCredential(told["id"], told["key"], old.viewer)
+        created = orjson.loads(reply.body)
+        new = IssuedCredential(created["id"], created["key"], old.viewer)
         self._context.state.credentials.replace_key(holder, new)
         self.rotated += 1
 
@@ -141,8 +141,8 @@ class Holders:
             reply = await self._send(Call("POST", "/v1/keys", body), self._context.admins[tenant])
             if epoch == self._context.state.epoch and reply is not None:
                 assert reply.status == _CREATED, reply.body
-                told = orjson.loads(reply.body)
-                new = IssuedCredential(told["id"], told["key"], Viewer(tenant, subject))
+                created = orjson.loads(reply.body)
+                new = IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
                 self._context.state.credentials.replace_key(holder, new)
                 return
             await asyncio.sleep(_AGAIN_S)

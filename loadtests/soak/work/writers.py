@@ -94,7 +94,7 @@ class Writers:
         if not is_done or after is None:
             return
         self._context.audit.judge(after)
-        if not all(seen and loss.document_id in _shown(seen) for seen in before):
+        if not all(answer and loss.document_id in _shown(answer) for answer in before):
             return
         counts = self._context.audit.counts
         counts["revoked"] += 1
@@ -179,17 +179,17 @@ class Writers:
             self._missed(write, attempt, now_s)
             return True
         refused: Mapping[str, Any] = {"status": reply.status}
-        told = _told(reply) if reply.status in _DONE else refused
-        if "status" in told:  # of a line of a batch, too
+        content = _told(reply) if reply.status in _DONE else refused
+        if "status" in content:  # of a line of a batch, too
             attempt.refusals += 1
             name = calls.label(write)
             refusal = reply.body.decode(errors="replace")[:300]
             self._context.fail(f"{name} {_about(write)}: {reply.status} {refusal}", name, now_s)
             return False
-        if isinstance(write, PutDocument) and "job_id" in told:
-            self._queue(write, told["job_id"])
+        if isinstance(write, PutDocument) and "job_id" in content:
+            self._queue(write, content["job_id"])
         else:
-            self._acknowledge(write, told, attempt, now_s)
+            self._acknowledge(write, content, attempt, now_s)
         return True
 
     def _queue(self, write: PutDocument, job_id: str) -> None:
@@ -199,11 +199,11 @@ class Writers:
         self.queued += 1
 
     def _acknowledge(
-        self, write: Write, told: Mapping[str, Any], attempt: "_Attempt", now_s: float
+        self, write: Write, content: Mapping[str, Any], attempt: "_Attempt", now_s: float
     ) -> None:
         state = self._context.state
-        if "revision" in told:
-            state.floors.acknowledged(write.tenant, told["revision"], now_s)
+        if "revision" in content:
+            state.floors.acknowledged(write.tenant, content["revision"], now_s)
         if attempt.is_public and attempt.number == 1:
             state.floors.one_more("public", now_s)
         state.rights.acknowledged(write, now_s)
@@ -240,12 +240,12 @@ class _Attempt:
 def _told(reply: HttpResponse) -> Mapping[str, Any]:
     """What the reply says, or the last line of a batch's."""
     lines = reply.body.splitlines()
-    told: Mapping[str, Any] = orjson.loads(lines[-1]) if lines else {}
-    return told
+    content: Mapping[str, Any] = orjson.loads(lines[-1]) if lines else {}
+    return content
 
 
-def _shown(seen: ObservedAnswer) -> set[str]:
-    return {passage.document_id for passage in seen.shown.passages}
+def _shown(answer: ObservedAnswer) -> set[str]:
+    return {passage.document_id for passage in answer.shown.passages}
 
 
 def _about(write: Write) -> str:
