@@ -83,7 +83,7 @@ def test_every_installed_module_is_imported_without_the_repository(
     names = set(run(installed, tmp_path, "-c", IMPORT_ALL).split())
 
     assert {"nearhit.gateway.api.app", "nearhit.index.model.scope"} <= names
-    assert {"nearhit.loadtests.open_loop.run", "nearhit.cache.keys"} <= names
+    assert {"nearhit.loadtests.loadtest.run", "nearhit.cache.keys"} <= names
     assert not names & set(hatch_build.PACKAGES)
 
 
@@ -92,8 +92,8 @@ def test_the_wheel_holds_only_the_load_tests_that_its_command_needs(wheel: Path)
     names = zipfile.ZipFile(wheel).namelist()
 
     folders = {Path(name).parts[2] for name in names if name.startswith("nearhit/loadtests/")}
-    assert folders == {"__init__.py", "bench_cache", "machine.py", "open_loop", "soak"}
-    assert "nearhit/loadtests/soak/oracle.py" not in names
+    assert folders == {"__init__.py", "bench", "load", "loadtest", "workload"}
+    assert "nearhit/loadtests/bench/report.py" not in names
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_imports_are_renamed_where_they_stand_and_nothing_else_is() -> None:
         "from gateway.cli import common, main as é; from index import errors\n"
         "from indexes import gateway\n"
         "if True:\n"
-        "    from loadtests.open_loop.run import (\n        run,\n    )\n"
+        "    from loadtests.loadtest.run import (\n        run,\n    )\n"
     )
 
     assert hatch_build.qualify_imports(text) == (
@@ -131,7 +131,7 @@ def test_imports_are_renamed_where_they_stand_and_nothing_else_is() -> None:
         "from nearhit.gateway.cli import common, main as é; from nearhit.index import errors\n"
         "from indexes import gateway\n"
         "if True:\n"
-        "    from nearhit.loadtests.open_loop.run import (\n        run,\n    )\n"
+        "    from nearhit.loadtests.loadtest.run import (\n        run,\n    )\n"
     )
 
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 from gateway.cli.common import console
 
 if TYPE_CHECKING:
-    from loadtests.open_loop.result import Result
+    from loadtests.loadtest.result import Result
 
 _MISSED, _NOT_RUN = 1, 2
 _SECRETS = ("--key", "--admin-key")
@@ -116,17 +116,17 @@ def loadtest(
     try:
         import uvloop
 
-        from loadtests.open_loop import budget as budgets
-        from loadtests.open_loop import page
-        from loadtests.open_loop.driver import Load
-        from loadtests.open_loop.run import NotRun, run
-        from loadtests.open_loop.scene import Target
+        from loadtests.loadtest import budget as budgets
+        from loadtests.loadtest import page
+        from loadtests.loadtest.driver import Load
+        from loadtests.loadtest.environment import Deployment
+        from loadtests.loadtest.run import NotRun, run
     except ModuleNotFoundError as error:
         _fail(f"{error.name} is missing: pip install 'nearhit[load]'")
     if key is None and admin_key is None:
         _fail("give --key, or the operator's --admin-key")
     lines = tuple(filter(None, questions.read_text().splitlines())) if questions else ()
-    target = Target(url.rstrip("/"), key, admin_key, data, lines, public)
+    target = Deployment(url.rstrip("/"), key, admin_key, data, lines, public)
     load = Load(
         rate=rate,
         seconds=seconds,
@@ -142,7 +142,7 @@ def loadtest(
     try:
         limits = budgets.read(budget)
         result = uvloop.run(run(target, load, limits, console, command=_command(sys.argv)))
-    except (NotRun, budgets.NoBudget) as error:
+    except (NotRun, budgets.InvalidBudget) as error:
         _fail(str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

@@ -11,11 +11,11 @@ from pathlib import Path
 import orjson
 import uvloop
 
-from loadtests import service
-from loadtests.bench_cache.bench import Bench
-from loadtests.closed_loop import drive
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import same, tenant
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_cache.options import CacheRun
+from loadtests.load import closed_loop
+from loadtests.servers import service
+from loadtests.workload.tenant_client import new_tenant, through
 
 _SHARE_MAX = 0.15
 _QUESTION = "how many days of leave do I get?"
@@ -50,19 +50,19 @@ _ADMISSION = ("who asks", "how often", "for what: the scope")
 _REST = "the rest: routes, cache, headers, log and counters"
 
 
-def measure(bench: Bench) -> Section:
-    samples = _samples(bench)
+def measure(run: CacheRun) -> Section:
+    samples = _samples(run)
     total = sum(samples.values())
     shares = dict.fromkeys((*_PARTS, _REST), 0.0)
-    for place, seen in samples.items():
-        part = next((name for name, places in _PARTS.items() if place in places), _REST)
-        shares[part] += seen / total
+    for file, count in samples.items():
+        part = next((name for name, places in _PARTS.items() if file in places), _REST)
+        shares[part] += count / total
     admission = sum(shares[name] for name in _ADMISSION)
     text = (
-        "A worker that answers one question again and again, from "
-        f"{bench.connections} connections, looks a thousand times a second of its processor's "
-        "time at which of its files is at work; what that file calls of other packages counts as "
-        "its own. Each request is counted by its key's and its tenant's rate.\n\n"
+        "One worker answers one cached question again and again, over "
+        f"{run.options.connections} connections. A thousand times per second of its processor time "
+        "a sampler looks which of its files is running; what that file calls in other packages "
+        "counts as its own. Each request counts against the rate of its key and of its tenant.\n\n"
     )
     rows = [[name, f"{share:.1%}"] for name, share in shares.items()]
     return Section(
@@ -73,22 +73,25 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _samples(bench: Bench) -> Mapping[str, int]:
+def _samples(run: CacheRun) -> Mapping[str, int]:
     body = orjson.dumps({"query": _QUESTION})
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "samples"
-        with service.nearhit() as made, tenant(made, "bench") as mine:
-            mine.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
-            with service.beside(made, samples=file) as sampled, same(mine, sampled) as other:
-                for seconds in (_WARM_S, bench.seconds * bench.rounds):
+        with service.nearhit() as gateway, new_tenant(gateway, "bench") as tenant:
+            tenant.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
+            with (
+                service.beside(gateway, samples=file) as sampled,
+                through(tenant, sampled) as other,
+            ):
+                for seconds in (_WARM_S, run.options.seconds * run.options.rounds):
                     os.kill(sampled.pid, signal.SIGUSR1)
                     uvloop.run(
-                        drive(
-                            other.searches,
-                            repeat(body),
-                            connections=bench.connections,
+                        closed_loop.run(
+                            other.search_request.url,
+                            repeat(other.search_request.encode(body)),
+                            connections=run.options.connections,
                             seconds=seconds,
                         )
                     )
-        found: Mapping[str, int] = json.loads(file.read_text())
-        return found
+        samples: Mapping[str, int] = json.loads(file.read_text())
+        return samples

@@ -6,7 +6,7 @@ from statistics import fmean
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class DroppedByWrite:
     """What one write took of the live answers.
 
     in_vain:  dropped, though computed anew they are the same bytes.
@@ -23,23 +23,23 @@ class Taken:
         return self.dropped / self.live
 
 
-def share_by_write(taken: Sequence[Taken]) -> float:
+def share_by_write(taken: Sequence[DroppedByWrite]) -> float:
     """The mean share of the live answers that one write dropped."""
-    return fmean(each.share for each in taken)
+    return fmean(write.share for write in taken)
 
 
-def share_by_chunk(taken: Sequence[Taken]) -> float:
+def share_by_chunk(taken: Sequence[DroppedByWrite]) -> float:
     """The mean over the writes that inserted chunks of the share dropped for each such chunk."""
-    return fmean(each.share / each.inserted for each in taken if each.inserted)
+    return fmean(write.share / write.inserted for write in taken if write.inserted)
 
 
-def share_by_chunk_pooled(taken: Sequence[Taken]) -> float:
+def share_by_chunk_pooled(taken: Sequence[DroppedByWrite]) -> float:
     """All that those writes dropped, over all that they inserted: long documents count for more."""
-    inserting = [each for each in taken if each.inserted]
-    return sum(each.share for each in inserting) / sum(each.inserted for each in inserting)
+    inserting = [write for write in taken if write.inserted]
+    return sum(write.share for write in inserting) / sum(write.inserted for write in inserting)
 
 
-def share_in_vain(taken: Sequence[Taken]) -> float:
+def share_in_vain(taken: Sequence[DroppedByWrite]) -> float:
     """Of all that was dropped."""
-    dropped = sum(each.dropped for each in taken)
-    return sum(each.in_vain for each in taken) / dropped if dropped else 0.0
+    dropped = sum(write.dropped for write in taken)
+    return sum(write.in_vain for write in taken) / dropped if dropped else 0.0

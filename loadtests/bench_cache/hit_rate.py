@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import orjson
 from rich.progress import Progress
 
-from loadtests import handbook, service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache import coarse, questions
-from loadtests.bench_cache.bench import PATIENT, Bench
-from loadtests.handbook import Handbook
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
-from loadtests.tenant import tenant
+from loadtests.bench_cache.options import PATIENT, CacheRun
+from loadtests.servers import service
+from loadtests.servers.service import Service
+from loadtests.workload import handbook
+from loadtests.workload.handbook import Handbook
+from loadtests.workload.tenant_client import new_tenant
 
 _QUESTIONS = 1_000
 _SEARCHES = 10_000
@@ -35,31 +36,31 @@ class Rates:
     coarse: float
 
 
-def measure(bench: Bench) -> Section:
-    book = handbook.read(bench.data)
-    asked = [
+def measure(run: CacheRun) -> Section:
+    book = handbook.read(run.data)
+    bodies = [
         orjson.dumps({"query": question.text})
         for question in questions.make(list(book.texts.values()), _QUESTIONS, _SEED)
     ]
     trace = questions.by_zipf(_QUESTIONS, _SEARCHES, _SEED)
-    with service.nearhit(PATIENT) as made, Progress(console=bench.console) as progress:
-        undisturbed = _rates(made, book, asked, trace, 0, progress).precise
-        rates = [_rates(made, book, asked, trace, each, progress) for each in _SEARCHES_A_WRITE]
+    with service.nearhit(PATIENT) as gateway, run.progress() as progress:
+        undisturbed = _rates(gateway, book, bodies, trace, 0, progress).precise
+        rates = [_rates(gateway, book, bodies, trace, rate, progress) for rate in _SEARCHES_A_WRITE]
     return Section(
         title="Hit rate under edits",
         text=_text(undisturbed, rates),
         figures={
             "undisturbed": undisturbed,
             **{
-                f"write_each_{each.searches_a_write}": {
-                    "precise": each.precise,
-                    "at_best": each.at_best,
-                    "coarse": each.coarse,
+                f"write_each_{rate.searches_a_write}": {
+                    "precise": rate.precise,
+                    "at_best": rate.at_best,
+                    "coarse": rate.coarse,
                 }
-                for each in rates
+                for rate in rates
             },
         },
-        bars=[_bar(each, undisturbed) for each in rates],
+        bars=[_bar(rate, undisturbed) for rate in rates],
     )
 
 
@@ -72,31 +73,31 @@ def _bar(rates: Rates, undisturbed: float) -> Bar:
 
 
 def _rates(
-    made: Service,
+    gateway: Service,
     book: Handbook,
-    asked: Sequence[bytes],
+    bodies: Sequence[bytes],
     trace: Sequence[int],
     searches_a_write: int,
     progress: Progress,
 ) -> Rates:
     """Of a new tenant; 0 searches a write: nobody writes."""
     edits = iter(book.edits)
-    known: dict[bytes, bytes] = {}
+    last_bodies: dict[bytes, bytes] = {}
     hits = unchanged = 0
-    with tenant(made, f"edited-{searches_a_write}") as mine:
+    with new_tenant(gateway, f"edited-{searches_a_write}") as tenant:
         what = f"an edit each {searches_a_write} searches" if searches_a_write else "no edits"
         task = progress.add_task(what, total=len(trace))
-        mine.put(book.documents, lambda _: None)
+        tenant.put(book.documents, lambda _: None)
         for searches in _runs(trace, searches_a_write or 1_000):
-            bodies = [asked[number] for number in searches]
+            batch = [bodies[number] for number in searches]
             # One after the other, so that of a question asked twice the second time is a hit.
-            for body, answer in zip(bodies, mine.ask_all(bodies, connections=1), strict=True):
+            for body, answer in zip(batch, tenant.search_all(batch, connections=1), strict=True):
                 hits += answer.is_hit
-                unchanged += known.get(body) == answer.body
-                known[body] = answer.body
+                unchanged += last_bodies.get(body) == answer.body
+                last_bodies[body] = answer.body
             progress.advance(task, len(searches))
             if searches_a_write:
-                handbook.apply(next(edits), mine)
+                handbook.apply(next(edits), tenant)
     return Rates(
         searches_a_write,
         hits / len(trace),
@@ -125,13 +126,13 @@ def _text(undisturbed: float, rates: Sequence[Rates]) -> str:
     )
     rows = [
         (
-            f"one in {each.searches_a_write} searches",
+            f"one in {rate.searches_a_write} searches",
             *(
-                f"{rate:.3f} ({rate / undisturbed:.2f})"
-                for rate in (each.precise, each.at_best, each.coarse)
+                f"{share:.3f} ({share / undisturbed:.2f})"
+                for share in (rate.precise, rate.at_best, rate.coarse)
             ),
         )
-        for each in rates
+        for rate in rates
     ]
     head = ("edits", "hit rate (to none)", "at best", "coarse")
     return f"{notes}\n\n{table(head, rows)}"

@@ -11,13 +11,13 @@ import numpy as np
 import orjson
 from rich.progress import Progress
 
-from loadtests import counters, service
-from loadtests.bench_cache import world
-from loadtests.bench_cache.bench import PATIENT, Bench
-from loadtests.bench_cache.world import World
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
-from loadtests.tenant import Tenant, same, tenant
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_cache.options import PATIENT, CacheRun
+from loadtests.servers import metrics, service
+from loadtests.servers.service import Service
+from loadtests.workload import topics
+from loadtests.workload.tenant_client import TenantClient, new_tenant, through
+from loadtests.workload.topics import TopicWorld
 
 _DOCUMENTS = 5_000
 _LIVE = 10_000
@@ -31,7 +31,7 @@ _SETTINGS = PATIENT | {"NEARHIT_CACHE_ENTRIES": str(2 * _LIVE)}  # room for all 
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class TimedPut:
     """How long an edit took to be acknowledged, and what of the worker's processor.
 
     The system counts that in steps of ten milliseconds, so that only a mean says something.
@@ -42,29 +42,29 @@ class Put:
 
 
 @dataclass(slots=True)
-class Timed:
+class DrainTimes:
     """Milliseconds, edit by edit. dropped: by each of them. live: answers after the last edit."""
 
     warm_ms: list[float] = field(default_factory=list)
     cold_ms: list[float] = field(default_factory=list)
-    puts: list[Put] = field(default_factory=list)
-    empty_puts: list[Put] = field(default_factory=list)
+    puts: list[TimedPut] = field(default_factory=list)
+    empty_puts: list[TimedPut] = field(default_factory=list)
     empty_drain_ms: list[float] = field(default_factory=list)
     dropped: list[float] = field(default_factory=list)
     live: float = 0.0
     away: float = 0.0
 
 
-def measure(bench: Bench) -> Section:
-    made_up = world.build(_DOCUMENTS, _LIVE, _SEED)
-    asked = [orjson.dumps({"query": question}) for question in made_up.questions]
+def measure(run: CacheRun) -> Section:
+    made_up = topics.build(_DOCUMENTS, _LIVE, _SEED)
+    bodies = [orjson.dumps({"query": question}) for question in made_up.questions]
     with ExitStack() as stack:
-        made = stack.enter_context(service.nearhit(_SETTINGS))
-        full = stack.enter_context(tenant(made, "full"))
-        empty = stack.enter_context(tenant(made, "empty"))
-        progress = stack.enter_context(Progress(console=bench.console))
-        _fill(full, empty, made_up, asked, bench, progress)
-        timed = _timed(made, full, empty, made_up, asked, bench, progress)
+        gateway = stack.enter_context(service.nearhit(_SETTINGS))
+        full = stack.enter_context(new_tenant(gateway, "full"))
+        empty = stack.enter_context(new_tenant(gateway, "empty"))
+        progress = stack.enter_context(run.progress())
+        _fill(full, empty, made_up, bodies, run, progress)
+        timed = _timed(gateway, full, empty, made_up, bodies, run, progress)
     return Section(
         title="Invalidation",
         text=_text(timed),
@@ -80,74 +80,74 @@ def measure(bench: Bench) -> Section:
 
 
 def _fill(
-    full: Tenant,
-    empty: Tenant,
-    made_up: World,
-    asked: Sequence[bytes],
-    bench: Bench,
+    full: TenantClient,
+    empty: TenantClient,
+    made_up: TopicWorld,
+    bodies: Sequence[bytes],
+    run: CacheRun,
     progress: Progress,
 ) -> None:
     """Both hold the same documents; one of them has been asked."""
     task = progress.add_task("writing documents", total=2 * len(made_up.documents))
-    for each in (full, empty):
-        each.put(made_up.documents, lambda count: progress.advance(task, count))
-    empty.ask_all(asked[:1], connections=1)  # so that there is a state, as there always is
-    task = progress.add_task("asking", total=len(asked))
-    for start in range(0, len(asked), _STRETCH):
-        full.ask_all(asked[start : start + _STRETCH], connections=bench.connections)
+    for tenant in (full, empty):
+        tenant.put(made_up.documents, lambda count: progress.advance(task, count))
+    empty.search_all(bodies[:1], connections=1)  # so that there is a state, as there always is
+    task = progress.add_task("asking", total=len(bodies))
+    for start in range(0, len(bodies), _STRETCH):
+        full.search_all(bodies[start : start + _STRETCH], connections=run.options.connections)
         progress.advance(task, _STRETCH)
 
 
 def _timed(
-    made: Service,
-    full: Tenant,
-    empty: Tenant,
-    made_up: World,
-    asked: Sequence[bytes],
-    bench: Bench,
+    gateway: Service,
+    full: TenantClient,
+    empty: TenantClient,
+    made_up: TopicWorld,
+    bodies: Sequence[bytes],
+    run: CacheRun,
     progress: Progress,
-) -> Timed:
-    timed = Timed()
+) -> DrainTimes:
+    timed = DrainTimes()
     edits = _edits(made_up)
-    _put(full, next(edits), made)
+    _put(full, next(edits), gateway)
     # Those that an edit of this document dooms, as far as one edit tells: asked again each time.
-    again = full.ask_all(asked, connections=bench.connections)
-    touchy = [body for body, answer in zip(asked, again, strict=True) if not answer.is_hit]
+    again = full.search_all(bodies, connections=run.options.connections)
+    touchy = [body for body, answer in zip(bodies, again, strict=True) if not answer.is_hit]
     for number in progress.track(range(1, _EDITS + 1), description="editing"):
         text = next(edits)
-        before = _Counts.now(made)
-        timed.empty_puts.append(_put(empty, text, made))
-        between = _Counts.now(made)
-        timed.puts.append(_put(full, text, made))
-        after = _Counts.now(made)
+        before = _Counts.now(gateway)
+        timed.empty_puts.append(_put(empty, text, gateway))
+        between = _Counts.now(gateway)
+        timed.puts.append(_put(full, text, gateway))
+        after = _Counts.now(gateway)
         timed.empty_drain_ms.append(between.drained_ms - before.drained_ms)
         timed.warm_ms.append(after.drained_ms - between.drained_ms)
         timed.dropped.append(after.dropped - between.dropped)
-        wanted = touchy if number % _ASKED_ALL else asked
-        full.ask_all(wanted, connections=bench.connections)
-    after = _Counts.now(made)
+        asked_again = touchy if number % _ASKED_ALL else bodies
+        full.search_all(asked_again, connections=run.options.connections)
+    after = _Counts.now(gateway)
     timed.live, timed.away = after.stored - after.dropped - 1, after.away
     for _ in progress.track(range(_COLD), description="starting gateways"):
-        with service.beside(made, _SETTINGS) as other, same(full, other) as mine:
-            _put(mine, next(edits), other)
+        with service.beside(gateway, _SETTINGS) as other, through(full, other) as tenant:
+            _put(tenant, next(edits), other)
             timed.cold_ms.append(_Counts.now(other).drained_ms)
     return timed
 
 
-def _edits(made_up: World) -> Iterator[str]:
+def _edits(made_up: TopicWorld) -> Iterator[str]:
     """The first document's texts, each with a sentence of the one before replaced."""
     random = Random(_SEED)  # noqa: S311  no secret
     text: str = made_up.documents[0]["text"]
     while True:
-        text = world.edited(text, made_up.topics[0], random)
+        text = topics.edited(text, made_up.topics[0], random)
         yield text
 
 
-def _put(tenant: Tenant, text: str, by: Service) -> Put:
+def _put(tenant: TenantClient, text: str, by: Service) -> TimedPut:
     before_s, started_s = service.processor_s(by.pid), time.perf_counter()
     tenant.put_one("document-0", text, language="en", readers=["tenant"])
     took_s = time.perf_counter() - started_s
-    return Put(took_s * 1000, (service.processor_s(by.pid) - before_s) * 1000)
+    return TimedPut(took_s * 1000, (service.processor_s(by.pid) - before_s) * 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +158,16 @@ class _Counts:
     away: float
 
     @classmethod
-    def now(cls, made: Service) -> "_Counts":
+    def now(cls, gateway: Service) -> "_Counts":
         return cls(
-            counters.read(made.url, "nearhit_drain_seconds_sum") * 1000,
-            counters.event(made.url, "dropped"),
-            counters.event(made.url, "stored"),
-            counters.event(made.url, "away"),
+            metrics.read(gateway.url, "nearhit_drain_seconds_sum") * 1000,
+            metrics.cache_event(gateway.url, "dropped"),
+            metrics.cache_event(gateway.url, "stored"),
+            metrics.cache_event(gateway.url, "away"),
         )
 
 
-def _text(timed: Timed) -> str:
+def _text(timed: DrainTimes) -> str:
     notes = (
         f"Two tenants of one gateway, each with the same {_DOCUMENTS:,} documents of one chunk; "
         f"one has {timed.live:,.0f} live answers, to as many different questions, the other one "
@@ -196,7 +196,7 @@ def _text(timed: Timed) -> str:
     return f"{notes}\n\n{table(('ms', 'median', 'P95', 'most'), rows)}"
 
 
-def _processor_ms(puts: Sequence[Put]) -> float:
+def _processor_ms(puts: Sequence[TimedPut]) -> float:
     return fmean(put.processor_ms for put in puts)
 
 
@@ -205,7 +205,7 @@ def _row(what: str, took_ms: Sequence[float]) -> tuple[str, str, str, str]:
     return what, f"{median(took_ms):.1f}", f"{p95:.1f}", f"{max(took_ms):.1f}"
 
 
-def _figures(timed: Timed) -> dict[str, object]:
+def _figures(timed: DrainTimes) -> dict[str, object]:
     return {
         "live": timed.live,
         "away": timed.away,
@@ -213,8 +213,8 @@ def _figures(timed: Timed) -> dict[str, object]:
         "empty_put_processor_ms": _processor_ms(timed.empty_puts),
         "dropped_median": median(timed.dropped),
         **{
-            name: {"median": median(took), "p95": float(np.quantile(took, 0.95))}
-            for name, took in (
+            name: {"median": median(took_ms), "p95": float(np.quantile(took_ms, 0.95))}
+            for name, took_ms in (
                 ("warm_drain_ms", timed.warm_ms),
                 ("cold_drain_ms", timed.cold_ms),
                 ("empty_drain_ms", timed.empty_drain_ms),

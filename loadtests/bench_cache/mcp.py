@@ -11,11 +11,13 @@ import orjson
 import uvloop
 from rich.progress import Progress
 
-from loadtests import service
-from loadtests.bench_cache.bench import Bench
-from loadtests.closed_loop import Outcome, Target, ask_all, drive
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import Tenant, tenant
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_cache.options import CacheRun
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
+from loadtests.load.request import RequestTemplate
+from loadtests.servers import service
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _TIMES_MAX = 3.0
 _DOCUMENTS = 50
@@ -24,31 +26,31 @@ _PLAIN, _TOOL, _TOOL_NOW = "plain search", "tool, with handshake", "tool, withou
 _VERSION = "2026-07-28"
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: CacheRun) -> Section:
     with (
-        Progress(console=bench.console) as progress,
-        service.nearhit() as made,
-        tenant(made, "bench") as mine,
+        run.progress() as progress,
+        service.nearhit() as gateway,
+        new_tenant(gateway, "bench") as tenant,
     ):
-        mine.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
-        mine.ask_all([_PLAIN_BODY] * 2, connections=1)
-        outcomes = _outcomes(bench, mine, progress)
-    rows = {name: _row(mine, outcomes[_PLAIN]) for name, mine in outcomes.items()}
-    shown = [
+        tenant.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
+        tenant.search_all([_PLAIN_BODY] * 2, connections=1)
+        outcomes = _outcomes(run, tenant, progress)
+    rows = {name: _row(tenant, outcomes[_PLAIN]) for name, tenant in outcomes.items()}
+    cells = [
         [name, f"{per_second:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{times:.2f}", f"{p50_times:.2f}"]
         for name, (per_second, p50, p99, times, p50_times) in rows.items()
     ]
     head = ["", "requests/s", "P50 ms", "P99 ms", "time per request", "P50, to the plain one's"]
     text = (
-        f"One worker and one cached question, from {bench.connections} connections that stay open, "
-        f"in turns of {bench.seconds:g} s, {bench.rounds} of each; medians. The last two columns "
-        "are ratios to the plain search's turn of the same round. The protocol's older versions "
-        "begin with a handshake, the newer ones say with each request what that said.\n\n"
+        f"One worker and one cached question, over {run.options.connections} open connections, in "
+        f"turns of {run.options.seconds:g} s, {run.options.rounds} of each; medians. The last two "
+        "columns are ratios to the plain search's turn of the same round. Older versions of the "
+        "protocol begin with a handshake; newer ones send its content with each request.\n\n"
     )
     fields = ("per_second", "p50_ms", "p99_ms", "times", "p50_times")
     return Section(
         title="Model Context Protocol",
-        text=text + table(head, shown),
+        text=text + table(head, cells),
         figures={name: dict(zip(fields, row, strict=True)) for name, row in rows.items()},
         bars=[
             Bar(f"what a {name} costs, to the plain search", rows[name][3], at_most=_TIMES_MAX)
@@ -57,21 +59,30 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _outcomes(bench: Bench, mine: Tenant, progress: Progress) -> Mapping[str, Sequence[Outcome]]:
+def _outcomes(
+    run: CacheRun, tenant: TenantClient, progress: Progress
+) -> Mapping[str, Sequence[ClosedLoopResult]]:
     """By row, one a round; the first round warms up and is left out."""
-    endpoint = Target(str(mine.client.base_url.join("/mcp")), mine.key)
-    now = Target(endpoint.url, mine.key, _HEADERS)
-    first = uvloop.run(ask_all(endpoint, [next(_calls())], connections=1))
+    endpoint = RequestTemplate(str(tenant.client.base_url.join("/mcp")), tenant.key)
+    now = RequestTemplate(endpoint.url, tenant.key, _HEADERS)
+    first = uvloop.run(
+        closed_loop.send_all(endpoint.url, [endpoint.encode(next(_calls()))], connections=1)
+    )
     assert first[0].is_hit, "both give the same answer"
-    outcomes: dict[str, list[Outcome]] = {_PLAIN: [], _TOOL: [], _TOOL_NOW: []}
-    for number in progress.track(range(bench.rounds + 1), description="rounds"):
-        for name, target, bodies in (
-            (_PLAIN, mine.searches, repeat(_PLAIN_BODY)),
+    outcomes: dict[str, list[ClosedLoopResult]] = {_PLAIN: [], _TOOL: [], _TOOL_NOW: []}
+    for number in progress.track(range(run.options.rounds + 1), description="rounds"):
+        for name, request, bodies in (
+            (_PLAIN, tenant.search_request, repeat(_PLAIN_BODY)),
             (_TOOL, endpoint, _calls()),
             (_TOOL_NOW, now, _calls(_META)),
         ):
             outcome = uvloop.run(
-                drive(target, bodies, connections=bench.connections, seconds=bench.seconds)
+                closed_loop.run(
+                    request.url,
+                    map(request.encode, bodies),
+                    connections=run.options.connections,
+                    seconds=run.options.seconds,
+                )
             )
             if number > 0:
                 outcomes[name].append(outcome)
@@ -79,15 +90,15 @@ def _outcomes(bench: Bench, mine: Tenant, progress: Progress) -> Mapping[str, Se
 
 
 def _row(
-    mine: Sequence[Outcome], plain: Sequence[Outcome]
+    results: Sequence[ClosedLoopResult], plain: Sequence[ClosedLoopResult]
 ) -> tuple[float, float, float, float, float]:
-    rounds = list(zip(mine, plain, strict=True))
+    rounds = list(zip(results, plain, strict=True))
     return (
-        median(each.per_second for each in mine),
-        median(each.percentile_ms(0.5) for each in mine),
-        median(each.percentile_ms(0.99) for each in mine),
-        median(other.per_second / each.per_second for each, other in rounds),
-        median(each.percentile_ms(0.5) / other.percentile_ms(0.5) for each, other in rounds),
+        median(result.per_second for result in results),
+        median(result.percentile_ms(50) for result in results),
+        median(result.percentile_ms(99) for result in results),
+        median(other.per_second / result.per_second for result, other in rounds),
+        median(result.percentile_ms(50) / other.percentile_ms(50) for result, other in rounds),
     )
 
 

@@ -13,15 +13,16 @@ import numpy as np
 import orjson
 from rich.progress import Progress
 
-from loadtests import counters, handbook, service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache import attribution, questions
-from loadtests.bench_cache.attribution import Taken
-from loadtests.bench_cache.bench import PATIENT, Bench
-from loadtests.bench_cache.questions import Question
-from loadtests.closed_loop import Answer
-from loadtests.handbook import Edit
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import Tenant, tenant
+from loadtests.bench_cache.attribution import DroppedByWrite
+from loadtests.bench_cache.options import PATIENT, CacheRun
+from loadtests.bench_cache.questions import TypedQuestion
+from loadtests.load.response import HttpResponse
+from loadtests.servers import metrics, service
+from loadtests.workload import handbook
+from loadtests.workload.handbook import Edit
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _LIVE = 1_000
 _SEED = 11
@@ -38,32 +39,34 @@ class Replay:
     """
 
     chunks: int
-    taken: Sequence[Taken]
-    mistyped: Sequence[Taken]
+    taken: Sequence[DroppedByWrite]
+    mistyped: Sequence[DroppedByWrite]
     of_edits: int
     renewed: float
     counted: float
 
 
-def measure(bench: Bench) -> Section:
-    book = handbook.read(bench.data)
-    asked = questions.make(list(book.texts.values()), _LIVE, _SEED)
+def measure(run: CacheRun) -> Section:
+    book = handbook.read(run.data)
+    question_list = questions.make(list(book.texts.values()), _LIVE, _SEED)
     with (
-        service.nearhit(PATIENT) as made,
-        tenant(made, "handbook") as mine,
-        Progress(console=bench.console) as progress,
+        service.nearhit(PATIENT) as gateway,
+        new_tenant(gateway, "handbook") as tenant,
+        run.progress() as progress,
     ):
         task = progress.add_task("ingesting the handbook", total=len(book.texts))
-        chunks = mine.put(book.documents, lambda count: progress.advance(task, count))
-        edits = _until(time.monotonic() + 60 * bench.minutes, book.edits, progress)
-        taken, mistyped = zip(*_replay(mine, edits, asked, bench.connections), strict=True)
+        chunks = tenant.put(book.documents, lambda count: progress.advance(task, count))
+        edits = _until(time.monotonic() + 60 * run.options.minutes, book.edits, progress)
+        taken, mistyped = zip(
+            *_replay(tenant, edits, question_list, run.options.connections), strict=True
+        )
         replay = Replay(
             chunks,
             taken,
             mistyped,
             len(book.edits),
-            counters.event(made.url, "renewed"),
-            counters.event(made.url, "dropped"),
+            metrics.cache_event(gateway.url, "renewed"),
+            metrics.cache_event(gateway.url, "dropped"),
         )
     return Section(
         title="Precision",
@@ -90,32 +93,37 @@ def _until(ends_s: float, edits: Sequence[Edit], progress: Progress) -> Iterator
 
 
 def _replay(
-    mine: Tenant, edits: Iterator[Edit], asked: Sequence[Question], connections: int
-) -> Iterator[tuple[Taken, Taken]]:
+    tenant: TenantClient,
+    edits: Iterator[Edit],
+    question_list: Sequence[TypedQuestion],
+    connections: int,
+) -> Iterator[tuple[DroppedByWrite, DroppedByWrite]]:
     """What each edit took of all answers, and of those to questions with a typo."""
-    bodies = [orjson.dumps({"query": question.text}) for question in asked]
-    before = mine.ask_all(bodies, connections=connections)
+    bodies = [orjson.dumps({"query": question.text}) for question in question_list]
+    before = tenant.search_all(bodies, connections=connections)
     for edit in edits:
-        inserted = handbook.apply(edit, mine)
-        after = mine.ask_all(bodies, connections=connections)
+        inserted = handbook.apply(edit, tenant)
+        after = tenant.search_all(bodies, connections=connections)
         turned = list(zip(before, after, strict=True))
-        mistyped = [pair for pair, one in zip(turned, asked, strict=True) if one.has_typo]
+        mistyped = [
+            pair for pair, question in zip(turned, question_list, strict=True) if question.has_typo
+        ]
         yield _taken(turned, inserted), _taken(mistyped, inserted)
         before = after
 
 
-def _taken(turned: Sequence[tuple[Answer, Answer]], inserted: int) -> Taken:
+def _taken(turned: Sequence[tuple[HttpResponse, HttpResponse]], inserted: int) -> DroppedByWrite:
     """turned: the answers to each question before the edit and after it."""
     live = [(then, now) for then, now in turned if then.is_hit or "; stored" in then.cache_status]
     dropped = [(then, now) for then, now in live if not now.is_hit]
     in_vain = sum(then.body == now.body for then, now in dropped)
-    return Taken(len(live), len(dropped), in_vain, inserted)
+    return DroppedByWrite(len(live), len(dropped), in_vain, inserted)
 
 
 def _text(replay: Replay) -> str:
     taken = replay.taken
-    shares = [each.share for each in taken]
-    single = [each for each in taken if each.inserted == 1]
+    shares = [write.share for write in taken]
+    single = [write for write in taken if write.inserted == 1]
     rows = [
         ("one edit, mean", f"{attribution.share_by_write(taken):.4f}"),
         ("one edit, median", f"{np.median(shares):.4f}"),
@@ -131,7 +139,7 @@ def _text(replay: Replay) -> str:
     rows.append(("dropped in vain, of all dropped", f"{attribution.share_in_vain(taken):.4f}"))
     notes = (
         f"A tenant with a real handbook, {replay.chunks:,} chunks, and "
-        f"{fmean(each.live for each in taken):,.0f} live answers to as many different questions "
+        f"{fmean(write.live for write in taken):,.0f} live answers to as many different questions "
         f"made of its own words. {questions.HOW}\n"
         f"The first {len(taken):,} of the {replay.of_edits:,} edits that its people made to it are "
         "replayed over HTTP, one commit each, a moved document as one that goes and one that "
@@ -140,11 +148,11 @@ def _text(replay: Replay) -> str:
         "its bytes are the same as before.\n"
         "All that an edit dropped is laid at the door of the chunks that it inserted, in equal "
         "parts, also what the chunks that it replaced or removed have dropped; an edit that "
-        f"inserted none counts by edit only ({sum(not each.inserted for each in taken)} did).\n"
+        f"inserted none counts by edit only ({sum(not write.inserted for write in taken)} did).\n"
         "The bar is on the mean over the edits; pooled is the sum of the shares over the sum of "
         "the chunks, where long rewrites count for more.\n"
         f"{replay.renewed:.0f} drains dropped everything without looking; the service counted "
-        f"{replay.counted:,.0f} dropped, and {sum(each.dropped for each in taken):,} were found "
+        f"{replay.counted:,.0f} dropped, and {sum(write.dropped for write in taken):,} were found "
         "missing."
     )
     return f"{notes}\n\n{table(('share of the live answers dropped by', ''), rows)}"
@@ -160,8 +168,8 @@ def _figures(replay: Replay) -> dict[str, float]:
         "share_by_chunk_pooled": attribution.share_by_chunk_pooled(taken),
         "share_in_vain": attribution.share_in_vain(taken),
         "share_by_edit_mistyped": attribution.share_by_write(replay.mistyped),
-        "inserted": sum(each.inserted for each in taken),
-        "dropped": sum(each.dropped for each in taken),
+        "inserted": sum(write.inserted for write in taken),
+        "dropped": sum(write.dropped for write in taken),
         "counted": replay.counted,
         "renewed": replay.renewed,
     }

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from loadtests.typos import with_typo
+from loadtests.workload.typos import with_typo
 
 HOW = (
     "Four in ten questions are a heading of a document, the others the three to five rarest words "
@@ -39,12 +39,12 @@ _STOP_WORDS = frozenset(_SMALL_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TypedQuestion:
     text: str
     has_typo: bool
 
 
-def make(texts: Sequence[str], count: int, seed: int) -> list[Question]:
+def make(texts: Sequence[str], count: int, seed: int) -> list[TypedQuestion]:
     """So many different questions, in random order. Raises `ValueError` if there are not enough."""
     random = Random(seed)  # noqa: S311  no secret
     plain = [_plain(text) for text in texts]
@@ -53,9 +53,9 @@ def make(texts: Sequence[str], count: int, seed: int) -> list[Question]:
         sentence for text in plain for sentence in _SENTENCE.findall(_HEADING.sub("", text))
     ]
     spread = Counter(word for text in plain for word in set(_words(text)))
-    made: dict[str, Question] = {}
+    questions: dict[str, TypedQuestion] = {}
     for _ in range(_TRIES_MAX * count):
-        if len(made) == count:
+        if len(questions) == count:
             break
         if random.random() < _HEADING_SHARE:
             words = _words(_one_of(headings, random))
@@ -63,16 +63,16 @@ def make(texts: Sequence[str], count: int, seed: int) -> list[Question]:
             words = _key_words(_one_of(sentences, random), spread, random)
         if len(words) > 1:
             question = _typed(words, random)
-            made.setdefault(question.text, question)
-    if len(made) < count:
-        raise ValueError(f"the texts hold {len(made)} questions, not {count}")
-    return list(made.values())
+            questions.setdefault(question.text, question)
+    if len(questions) < count:
+        raise ValueError(f"the texts hold {len(questions)} questions, not {count}")
+    return list(questions.values())
 
 
 def by_zipf(questions: int, draws: int, seed: int) -> list[int]:
     """Numbers of questions, the one at place r drawn as often as 1 / r says."""
     random = Random(seed)  # noqa: S311  no secret
-    weights = [1 / place for place in range(1, questions + 1)]
+    weights = [1 / rank for rank in range(1, questions + 1)]
     return random.choices(range(questions), weights, k=draws)
 
 
@@ -101,14 +101,14 @@ def _key_words(sentence: str, spread: Counter[str], random: Random) -> list[str]
     """The words that the fewest texts hold, in the sentence's order."""
     words = [word for word in dict.fromkeys(_words(sentence)) if word not in _STOP_WORDS]
     rarest = sorted(words, key=lambda word: (spread[word], word))
-    kept = set(rarest[: random.randint(_WORDS_MIN, _WORDS_MAX)])
-    return [word for word in words if word in kept]
+    chosen = set(rarest[: random.randint(_WORDS_MIN, _WORDS_MAX)])
+    return [word for word in words if word in chosen]
 
 
-def _typed(words: Sequence[str], random: Random) -> Question:
+def _typed(words: Sequence[str], random: Random) -> TypedQuestion:
     text = " ".join(_begun(words, random))
     typed = with_typo(text, random) if random.random() < _TYPO_SHARE else text
-    return Question(typed, has_typo=typed != text)
+    return TypedQuestion(typed, has_typo=typed != text)
 
 
 def _begun(words: Sequence[str], random: Random) -> Iterator[str]:

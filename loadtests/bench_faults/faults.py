@@ -5,9 +5,9 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from loadtests.bench_faults.crowd import CONNECTIONS, Crowd
+from loadtests.bench_faults.crowd import CONNECTIONS, SlowConnections
 from loadtests.bench_faults.embeddings import Embeddings
-from loadtests.bench_faults.servers import Servers
+from loadtests.bench_faults.servers import FaultServers
 
 _FULL = "1mb"  # less than the answers take that are there by then
 _DISK_S_MAX = 30.0  # it tries again after five seconds
@@ -24,8 +24,8 @@ class Fault:
     seconds: float = 5.0
 
 
-def of(servers: Servers) -> list[Fault]:
-    crowd = Crowd(servers.gateway.url)
+def of(servers: FaultServers) -> list[Fault]:
+    crowd = SlowConnections(servers.gateway.url)
 
     def fill() -> None:
         servers.disk.fill()

@@ -1,18 +1,19 @@
-"""One fault under load: a quiet while, the fault, and a while after it."""
+"""One fault under load: some quiet seconds, the fault, and some seconds after it."""
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Console
 
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_faults.faults import Fault
-from loadtests.bench_faults.phases import NAMES, Phases
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.driver import Drive, Load
-from loadtests.open_loop.scene import Scene
-from loadtests.section import Bar, Section, table
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import LoadEnvironment
+from loadtests.loadtest.phases import NAMES, measure
+from loadtests.workload.agents import Agents
 
 BEFORE_S, AFTER_S = 6.0, 12.0
 LOAD = Load(rate=100.0, writes=2.0, warm_up_s=3.0, timeout_s=5.0, connections=256)
@@ -21,7 +22,7 @@ _FAULTS = ("stale", "leaked")
 
 
 @dataclass(frozen=True, slots=True)
-class Suffered:
+class FaultResult:
     """A fault, and what came of it. wrong: answers, by stale and leaked."""
 
     fault: Fault
@@ -49,62 +50,57 @@ class Suffered:
         return {**self.phases, "write_errors": self.write_errors, **self.wrong}
 
 
-async def suffer(scene: Scene, fault: Fault, agents: Agents, console: Console) -> Suffered:
-    counts = scene.judge.counts
+async def suffer(
+    environment: LoadEnvironment, fault: Fault, agents: Agents, console: Console
+) -> FaultResult:
+    counts = environment.judge.counts
     before = {name: counts[name] for name in _FAULTS}
-    phases = Phases()
     load = replace(LOAD, seconds=BEFORE_S + fault.seconds + AFTER_S)
-    async with scene.drive(load, agents, phases.add) as drive:
-        running = asyncio.create_task(drive.run())
-        await _until(drive, BEFORE_S)
-        phases.begun_s = drive.elapsed_s
+
+    async def disturb() -> None:
+        begun_s = time.monotonic()
         await fault.begin()
-        await _until(drive, BEFORE_S + fault.seconds)
+        await asyncio.sleep(fault.seconds - (time.monotonic() - begun_s))
         await fault.mend()
-        phases.mended_s = drive.elapsed_s
-        figures = await running
+
+    phases, figures = await measure(environment, load, agents, disturb, quiet_s=BEFORE_S)
     writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
     wrong = {name: counts[name] - before[name] for name in _FAULTS}
-    suffered = Suffered(fault, phases.as_json(), writes, wrong)
-    console.print(" · ".join(suffered.row()), markup=False)
-    return suffered
+    results = FaultResult(fault, phases.as_json(), writes, wrong)
+    console.print(" · ".join(results.row()), markup=False)
+    return results
 
 
-def section(title: str, text: str, suffered: Sequence[Suffered]) -> Section:
+def section(title: str, text: str, results: Sequence[FaultResult]) -> Section:
     head = (
         *("fault", "P99 ms before", "during", "after", "errors during", "after"),
         *("of writes", "s to recover", "stale", "leaked"),
     )
     return Section(
         title,
-        f"{text}\n\n{table(head, [one.row() for one in suffered])}",
-        {one.fault.name: one.as_json() for one in suffered},
-        _bars(suffered),
+        f"{text}\n\n{table(head, [result.row() for result in results])}",
+        {result.fault.name: result.as_json() for result in results},
+        _bars(results),
     )
 
 
-def _bars(suffered: Sequence[Suffered]) -> Sequence[Bar]:
+def _bars(results: Sequence[FaultResult]) -> Sequence[Bar]:
     return [
         *(
-            Bar(f"{name} answers", sum(one.wrong[name] for one in suffered), at_most=0)
+            Bar(f"{name} answers", sum(result.wrong[name] for result in results), at_most=0)
             for name in _FAULTS
         ),
         Bar(
             "errors by what may cause none",
-            sum(one.errors for one in suffered if one.fault.is_silent),
+            sum(result.errors for result in results if result.fault.is_silent),
             at_most=0,
         ),
         Bar(
             "seconds to recover, the longest",
-            max(one.phases["recovered_s"] for one in suffered),
+            max(result.phases["recovered_s"] for result in results),
             at_most=RECOVERED_S_MAX,
         ),
     ]
-
-
-async def _until(drive: Drive, seconds: float) -> None:
-    while drive.elapsed_s < seconds:
-        await asyncio.sleep(0.05)
 
 
 def _ms(value: float | None) -> str:

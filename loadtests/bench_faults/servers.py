@@ -1,28 +1,26 @@
 """One gateway, its PostgreSQL, and its Redis behind a wire; each can be killed, hung and mended."""
 
 import os
-import secrets
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtests import service
-from loadtests.own_gateway import Gateway
-from loadtests.own_redis import Redis
-from loadtests.service import Service
+from loadtests.bench.frame import SETTINGS
+from loadtests.servers import service
+from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.redis import RedisProcess
+from loadtests.servers.service import Service
 
-_SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 _WIRE_S_MAX = 10.0
 _DISK_MB = 16
 
 
-class Wire:
+class RedisRelay:
     """Between a gateway and Redis."""
 
     def __init__(self, folder: Path, target: Path) -> None:
@@ -35,7 +33,7 @@ class Wire:
 
     def mend(self) -> None:
         self._listen.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "loadtests.bench_faults.wire"]
+        command = [sys.executable, "-m", "loadtests.servers.socket_relay"]
         self._process = subprocess.Popen([*command, str(self._listen), str(self._target)])  # noqa: S603
         deadline_s = time.monotonic() + _WIRE_S_MAX
         while not self._listen.exists() and time.monotonic() < deadline_s:
@@ -47,7 +45,7 @@ class Wire:
             self._process.wait()
 
 
-class Disk:
+class SmallDisk:
     """A small one of its own, in memory; whoever may not mount one has none."""
 
     def __init__(self, folder: Path) -> None:
@@ -70,7 +68,7 @@ class Disk:
             subprocess.run(["umount", str(self.folder)], check=True)  # noqa: S603, S607
 
 
-class Postgres:
+class PostgresProcesses:
     """The processes of a server, found by its folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -95,12 +93,12 @@ class Postgres:
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
-    gateway: Gateway
-    disk: Disk
-    redis: Redis
-    wire: Wire
-    postgres: Postgres
+class FaultServers:
+    gateway: GatewayProcess
+    disk: SmallDisk
+    redis: RedisProcess
+    wire: RedisRelay
+    postgres: PostgresProcesses
 
     @property
     def admin_key(self) -> str:
@@ -108,23 +106,21 @@ class Servers:
 
 
 @contextmanager
-def running(settings: dict[str, str] | None = None) -> Iterator[Servers]:
+def running(settings: dict[str, str] | None = None) -> Iterator[FaultServers]:
     with ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-faults-"))
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        folder = stack.enter_context(service.server_folder())
         database_url = stack.enter_context(service.database(folder / "data"))
-        disk = Disk(folder / "redis")
+        disk = SmallDisk(folder / "redis")
         stack.callback(disk.remove)
-        redis = Redis(disk.folder)
+        redis = RedisProcess(disk.folder)
         redis.start()
         stack.callback(redis.kill)
-        wire = Wire(folder, redis.socket)
+        wire = RedisRelay(folder, redis.socket)
         wire.mend()
         stack.callback(wire.cut)
-        admin_key = f"nh_{secrets.token_urlsafe(32)}"
+        admin_key = service.new_admin_key()
         shared = Service("", admin_key, database_url, wire.url, 0)
-        gateway = Gateway(shared, _SETTINGS | (settings or {}))
+        gateway = GatewayProcess(shared, {**SETTINGS, **(settings or {})})
         gateway.start()
         stack.callback(gateway.stop)
-        yield Servers(gateway, disk, redis, wire, Postgres(folder / "data"))
+        yield FaultServers(gateway, disk, redis, wire, PostgresProcesses(folder / "data"))

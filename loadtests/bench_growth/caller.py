@@ -5,18 +5,18 @@ from collections.abc import Callable
 import httpx2
 import orjson
 
-from loadtests.closed_loop import Target
-from loadtests.service import Service
+from loadtests.load.request import RequestTemplate
+from loadtests.servers.service import Service
 
 Ask = Callable[[str], bytes]
 """The whole request that asks a question."""
 
 
-def of(made: Service, tenant: str) -> Ask:
+def of(gateway: Service, tenant: str) -> Ask:
     """One of the group `readers`."""
-    wanted = {"tenant": tenant, "subject": "bench", "groups": ["readers"]}
-    admin = {"Authorization": f"Bearer {made.admin_key}"}
-    answer = httpx2.post(f"{made.url}/v1/keys", json=wanted, headers=admin, timeout=60)
+    body = {"tenant": tenant, "subject": "bench", "groups": ["readers"]}
+    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
+    answer = httpx2.post(f"{gateway.url}/v1/keys", json=body, headers=admin, timeout=60)
     answer.raise_for_status()
-    searches = Target(f"{made.url}/v1/search", answer.json()["key"])
-    return lambda question: searches.encoded(orjson.dumps({"query": question}))
+    searches = RequestTemplate(f"{gateway.url}/v1/search", answer.json()["key"])
+    return lambda question: searches.encode(orjson.dumps({"query": question}))

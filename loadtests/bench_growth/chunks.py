@@ -1,75 +1,73 @@
 """A search that no cache answers: in a tenant that grows, and in a small one beside it."""
 
-from pathlib import Path
-
 import asyncpg
 import uvloop
 
-from loadtests import service
+from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
-from loadtests.bench_growth.bench import Bench
-from loadtests.bench_growth.probe import Cost
+from loadtests.bench_growth.options import GrowthRun
+from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
-from loadtests.section import Section, table
-from loadtests.service import Service
+from loadtests.servers import service
+from loadtests.servers.service import Service
 
 _SMALL, _SMALL_CHUNKS = "small", 1_000
 _WARM_UP = 50
 
 
-def measure(bench: Bench) -> Section:
-    grown: dict[int, Cost] = {}
-    beside: dict[int, Cost] = {}
+def measure(run: GrowthRun) -> Section:
+    grown: dict[int, RequestCost] = {}
+    beside: dict[int, RequestCost] = {}
     bytes_a_chunk: dict[int, float] = {}
     questions = made_up.questions()
-    with service.nearhit() as made, bench.console.status("filling") as status:
-        _fill(made, {_SMALL: _SMALL_CHUNKS})
-        small = caller.of(made, _SMALL)
+    with service.nearhit() as gateway, run.console.status("filling") as status:
+        _fill(gateway, {_SMALL: _SMALL_CHUNKS})
+        small = caller.of(gateway, _SMALL)
         total = _SMALL_CHUNKS
-        for size in bench.chunks:
+        for size in run.options.chunks:
             status.update(f"{size:,} chunks")
-            _fill(made, {f"of-{size}": size})
+            _fill(gateway, {f"of-{size}": size})
             total += size
-            bytes_a_chunk[size] = uvloop.run(_kept(made.database_url)) / total
-            large = caller.of(made, f"of-{size}")
+            bytes_a_chunk[size] = uvloop.run(_kept(gateway.database_url)) / total
+            large = caller.of(gateway, f"of-{size}")
             for ask, costs in ((large, grown), (small, beside)):
                 requests = (ask(question) for question in questions)
-                probe.warm(made, requests, _WARM_UP)
-                costs[size] = probe.take(made, requests, seconds=bench.seconds)
+                probe.warm(gateway, requests, _WARM_UP)
+                costs[size] = probe.take(gateway, requests, seconds=run.options.seconds)
     return Section(
         title="Chunks",
-        text=_text(bench, grown, beside, bytes_a_chunk),
+        text=_text(run, grown, beside, bytes_a_chunk),
         figures={
             "grown": {str(size): cost.as_json() for size, cost in grown.items()},
             "small": {str(size): cost.as_json() for size, cost in beside.items()},
-            "bytes_a_chunk": {str(size): kept for size, kept in bytes_a_chunk.items()},
+            "bytes_a_chunk": {str(size): size_bytes for size, size_bytes in bytes_a_chunk.items()},
         },
         bars=[],
     )
 
 
-def _fill(made: Service, tenants: dict[str, int]) -> None:
-    uvloop.run(corpus.fill(made.database_url, made_up.passages(), tenants, seed=made_up.SEED))
+def _fill(gateway: Service, tenants: dict[str, int]) -> None:
+    uvloop.run(corpus.fill(gateway.database_url, made_up.passages(), tenants, seed=made_up.SEED))
 
 
 async def _kept(url: str) -> float:
     """Bytes of all tables and indexes, once tended: statistics made, what was moved cleared."""
     connection = await asyncpg.connect(url)
     await connection.execute("VACUUM ANALYZE")
-    kept = await connection.fetchval("SELECT pg_database_size(current_database())")
+    size_bytes = await connection.fetchval("SELECT pg_database_size(current_database())")
     await connection.close()
-    return float(kept)
+    return float(size_bytes)
 
 
 def _text(
-    bench: Bench,
-    grown: dict[int, Cost],
-    beside: dict[int, Cost],
+    run: GrowthRun,
+    grown: dict[int, RequestCost],
+    beside: dict[int, RequestCost],
     bytes_a_chunk: dict[int, float],
 ) -> str:
     sizes = list(grown)
     picture = plot.lines(
-        Path(bench.pictures) / "growth-chunks.svg",
+        run.pictures / "growth-chunks.svg",
         sizes,
         {
             "ms": {
@@ -96,5 +94,5 @@ def _text(
         (f"{size:,}", *cost.row(), f"{bytes_a_chunk[size]:,.0f}") for size, cost in grown.items()
     ]
     rows += [(f"1,000 beside {size:,}", *cost.row(), "") for size, cost in beside.items()]
-    shown = table(("chunks", *probe.HEAD, "bytes a chunk on disk"), rows)
-    return f"{notes}\n\n{shown}\n\n{picture}"
+    rows_table = table(("chunks", *probe.HEAD, "bytes a chunk on disk"), rows)
+    return f"{notes}\n\n{rows_table}\n\n{picture}"

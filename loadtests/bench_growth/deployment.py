@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from loadtests.section import Section, table
+from loadtests.bench.section import Section, table
 
 _MEASURED = ("chunks", "tenants", "entries", "writers")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DeploymentPlan:
     """What is to be served; the shares and rates are assumptions, to be replaced by one's own.
 
     requests_per_s: of all tenants together, at the busiest time of the day.
@@ -51,7 +51,7 @@ def section(sections: Mapping[str, Section]) -> Section:
     if missing:
         raise ValueError(f"measure {', '.join(missing)} first")
     figures = {name: sections[name].figures for name in _MEASURED}
-    unit, plan = units(figures), Plan()
+    unit, plan = units(figures), DeploymentPlan()
     rows = list(_rows(plan, unit))
     return Section(
         title="A large deployment",
@@ -71,7 +71,10 @@ def units(figures: Mapping[str, Mapping[str, Any]]) -> Unit:
         repeated=_last(tenants["repeated"]),
         answer_redis_bytes=_slope(entries, "redis_mb"),
         answer_gateway_bytes=_slope(entries, "gateway_mb"),
-        writes_per_s=max(one.get("writes_per_second", 0.0) for one in writers.values()),
+        writes_per_s=max(
+            figures_of_writers.get("writes_per_second", 0.0)
+            for figures_of_writers in writers.values()
+        ),
     )
 
 
@@ -90,7 +93,7 @@ def _slope(by_size: Mapping[str, Mapping[str, float]], field: str) -> float:
 Row = tuple[str, str, float, str]
 
 
-def _rows(plan: Plan, unit: Unit) -> Iterator[Row]:
+def _rows(plan: DeploymentPlan, unit: Unit) -> Iterator[Row]:
     """What, by which formula, how much, of what."""
     new_per_s = plan.requests_per_s * (1 - plan.hits)
     hits_per_s = plan.requests_per_s * plan.hits
@@ -101,8 +104,8 @@ def _rows(plan: Plan, unit: Unit) -> Iterator[Row]:
 
     mixed = "(new/s · µs of a new one + hits/s · µs of a repeat) / 10⁶ / busy"
     yield "disk", "chunks · bytes a chunk on disk", plan.chunks * unit.chunk_bytes / 1e9, "GB"
-    held = plan.hot * plan.chunks * unit.chunk_bytes
-    yield "PostgreSQL's memory", "hot · disk", held / 1e9, "GB"
+    hot_bytes = plan.hot * plan.chunks * unit.chunk_bytes
+    yield "PostgreSQL's memory", "hot · disk", hot_bytes / 1e9, "GB"
     yield "gateways", mixed, cores("gateway_us"), "cores"
     yield "PostgreSQL", mixed, cores("database_us"), "cores"
     yield "Redis", mixed, cores("redis_us"), "cores"
@@ -126,7 +129,7 @@ def _rows(plan: Plan, unit: Unit) -> Iterator[Row]:
     yield "gateways that write all day", "writes/s / writes/s of one", float(ceil(share)), "workers"
 
 
-def _text(plan: Plan, rows: list[Row]) -> str:
+def _text(plan: DeploymentPlan, rows: list[Row]) -> str:
     assumed = (
         f"Reckoned, not measured: {plan.chunks:,} chunks of {plan.tenants:,} tenants, "
         f"{plan.requests_per_s:,.0f} requests a second at the busiest time, {plan.hits:.0%} of "
@@ -137,5 +140,5 @@ def _text(plan: Plan, rows: list[Row]) -> str:
         "above, a repeat what it does with the most tenants; an answer or a tenant what the memory "
         "grew by from the smallest to the largest number, divided by their difference."
     )
-    shown = [(what, formula, f"{value:,.0f} {of}") for what, formula, value, of in rows]
-    return f"{assumed}\n\n{table(('what', 'formula', 'how much'), shown)}"
+    cells = [(what, formula, f"{value:,.0f} {of}") for what, formula, value, of in rows]
+    return f"{assumed}\n\n{table(('what', 'formula', 'how much'), cells)}"

@@ -3,21 +3,20 @@
 import time
 from dataclasses import dataclass
 from itertools import cycle, islice
-from pathlib import Path
 from random import Random
 from statistics import median
 
 import uvloop
 
-from loadtests import counters, service, whole
-from loadtests.bench_cache import world
+from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
-from loadtests.bench_growth.bench import Bench
-from loadtests.bench_growth.probe import Cost
-from loadtests.closed_loop import ask_all
-from loadtests.section import Section, table
-from loadtests.service import Service
-from loadtests.tenant import Tenant, tenant
+from loadtests.bench_growth.options import GrowthRun
+from loadtests.bench_growth.probe import RequestCost
+from loadtests.load import closed_loop
+from loadtests.servers import metrics, service
+from loadtests.servers.service import Service
+from loadtests.workload import topics
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _EDITS = 20
 _CONNECTIONS = 8
@@ -29,47 +28,47 @@ _REPEATED_MAX = 1_000  # questions that are repeated, in turns
 class _At:
     """cost: of a repeat. drain_ms, put_ms: medians of edits. dropped: by an edit, the mean."""
 
-    cost: Cost
+    cost: RequestCost
     drain_ms: float
     put_ms: float
     dropped: float
 
 
-def measure(bench: Bench) -> Section:
-    settings = {"NEARHIT_CACHE_ENTRIES": str(2 * max(bench.entries))}
+def measure(run: GrowthRun) -> Section:
+    settings = {"NEARHIT_CACHE_ENTRIES": str(2 * max(run.options.entries))}
     made_up_world = made_up.built()
     questions = made_up.questions()
     at: dict[int, _At] = {}
     with (
-        service.nearhit(settings) as made,
-        tenant(made, "bench") as mine,
-        bench.console.status("writing") as status,
+        service.nearhit(settings) as gateway,
+        new_tenant(gateway, "bench") as tenant,
+        run.console.status("writing") as status,
     ):
-        mine.put(made_up_world.documents, lambda _: None)
-        ask = caller.of(made, "bench")
-        edits = _Edits(mine)
+        tenant.put(made_up_world.documents, lambda _: None)
+        ask = caller.of(gateway, "bench")
+        edits = _Edits(tenant)
         live = 0
-        for count in bench.entries:
+        for count in run.options.entries:
             status.update(f"{count:,} entries")
             while live < count:
                 some = list(islice(questions, min(_STRETCH, count - live)))
                 requests = [ask(question) for question in some]
-                uvloop.run(ask_all(whole.to(made.url), requests, connections=_CONNECTIONS))
+                uvloop.run(closed_loop.send_all(gateway.url, requests, connections=_CONNECTIONS))
                 live += len(some)
             repeats = [ask(question) for question in some[-_REPEATED_MAX:]]
-            cost = probe.take(made, cycle(repeats), seconds=bench.seconds)
-            at[count] = _edited(made, edits, cost)
+            cost = probe.take(gateway, cycle(repeats), seconds=run.options.seconds)
+            at[count] = _edited(gateway, edits, cost)
     return Section(
         title="Live entries",
-        text=_text(bench, at),
+        text=_text(run, at),
         figures={
             str(count): {
-                **one.cost.as_json(),
-                "drain_ms": one.drain_ms,
-                "put_ms": one.put_ms,
-                "dropped": one.dropped,
+                **figures_at.cost.as_json(),
+                "drain_ms": figures_at.drain_ms,
+                "put_ms": figures_at.put_ms,
+                "dropped": figures_at.dropped,
             }
-            for count, one in at.items()
+            for count, figures_at in at.items()
         },
         bars=[],
     )
@@ -78,44 +77,44 @@ def measure(bench: Bench) -> Section:
 class _Edits:
     """One document, again and again with another sentence."""
 
-    def __init__(self, mine: Tenant) -> None:
-        self._mine = mine
+    def __init__(self, tenant: TenantClient) -> None:
+        self._mine = tenant
         self._random = Random(made_up.SEED)  # noqa: S311  no secret
         self._text: str = made_up.built().documents[0]["text"]
 
     def write(self) -> None:
-        self._text = world.edited(self._text, made_up.built().topics[0], self._random)
+        self._text = topics.edited(self._text, made_up.built().topics[0], self._random)
         self._mine.put_one("document-0", self._text, language="en", readers=["tenant"])
 
 
-def _edited(made: Service, edits: _Edits, cost: Cost) -> _At:
+def _edited(gateway: Service, edits: _Edits, cost: RequestCost) -> _At:
     edits.write()  # the first one reads what was stored since the last
-    dropped = counters.event(made.url, "dropped")
+    dropped = metrics.cache_event(gateway.url, "dropped")
     drains_ms, puts_ms = [], []
     for _ in range(_EDITS):
-        before_s = counters.read(made.url, "nearhit_drain_seconds_sum")
+        before_s = metrics.read(gateway.url, "nearhit_drain_seconds_sum")
         started_s = time.perf_counter()
         edits.write()
         puts_ms.append((time.perf_counter() - started_s) * 1000)
-        after_s = counters.read(made.url, "nearhit_drain_seconds_sum")
+        after_s = metrics.read(gateway.url, "nearhit_drain_seconds_sum")
         drains_ms.append((after_s - before_s) * 1000)
-    dropped = counters.event(made.url, "dropped") - dropped
+    dropped = metrics.cache_event(gateway.url, "dropped") - dropped
     return _At(cost, median(drains_ms), median(puts_ms), dropped / _EDITS)
 
 
-def _text(bench: Bench, at: dict[int, _At]) -> str:
+def _text(run: GrowthRun, at: dict[int, _At]) -> str:
     picture = plot.lines(
-        Path(bench.pictures) / "growth-entries.svg",
+        run.pictures / "growth-entries.svg",
         list(at),
         {
             "ms": {
-                "repeat, P50": [one.cost.p50_ms for one in at.values()],
-                "repeat, P99": [one.cost.p99_ms for one in at.values()],
-                "drain of an edit": [one.drain_ms for one in at.values()],
+                "repeat, P50": [figures_at.cost.p50_ms for figures_at in at.values()],
+                "repeat, P99": [figures_at.cost.p99_ms for figures_at in at.values()],
+                "drain of an edit": [figures_at.drain_ms for figures_at in at.values()],
             },
             "MB": {
-                "gateway": [one.cost.gateway_mb for one in at.values()],
-                "Redis": [one.cost.redis_mb for one in at.values()],
+                "gateway": [figures_at.cost.gateway_mb for figures_at in at.values()],
+                "Redis": [figures_at.cost.redis_mb for figures_at in at.values()],
             },
         },
         xlabel="live answers",
@@ -129,12 +128,12 @@ def _text(bench: Bench, at: dict[int, _At]) -> str:
     rows = [
         (
             f"{count:,}",
-            *one.cost.row(),
-            f"{one.drain_ms:.1f}",
-            f"{one.put_ms:.1f}",
-            f"{one.dropped:.1f}",
+            *figures_at.cost.row(),
+            f"{figures_at.drain_ms:.1f}",
+            f"{figures_at.put_ms:.1f}",
+            f"{figures_at.dropped:.1f}",
         )
-        for count, one in at.items()
+        for count, figures_at in at.items()
     ]
     head = ("live answers", *probe.HEAD, "drain ms", "PUT ms", "dropped an edit")
     return f"{notes}\n\n{table(head, rows)}\n\n{picture}"

@@ -6,22 +6,22 @@ from itertools import count, cycle
 
 import uvloop
 
-from loadtests.bench_cache import world
-from loadtests.bench_cache.world import World
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Passages
+from loadtests.workload import topics
+from loadtests.workload.topics import TopicWorld
 
 _PASSAGES, _QUESTIONS, SEED = 5_000, 20_000, 19
 
 
 @cache
-def built() -> World:
-    return world.build(_PASSAGES, _QUESTIONS, SEED)
+def built() -> TopicWorld:
+    return topics.build(_PASSAGES, _QUESTIONS, SEED)
 
 
 @cache
 def passages() -> Passages:
-    return uvloop.run(corpus.understood([one["text"] for one in built().documents]))
+    return uvloop.run(corpus.understood([document["text"] for document in built().documents]))
 
 
 def questions() -> Iterator[str]:

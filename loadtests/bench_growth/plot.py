@@ -33,8 +33,8 @@ def lines(
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(3.4 * len(panels), 2.6), layout="constrained")
         figure.patch.set_facecolor("white")
-        for place, (unit, by_name) in enumerate(panels.items(), start=1):
-            axes = figure.add_subplot(1, len(panels), place)
+        for number, (unit, by_name) in enumerate(panels.items(), start=1):
+            axes = figure.add_subplot(1, len(panels), number)
             for (name, values), colour in zip(by_name.items(), _COLOURS, strict=False):
                 axes.plot(x, values, marker="o", markersize=3, color=colour, label=name)
             if log:

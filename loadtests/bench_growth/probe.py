@@ -6,9 +6,10 @@ from itertools import islice
 
 import uvloop
 
-from loadtests import memory, service, whole
-from loadtests.closed_loop import Outcome, ask_all, drive
-from loadtests.service import Service
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
+from loadtests.servers import memory, service
+from loadtests.servers.service import Service
 
 HEAD = (
     "requests/s",
@@ -25,7 +26,7 @@ HEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class RequestCost:
     """Of one request, as each server took it of the processor; memory after the last one."""
 
     per_second: float
@@ -50,18 +51,21 @@ class Cost:
             f"{self.p50_ms:.2f}",
             f"{self.p99_ms:.2f}",
             *(f"{spent:,.0f}" for spent in (self.gateway_us, self.database_us, self.redis_us)),
-            *(f"{held:,.0f}" for held in (self.gateway_mb, self.database_mb, self.redis_mb)),
+            *(
+                f"{memory_mb:,.0f}"
+                for memory_mb in (self.gateway_mb, self.database_mb, self.redis_mb)
+            ),
         )
 
 
 class Meter:
     """Begun before the requests, read after them."""
 
-    def __init__(self, made: Service) -> None:
-        self._made = made
+    def __init__(self, gateway: Service) -> None:
+        self._made = gateway
         self._before = [_spent_s(group) for group in self._groups()]
 
-    def read(self, outcome: Outcome, answered: int) -> Cost:
+    def read(self, outcome: ClosedLoopResult, answered: int) -> RequestCost:
         """answered: requests of all kinds that the servers worked for."""
         groups = self._groups()
         spent_us = [
@@ -70,11 +74,11 @@ class Meter:
             * 1e6
             for group, before in zip(groups, self._before, strict=True)
         ]
-        return Cost(
+        return RequestCost(
             outcome.per_second,
-            outcome.hits / len(outcome.latencies_s),
-            outcome.percentile_ms(0.5),
-            outcome.percentile_ms(0.99),
+            outcome.hits / outcome.count,
+            outcome.percentile_ms(50),
+            outcome.percentile_ms(99),
             *spent_us,
             *map(memory.megabytes, groups),
         )
@@ -84,18 +88,21 @@ class Meter:
         return {self._made.pid}, memory.database(self._made), memory.redis(self._made)
 
 
-def take(made: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1) -> Cost:
+def take(
+    gateway: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1
+) -> RequestCost:
     """Of these requests alone, in a closed loop."""
-    meter = Meter(made)
-    to = whole.to(made.url)
-    outcome = uvloop.run(drive(to, requests, connections=connections, seconds=seconds))
-    return meter.read(outcome, len(outcome.latencies_s))
+    meter = Meter(gateway)
+    outcome = uvloop.run(
+        closed_loop.run(gateway.url, requests, connections=connections, seconds=seconds)
+    )
+    return meter.read(outcome, outcome.count)
 
 
-def warm(made: Service, requests: Iterator[bytes], count: int) -> None:
+def warm(gateway: Service, requests: Iterator[bytes], count: int) -> None:
     """Answer so many of them, uncounted."""
     some = list(islice(requests, count))
-    uvloop.run(ask_all(whole.to(made.url), some, connections=1))
+    uvloop.run(closed_loop.send_all(gateway.url, some, connections=1))
 
 
 def _spent_s(pids: set[int]) -> dict[int, float]:

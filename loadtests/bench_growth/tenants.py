@@ -1,49 +1,50 @@
 """As many tenants of the same size: new questions, and repeats, of any of them."""
 
 from itertools import cycle
-from pathlib import Path
 from random import Random
 
 import uvloop
 
-from loadtests import service
+from loadtests.bench.section import Section, table
 from loadtests.bench_growth import caller, made_up, plot, probe
-from loadtests.bench_growth.bench import Bench
-from loadtests.bench_growth.probe import Cost
+from loadtests.bench_growth.options import GrowthRun
+from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
-from loadtests.section import Section, table
+from loadtests.servers import service
 
 _CHUNKS = 20  # of each
 _ASKING_MAX = 500  # tenants that are asked, drawn from all
 _SEED = 23
 
 
-def measure(bench: Bench) -> Section:
-    new: dict[int, Cost] = {}
-    repeated: dict[int, Cost] = {}
+def measure(run: GrowthRun) -> Section:
+    new: dict[int, RequestCost] = {}
+    repeated: dict[int, RequestCost] = {}
     questions = made_up.questions()
-    with service.nearhit() as made, bench.console.status("filling") as status:
-        there = 0
-        for count in bench.tenants:
+    with service.nearhit() as gateway, run.console.status("filling") as status:
+        filled = 0
+        for count in run.options.tenants:
             status.update(f"{count:,} tenants")
-            names = {f"tenant-{number}": _CHUNKS for number in range(there, count)}
-            uvloop.run(corpus.fill(made.database_url, made_up.passages(), names, seed=made_up.SEED))
-            there = count
+            names = {f"tenant-{number}": _CHUNKS for number in range(filled, count)}
+            uvloop.run(
+                corpus.fill(gateway.database_url, made_up.passages(), names, seed=made_up.SEED)
+            )
+            filled = count
             random = Random(_SEED)  # noqa: S311  no secret
             drawn = random.sample(range(count), min(count, _ASKING_MAX))
-            asking = [caller.of(made, f"tenant-{number}") for number in drawn]
+            asking = [caller.of(gateway, f"tenant-{number}") for number in drawn]
             requests = (
                 ask(question) for ask, question in zip(cycle(asking), questions, strict=False)
             )
-            probe.warm(made, requests, len(asking))
-            new[count] = probe.take(made, requests, seconds=bench.seconds)
+            probe.warm(gateway, requests, len(asking))
+            new[count] = probe.take(gateway, requests, seconds=run.options.seconds)
             same = made_up.built().questions[0]
             repeats = [ask(same) for ask in asking]
-            probe.warm(made, iter(repeats), len(repeats))
-            repeated[count] = probe.take(made, cycle(repeats), seconds=bench.seconds)
+            probe.warm(gateway, iter(repeats), len(repeats))
+            repeated[count] = probe.take(gateway, cycle(repeats), seconds=run.options.seconds)
     return Section(
         title="Tenants",
-        text=_text(bench, new, repeated),
+        text=_text(run, new, repeated),
         figures={
             "new": {str(count): cost.as_json() for count, cost in new.items()},
             "repeated": {str(count): cost.as_json() for count, cost in repeated.items()},
@@ -52,9 +53,9 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _text(bench: Bench, new: dict[int, Cost], repeated: dict[int, Cost]) -> str:
+def _text(run: GrowthRun, new: dict[int, RequestCost], repeated: dict[int, RequestCost]) -> str:
     picture = plot.lines(
-        Path(bench.pictures) / "growth-tenants.svg",
+        run.pictures / "growth-tenants.svg",
         list(new),
         {
             "ms": {

@@ -3,23 +3,23 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
-from urllib.parse import urlsplit
 
 import orjson
 import uvloop
 
-from loadtests import service, whole
+from loadtests.bench.section import Section, table
 from loadtests.bench_cache import questions as asking
-from loadtests.bench_cache import world
 from loadtests.bench_growth import caller, made_up, plot, probe
-from loadtests.bench_growth.bench import Bench
-from loadtests.bench_growth.probe import Cost, Meter
-from loadtests.closed_loop import Outcome, drive
-from loadtests.section import Section, table
-from loadtests.service import Service
-from loadtests.tenant import Tenant, tenant
+from loadtests.bench_growth.options import GrowthRun
+from loadtests.bench_growth.probe import Meter, RequestCost
+from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
+from loadtests.load.request import encode_request
+from loadtests.servers import service
+from loadtests.servers.service import Service
+from loadtests.workload import topics
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _CONNECTIONS = 8  # that search
 _ASKED = 2_000  # questions, by Zipf's law
@@ -28,80 +28,74 @@ _SEED = 29
 
 
 @dataclass(frozen=True, slots=True)
-class _With:
+class _WritersRun:
     """searches: their cost, with what the writes took of the servers spread over both kinds."""
 
-    searches: Cost
-    writes: Outcome | None
+    searches: RequestCost
+    writes: ClosedLoopResult | None
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: GrowthRun) -> Section:
     built = made_up.built()
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
-    by_writers: dict[int, _With] = {}
+    by_writers: dict[int, _WritersRun] = {}
     with (
-        service.nearhit() as made,
-        tenant(made, "bench") as mine,
-        bench.console.status("writing"),
+        service.nearhit() as gateway,
+        new_tenant(gateway, "bench") as tenant,
+        run.console.status("writing"),
     ):
-        mine.put(built.documents, lambda _: None)
-        ask = caller.of(made, "bench")
+        tenant.put(built.documents, lambda _: None)
+        ask = caller.of(gateway, "bench")
         searches = (ask(built.questions[number]) for number in draws)
-        probe.warm(made, searches, _ASKED)
-        edits = _edits(made, mine)
-        for count in bench.writers:
-            by_writers[count] = uvloop.run(_driven(made, searches, edits, count, bench.seconds))
+        probe.warm(gateway, searches, _ASKED)
+        edits = _edits(gateway, tenant)
+        for count in run.options.writers:
+            by_writers[count] = uvloop.run(
+                _driven(gateway, searches, edits, count, run.options.seconds)
+            )
     return Section(
         title="Writers",
-        text=_text(bench, by_writers),
-        figures={str(count): _figures(one) for count, one in by_writers.items()},
+        text=_text(run, by_writers),
+        figures={str(count): _figures(result) for count, result in by_writers.items()},
         bars=[],
     )
 
 
 async def _driven(
-    made: Service,
+    gateway: Service,
     searches: Iterator[bytes],
     edits: Iterator[bytes],
     writers: int,
     seconds: float,
-) -> _With:
-    meter, to = Meter(made), whole.to(made.url)
-    searching = drive(to, searches, connections=_CONNECTIONS, seconds=seconds)
+) -> _WritersRun:
+    meter = Meter(gateway)
+    searching = closed_loop.run(gateway.url, searches, connections=_CONNECTIONS, seconds=seconds)
     if not writers:
         outcome = await searching
-        return _With(meter.read(outcome, len(outcome.latencies_s)), None)
-    writing = drive(to, edits, connections=writers, seconds=seconds)
+        return _WritersRun(meter.read(outcome, outcome.count), None)
+    writing = closed_loop.run(gateway.url, edits, connections=writers, seconds=seconds)
     outcome, writes = await asyncio.gather(searching, writing)
-    answered = len(outcome.latencies_s) + len(writes.latencies_s)
-    return _With(meter.read(outcome, answered), writes)
+    answered = outcome.count + writes.count
+    return _WritersRun(meter.read(outcome, answered), writes)
 
 
-def _edits(made: Service, mine: Tenant) -> Iterator[bytes]:
+def _edits(gateway: Service, tenant: TenantClient) -> Iterator[bytes]:
     """Of one document after the other, each with one sentence replaced; whole requests."""
     random = Random(_SEED)  # noqa: S311  no secret
     built = made_up.built()
-    texts = {number: one["text"] for number, one in enumerate(built.documents)}
+    texts = {number: document["text"] for number, document in enumerate(built.documents)}
     while True:
         number = random.randrange(len(texts))
-        texts[number] = world.edited(texts[number], built.topics[number], random)
+        texts[number] = topics.edited(texts[number], built.topics[number], random)
         body = {"text": texts[number], "language": "en", "readers": ["tenant"]}
-        yield _put(f"{made.url}/v1/documents/document-{number}", mine.key, orjson.dumps(body))
+        url = f"{gateway.url}/v1/documents/document-{number}"
+        yield encode_request("PUT", url, tenant.key, orjson.dumps(body))
 
 
-def _put(url: str, key: str, body: bytes) -> bytes:
-    parts = urlsplit(url)
-    head = (
-        f"PUT {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
-
-
-def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
-    costs = [one.searches for one in by_writers.values()]
+def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
+    costs = [result.searches for result in by_writers.values()]
     picture = plot.lines(
-        Path(bench.pictures) / "growth-writers.svg",
+        run.pictures / "growth-writers.svg",
         list(by_writers),
         {
             "ms": {
@@ -111,8 +105,8 @@ def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
             "a second": {
                 "searches": [cost.per_second for cost in costs],
                 "writes": [
-                    0.0 if one.writes is None else one.writes.per_second
-                    for one in by_writers.values()
+                    0.0 if result.writes is None else result.writes.per_second
+                    for result in by_writers.values()
                 ],
             },
         },
@@ -125,22 +119,25 @@ def _text(bench: Bench, by_writers: dict[int, _With]) -> str:
         "document after the other, a sentence each time, as soon as the last edit is acknowledged. "
         "The processor is that of searches and writes together, by their number."
     )
-    rows = [(str(count), *one.searches.row(), *_writes(one)) for count, one in by_writers.items()]
+    rows = [
+        (str(count), *result.searches.row(), *_writes(result))
+        for count, result in by_writers.items()
+    ]
     head = ("writers", *probe.HEAD, "writes/s", "write P50 ms", "write P99 ms")
     return f"{notes}\n\n{table(head, rows)}\n\n{picture}"
 
 
-def _writes(one: _With) -> Sequence[str]:
-    if one.writes is None:
+def _writes(result: _WritersRun) -> Sequence[str]:
+    if result.writes is None:
         return "", "", ""
-    p50_ms, p99_ms = (one.writes.percentile_ms(share) for share in (0.5, 0.99))
-    return f"{one.writes.per_second:,.0f}", f"{p50_ms:.1f}", f"{p99_ms:.1f}"
+    p50_ms, p99_ms = (result.writes.percentile_ms(percentile) for percentile in (50, 99))
+    return f"{result.writes.per_second:,.0f}", f"{p50_ms:.1f}", f"{p99_ms:.1f}"
 
 
-def _figures(one: _With) -> dict[str, float]:
-    figures = one.searches.as_json()
-    if one.writes is not None:
-        figures["writes_per_second"] = one.writes.per_second
-        figures["write_p50_ms"] = one.writes.percentile_ms(0.5)
-        figures["write_p99_ms"] = one.writes.percentile_ms(0.99)
+def _figures(result: _WritersRun) -> dict[str, float]:
+    figures = result.searches.as_json()
+    if result.writes is not None:
+        figures["writes_per_second"] = result.writes.per_second
+        figures["write_p50_ms"] = result.writes.percentile_ms(50)
+        figures["write_p99_ms"] = result.writes.percentile_ms(99)
     return figures

@@ -44,7 +44,7 @@ class Passages:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class PlannedDocument:
     """A document to write: whose it is, who reads it, and which passages its chunks are."""
 
     tenant: str
@@ -54,7 +54,7 @@ class Made:
     passages: tuple[int, ...]
     owner: str | None = None
 
-    def with_passages(self, passages: tuple[int, ...]) -> "Made":
+    def with_passages(self, passages: tuple[int, ...]) -> "PlannedDocument":
         return replace(self, passages=passages)
 
 
@@ -101,13 +101,13 @@ def turned(vector: NDArray[np.float32], generator: np.random.Generator) -> NDArr
     return unit
 
 
-def batches(made: Iterable[Made]) -> Iterator[list[Made]]:
+def batches(planned: Iterable[PlannedDocument]) -> Iterator[list[PlannedDocument]]:
     """Documents of one tenant at a time, some hundred chunks together."""
-    batch: list[Made] = []
-    for document in made:
+    batch: list[PlannedDocument] = []
+    for document in planned:
         if batch and (
             document.tenant != batch[0].tenant
-            or sum(len(one.passages) for one in batch) >= _BATCH_CHUNKS
+            or sum(len(member.passages) for member in batch) >= _BATCH_CHUNKS
         ):
             yield batch
             batch = []
@@ -116,7 +116,7 @@ def batches(made: Iterable[Made]) -> Iterator[list[Made]]:
         yield batch
 
 
-class Rows:
+class ChunkRows:
     """What documents become in the index.
 
     held: by digest, each chunk's vector as the index keeps it, and its passage.
@@ -129,40 +129,42 @@ class Rows:
         self._generator = np.random.default_rng(seed)
         self._serial = 0
 
-    def write(self, made: Made, *, version: int = 0, removed: Sequence[int] = ()) -> Write:
+    def write(
+        self, planned: PlannedDocument, *, version: int = 0, removed: Sequence[int] = ()
+    ) -> Write:
         return Write(
             document=Document(
-                document_id=made.document_id,
-                title=f"Document {made.document_id}",
-                text="\n\n".join(self.source.texts[place] for place in made.passages),
+                document_id=planned.document_id,
+                title=f"Document {planned.document_id}",
+                text="\n\n".join(self.source.texts[passage] for passage in planned.passages),
                 source="bench",
                 uri="",
                 language="en",
-                tags=made.tags,
+                tags=planned.tags,
                 metadata={},
-                owner=made.owner,
-                readers=made.readers,
+                owner=planned.owner,
+                readers=planned.readers,
             ),
             version=version,
-            added=[self._chunk(place) for place in made.passages],
+            added=[self._chunk(passage) for passage in planned.passages],
             kept=[],
             removed=removed,
             space=StaticEmbedder.space,
-            words=frozenset().union(*(self.source.words[place] for place in made.passages)),
+            words=frozenset().union(*(self.source.words[passage] for passage in planned.passages)),
         )
 
-    def _chunk(self, place: int) -> AddedChunk:
+    def _chunk(self, passage: int) -> AddedChunk:
         self._serial += 1
         digest = blake2b(self._serial.to_bytes(8, "big"), digest_size=16).digest()
-        vector = turned(self.source.dense[place], self._generator)
-        self.held[digest] = vector.astype(np.float16), place
+        vector = turned(self.source.dense[passage], self._generator)
+        self.held[digest] = vector.astype(np.float16), passage
         return AddedChunk(
             digest=digest,
             start=0,
-            end=len(self.source.texts[place]),
-            text=self.source.texts[place],
+            end=len(self.source.texts[passage]),
+            text=self.source.texts[passage],
             dense=HalfVector(vector),
-            lexical=self._words[place],
+            lexical=self._words[passage],
         )
 
 
@@ -179,21 +181,23 @@ async def fill(url: str, source: Passages, tenants: Mapping[str, int], *, seed: 
     async with connect(
         url, connections_max=2, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
     ) as database:
-        rows, random = Rows(source, seed), Random(seed)  # noqa: S311  the same rows every time
+        rows, random = ChunkRows(source, seed), Random(seed)  # noqa: S311  the same rows every time
         for tenant, chunks in tenants.items():
             await TenantStore(database).create(tenant, tenant)
             for batch in batches(_made(tenant, chunks, len(source.texts), random)):
-                await store(DocumentStore(database), tenant, [rows.write(one) for one in batch])
+                await store(
+                    DocumentStore(database), tenant, [rows.write(document) for document in batch]
+                )
                 rows.held.clear()
         async for _ in Partitions(database).maintain():
             pass
 
 
-def _made(tenant: str, chunks: int, passages: int, random: Random) -> Iterator[Made]:
-    for place, size in enumerate(cut(chunks, random)):
-        yield Made(
+def _made(tenant: str, chunks: int, passages: int, random: Random) -> Iterator[PlannedDocument]:
+    for number, size in enumerate(cut(chunks, random)):
+        yield PlannedDocument(
             tenant=tenant,
-            document_id=f"d{place}",
+            document_id=f"d{number}",
             readers=(random.choice(("tenant", "group:readers")),),
             tags=("bench",),
             passages=tuple(random.choices(range(passages), k=size)),

@@ -18,11 +18,11 @@ from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Write
 from index.postgres.database import connect
 from index.tenants.tenant_store import TenantStore
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
-from loadtests.bench_index.bench import Bench
-from loadtests.bench_index.corpus import Made, Passages, Rows
-from loadtests.section import Bar, Section, table
+from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
+from loadtests.bench_index.options import IndexRun
+from loadtests.servers import service
 
 _TENANT = "written"
 _BARE = {
@@ -63,25 +63,27 @@ class Ingestion:
     share: float
 
 
-def measure(bench: Bench) -> Section:
-    with service.nearhit() as made:
-        measured, kept = asyncio.run(_measured(made.database_url, bench))
+def measure(run: IndexRun) -> Section:
+    with service.nearhit() as gateway:
+        measured, bytes_per_chunk = asyncio.run(_measured(gateway.database_url, run))
     rows = [
         ("index", f"{measured.index_per_s:,.0f}"),
         ("bare COPY", f"{measured.copy_per_s:,.0f}"),
     ]
     return Section(
         title="Ingestion into the index",
-        text=f"{_HOW}\n\n{table(('', 'chunks/s'), rows)}\n\n{_KEPT}\n\n{_storage_table(kept)}",
-        figures={"per_second": asdict(measured), "bytes_per_chunk": kept},
+        text="\n\n".join(
+            [_HOW, table(("", "chunks/s"), rows), _KEPT, _storage_table(bytes_per_chunk)]
+        ),
+        figures={"per_second": asdict(measured), "bytes_per_chunk": bytes_per_chunk},
         bars=[Bar("share of bare COPY's chunks a second", measured.share, at_least=BAR)],
     )
 
 
-async def _measured(url: str, bench: Bench) -> tuple[Ingestion, dict[str, float]]:
-    source = await corpus.passages(bench.data, _PASSAGES, _SEED)
-    with bench.console.status("ingestion"):
-        written = await _write(url, source, rounds=bench.rounds, chunks=_CHUNKS, seed=_SEED)
+async def _measured(url: str, run: IndexRun) -> tuple[Ingestion, dict[str, float]]:
+    source = await corpus.passages(run.data, _PASSAGES, _SEED)
+    with run.console.status("ingestion"):
+        written = await _write(url, source, rounds=run.options.rounds, chunks=_CHUNKS, seed=_SEED)
     return written, await _kept(url)
 
 
@@ -90,16 +92,18 @@ async def _kept(url: str) -> dict[str, float]:
     connection = await asyncpg.connect(url)
     await connection.execute("VACUUM ANALYZE")
     chunks = await connection.fetchval("SELECT count(*) FROM chunks")
-    kept = {
+    bytes_per_chunk = {
         table: await connection.fetchval("SELECT pg_total_relation_size($1::regclass)", table)
         for table in _TABLES
     }
     await connection.close()
-    return {table: size / chunks for table, size in kept.items()}
+    return {table: size / chunks for table, size in bytes_per_chunk.items()}
 
 
-def _storage_table(kept: dict[str, float]) -> str:
-    rows = [(f"`{table}`", what, f"{kept[table]:,.0f}") for table, what in _TABLES.items()]
+def _storage_table(bytes_per_chunk: dict[str, float]) -> str:
+    rows = [
+        (f"`{table}`", what, f"{bytes_per_chunk[table]:,.0f}") for table, what in _TABLES.items()
+    ]
     return table(("table", "what it holds", "bytes a chunk"), rows)
 
 
@@ -110,7 +114,7 @@ async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: 
     for name, like in _BARE.items():
         await bare.execute(f"DROP TABLE IF EXISTS bare_{name}")
         await bare.execute(f"CREATE TABLE bare_{name} (LIKE {like} INCLUDING ALL)")
-    rows, random = Rows(source, seed), Random(seed)  # noqa: S311  the same rows every time
+    rows, random = ChunkRows(source, seed), Random(seed)  # noqa: S311  the same rows every time
     times: list[tuple[float, float]] = []
     async with connect(
         url, connections_max=2, statement_timeout_s=600, observe=lambda _name, _seconds: None
@@ -119,7 +123,7 @@ async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: 
         documents = DocumentStore(database)
         for number in range(rounds + 1):
             batches = [
-                [rows.write(made) for made in batch]
+                [rows.write(document) for document in batch]
                 for batch in corpus.batches(_made(number, chunks, source, random))
             ]
             copied = await _copied(bare, batches, number * chunks)
@@ -136,16 +140,16 @@ async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: 
     )
 
 
-def _made(number: int, chunks: int, source: Passages, random: Random) -> list[Made]:
+def _made(number: int, chunks: int, source: Passages, random: Random) -> list[PlannedDocument]:
     return [
-        Made(
+        PlannedDocument(
             tenant=_TENANT,
-            document_id=f"{number}-{place}",
+            document_id=f"{number}-{number_in_round}",
             readers=("tenant",),
             tags=("bench",),
             passages=tuple(random.choices(range(len(source.texts)), k=size)),
         )
-        for place, size in enumerate(corpus.cut(chunks, random))
+        for number_in_round, size in enumerate(corpus.cut(chunks, random))
     ]
 
 

@@ -17,13 +17,14 @@ import numpy as np
 from chromadb.api import ClientAPI
 from rich.progress import Progress
 
-from loadtests import service
-from loadtests.bench_index import chroma, lance, world
-from loadtests.bench_index.bench import Bench
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_index import world
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_index.world import World
-from loadtests.section import Bar, Section, table
-from loadtests.tenant import tenant
+from loadtests.bench_index.options import IndexRun
+from loadtests.bench_index.systems import chroma, lance
+from loadtests.bench_index.world import TenantWorld
+from loadtests.servers import service
+from loadtests.workload.tenant_client import new_tenant
 
 _TURN_QUESTIONS = 100
 _WARM_UP_QUESTIONS = 100
@@ -42,7 +43,7 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SystemLatencies:
     """turns_ms: what each search took, turn by turn."""
 
     turns_ms: Sequence[Sequence[float]]
@@ -51,29 +52,30 @@ class Outcome:
     def percentile_ms(self, percent: float) -> float:
         return float(np.percentile(np.concatenate(self.turns_ms), percent))
 
-    def ratio_to(self, other: "Outcome") -> float:
+    def ratio_to(self, other: "SystemLatencies") -> float:
         """The median over the rounds of this one's P99 to the other's in the same round."""
         rounds = zip(self.turns_ms, other.turns_ms, strict=True)
         return median(
-            float(np.percentile(mine, 99) / np.percentile(theirs, 99)) for mine, theirs in rounds
+            float(np.percentile(own_turn, 99) / np.percentile(theirs, 99))
+            for own_turn, theirs in rounds
         )
 
 
-Results = Mapping[int, Mapping[str, Outcome]]  # by visible passages, then by system
+Results = Mapping[int, Mapping[str, SystemLatencies]]  # by visible passages, then by system
 
 
-def measure(bench: Bench) -> Section:
-    questions = _WARM_UP_QUESTIONS + bench.rounds * _TURN_QUESTIONS
-    bench.console.print("embedding the passages")
+def measure(run: IndexRun) -> Section:
+    questions = _WARM_UP_QUESTIONS + run.options.rounds * _TURN_QUESTIONS
+    run.console.print("embedding the passages")
     # Each size has questions of its own: a process may keep what it learnt from the other's.
-    built = world.build(bench.data, len(world.ASKED) * questions)
-    with Progress(console=bench.console) as progress, _systems(built, progress) as systems:
-        results: dict[int, Mapping[str, Outcome]] = {}
-        for place, (visible, tenant) in enumerate(world.ASKED.items()):
-            numbers = range(place * questions, (place + 1) * questions)
+    built = world.build(run.data, len(world.ASKED) * questions)
+    with run.progress() as progress, _systems(built, progress) as systems:
+        results: dict[int, Mapping[str, SystemLatencies]] = {}
+        for position, (visible, tenant) in enumerate(world.ASKED.items()):
+            numbers = range(position * questions, (position + 1) * questions)
             turns_ms = _turns(systems, tenant, numbers, progress)
             results[visible] = {
-                name: Outcome(turns_ms[name], _recall(built, tenant, system, numbers))
+                name: SystemLatencies(turns_ms[name], _recall(built, tenant, system, numbers))
                 for name, system in systems.items()
             }
     return Section(
@@ -88,7 +90,7 @@ def measure(bench: Bench) -> Section:
 
 
 @contextmanager
-def _systems(built: World, progress: Progress) -> Iterator[Mapping[str, System]]:
+def _systems(built: TenantWorld, progress: Progress) -> Iterator[Mapping[str, System]]:
     """All of them, filled; they run side by side, and are asked in turns."""
     with ExitStack() as stack:
         nearhit_system = stack.enter_context(_nearhit(built, progress))
@@ -113,13 +115,13 @@ def _systems(built: World, progress: Progress) -> Iterator[Mapping[str, System]]
 
 
 @contextmanager
-def _nearhit(built: World, progress: Progress) -> Iterator[System]:
+def _nearhit(built: TenantWorld, progress: Progress) -> Iterator[System]:
     task = progress.add_task("filling Nearhit", total=len(built.texts))
     with ExitStack() as stack:
-        made = stack.enter_context(service.nearhit())
+        gateway = stack.enter_context(service.nearhit())
         tenants = {}
         for name in dict.fromkeys(built.tenants):
-            tenants[name] = stack.enter_context(tenant(made, name))
+            tenants[name] = stack.enter_context(new_tenant(gateway, name))
             rows = built.rows_of(name)
             documents = [
                 {"document_id": str(row), "text": built.texts[row], "language": "en"}
@@ -136,7 +138,7 @@ def _nearhit(built: World, progress: Progress) -> Iterator[System]:
         yield System(search, lambda tenant, number: search(tenant, number, alpha=1))
 
 
-def _chroma(built: World, client: ClientAPI) -> System:
+def _chroma(built: TenantWorld, client: ClientAPI) -> System:
     metadata = [{"tenant": tenant} for tenant in built.tenants]
     collection = chroma.filled(client, built.embedded, metadata)
 
@@ -152,7 +154,7 @@ def _chroma(built: World, client: ClientAPI) -> System:
     return System(search, search)
 
 
-def _lance_dense(built: World, rows: lance.Table) -> System:
+def _lance_dense(built: TenantWorld, rows: lance.Table) -> System:
     def search(tenant: str, number: int) -> list[int]:
         return rows.dense(tenant, built.embedded_questions[number])
 
@@ -164,13 +166,15 @@ def _turns(
 ) -> dict[str, list[list[float]]]:
     """What each search took in milliseconds, by system and by turn, the warm-up left out."""
     turns_ms: dict[str, list[list[float]]] = {name: [] for name in systems}
-    warm_up, asked = numbers[:_WARM_UP_QUESTIONS], numbers[_WARM_UP_QUESTIONS:]
+    warm_up, timed_numbers = numbers[:_WARM_UP_QUESTIONS], numbers[_WARM_UP_QUESTIONS:]
     for system in systems.values():
         _turn(system, tenant, warm_up)
-    starts = range(0, len(asked), _TURN_QUESTIONS)
+    starts = range(0, len(timed_numbers), _TURN_QUESTIONS)
     for start in progress.track(starts, description=f"asking {tenant}"):
         for name, system in systems.items():
-            turns_ms[name].append(_turn(system, tenant, asked[start : start + _TURN_QUESTIONS]))
+            turns_ms[name].append(
+                _turn(system, tenant, timed_numbers[start : start + _TURN_QUESTIONS])
+            )
     return turns_ms
 
 
@@ -183,7 +187,7 @@ def _turn(system: System, tenant: str, numbers: range) -> list[float]:
     return took_ms
 
 
-def _recall(built: World, tenant: str, system: System, numbers: range) -> float | None:
+def _recall(built: TenantWorld, tenant: str, system: System, numbers: range) -> float | None:
     if system.nearest is None:
         return None
     return fmean(
@@ -192,7 +196,7 @@ def _recall(built: World, tenant: str, system: System, numbers: range) -> float 
     )
 
 
-def _text(built: World, results: Results) -> str:
+def _text(built: TenantWorld, results: Results) -> str:
     tables = [
         f"**{visible:,} passages visible**\n\n{_table(by_system)}"
         for visible, by_system in results.items()
@@ -218,7 +222,7 @@ def _text(built: World, results: Results) -> str:
     return "\n\n".join([notes, *tables, how])
 
 
-def _table(by_system: Mapping[str, Outcome]) -> str:
+def _table(by_system: Mapping[str, SystemLatencies]) -> str:
     ours = by_system["Nearhit"]
     rows = [
         (
@@ -233,7 +237,7 @@ def _table(by_system: Mapping[str, Outcome]) -> str:
     return table(("", "P50 ms", "P99 ms", "Nearhit's P99 to it", "recall@10"), rows)
 
 
-def _figures(outcome: Outcome) -> dict[str, float | None]:
+def _figures(outcome: SystemLatencies) -> dict[str, float | None]:
     return {
         "p50_ms": outcome.percentile_ms(50),
         "p99_ms": outcome.percentile_ms(99),

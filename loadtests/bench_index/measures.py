@@ -22,10 +22,10 @@ def of(ranked: Sequence[str], relevant: Mapping[str, float]) -> Measures:
     """The measures of one ranking, best first. An ideal one of more than ten has ten."""
     top = ranked[:DEPTH]
     assert len(set(top)) == len(top), "a passage is ranked once"
-    places = [place for place, passage in enumerate(top, start=1) if passage in relevant]
+    places = [rank for rank, passage in enumerate(top, start=1) if passage in relevant]
     gain = _gain([relevant.get(passage, 0.0) for passage in top])
     ideal = _gain(sorted(relevant.values(), reverse=True)[:DEPTH])
-    precisions = [found / place for found, place in enumerate(places, start=1)]
+    precisions = [count / rank for count, rank in enumerate(places, start=1)]
     return Measures(
         ndcg=gain / ideal,
         recall=len(places) / len(relevant),
@@ -40,4 +40,4 @@ def mean(measures: Sequence[Measures]) -> Measures:
 
 
 def _gain(relevances: Sequence[float]) -> float:
-    return sum(relevance / log2(place + 1) for place, relevance in enumerate(relevances, start=1))
+    return sum(relevance / log2(rank + 1) for rank, relevance in enumerate(relevances, start=1))

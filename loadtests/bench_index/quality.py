@@ -7,12 +7,13 @@ from statistics import fmean
 
 from rich.progress import Progress
 
-from loadtests import service
-from loadtests.bench_index import bm25, chroma, full_text, measures, nearhit, sets
-from loadtests.bench_index.bench import Bench
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_index import measures, sets
 from loadtests.bench_index.measures import Measures
+from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.sets import RetrievalSet
-from loadtests.section import Bar, Section, table
+from loadtests.bench_index.systems import bm25, chroma, full_text, nearhit
+from loadtests.servers import service
 
 _HOW = {
     "Nearhit": nearhit.HOW,
@@ -29,18 +30,22 @@ Rank = Callable[[RetrievalSet], list[list[str]]]
 Results = Mapping[str, Mapping[str, Measures]]  # by system, then by set
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IndexRun) -> Section:
     with (
-        service.nearhit() as made,
-        Progress(console=bench.console) as progress,
+        service.nearhit() as gateway,
+        run.progress() as progress,
     ):
         systems: dict[str, Rank] = {
-            "Nearhit": lambda asked: nearhit.rankings(asked, made, lambda _: None),
+            "Nearhit": lambda retrieval_set: nearhit.rankings(
+                retrieval_set, gateway, lambda _: None
+            ),
             "Chroma": chroma.rankings,
             "BM25": bm25.rankings,
-            "ts_rank_cd": lambda asked: asyncio.run(full_text.rankings(asked, made.database_url)),
+            "ts_rank_cd": lambda retrieval_set: asyncio.run(
+                full_text.rankings(retrieval_set, gateway.database_url)
+            ),
         }
-        results, sizes = _results(bench, systems, progress)
+        results, sizes = _results(run, systems, progress)
     return Section(
         title="Quality",
         text=_text(results, sizes),
@@ -53,27 +58,27 @@ def measure(bench: Bench) -> Section:
 
 
 def _results(
-    bench: Bench, systems: Mapping[str, Rank], progress: Progress
+    run: IndexRun, systems: Mapping[str, Rank], progress: Progress
 ) -> tuple[Results, dict[str, tuple[int, int]]]:
     """What each system reaches on each set, and each set's passages and questions."""
     results: dict[str, dict[str, Measures]] = {system: {} for system in systems}
     sizes = {}
     task = progress.add_task("quality", total=len(sets.NAMES) * len(systems))
     for name in sets.NAMES:
-        asked = sets.read(bench.data, name, bench.questions)
-        sizes[name] = len(asked.passages), len(asked.questions)
+        retrieval_set = sets.read(run.data, name, run.options.questions)
+        sizes[name] = len(retrieval_set.passages), len(retrieval_set.questions)
         for system, rank in systems.items():
             progress.update(task, description=f"{name}: {system}")
-            results[system][name] = _measured(asked, rank(asked))
+            results[system][name] = _measured(retrieval_set, rank(retrieval_set))
             progress.advance(task)
     return results, sizes
 
 
-def _measured(asked: RetrievalSet, rankings: list[list[str]]) -> Measures:
+def _measured(retrieval_set: RetrievalSet, rankings: list[list[str]]) -> Measures:
     return measures.mean(
         [
             measures.of(ranked, question.relevant)
-            for question, ranked in zip(asked.questions, rankings, strict=True)
+            for question, ranked in zip(retrieval_set.questions, rankings, strict=True)
         ]
     )
 

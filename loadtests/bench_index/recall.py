@@ -30,11 +30,11 @@ from index.search.search_plan_executor import PassResults, SearchExecutor
 from index.search.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
-from loadtests.bench_index.bench import Bench
-from loadtests.bench_index.corpus import Made, Passages, Rows
-from loadtests.section import Bar, Section, table
+from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
+from loadtests.bench_index.options import IndexRun
+from loadtests.servers import service
 
 SHARES = (0.05, 0.1, 0.5, 1, 5, 10, 50, 100)  # percent of all chunks
 TENANTS = 200
@@ -82,15 +82,15 @@ class Recall:
         return "nearest" in self.ways
 
 
-def measure(bench: Bench) -> Section:
-    with service.nearhit() as made:
-        fresh, churned = asyncio.run(_measured(made.database_url, bench))
+def measure(run: IndexRun) -> Section:
+    with service.nearhit() as gateway:
+        fresh, churned = asyncio.run(_measured(gateway.database_url, run))
     return Section(
         title="Recall over visible shares",
         text=f"{_HOW}\n\n{_table(fresh)}\n\n{_CHURNED}\n\n{_table(churned)}",
         figures={
-            "fresh": [asdict(one) for one in fresh],
-            "churned": [asdict(one) for one in churned],
+            "fresh": [asdict(recall) for recall in fresh],
+            "churned": [asdict(recall) for recall in churned],
         },
         bars=[
             _bar(f"recall@{FIRST} {which}, where {how}", measured, how)
@@ -101,35 +101,35 @@ def measure(bench: Bench) -> Section:
 
 
 def _bar(what: str, measured: Sequence[Recall], how: str) -> Bar:
-    found = [
-        min(one.fused, one.dense, one.lexical)
-        for one in measured
-        if one.is_nearest == (how == _NEAREST)
+    recalls = [
+        min(recall.fused, recall.dense, recall.lexical)
+        for recall in measured
+        if recall.is_nearest == (how == _NEAREST)
     ]
-    return Bar(what, min(found), at_least=BAR_NEAREST if how == _NEAREST else BAR_EXACT)
+    return Bar(what, min(recalls), at_least=BAR_NEAREST if how == _NEAREST else BAR_EXACT)
 
 
 def _table(measured: Sequence[Recall]) -> str:
     rows = [
         (
-            f"{one.share:g} %",
-            f"{one.visible:,}",
-            " + ".join(one.ways),
-            f"{one.fused:.3f}",
-            f"{one.dense:.3f}",
-            f"{one.lexical:.3f}",
-            f"{one.p50_ms:.1f}",
+            f"{recall.share:g} %",
+            f"{recall.visible:,}",
+            " + ".join(recall.ways),
+            f"{recall.fused:.3f}",
+            f"{recall.dense:.3f}",
+            f"{recall.lexical:.3f}",
+            f"{recall.p50_ms:.1f}",
         )
-        for one in measured
+        for recall in measured
     ]
     head = ("visible", "chunks", "strategy", "fused", "dense", "lexical", "P50 ms")
     return table(head, rows)
 
 
-async def _measured(url: str, bench: Bench) -> tuple[list[Recall], list[Recall]]:
-    source = await corpus.passages(bench.data, _PASSAGES, _SEED)
-    questions = corpus.questions(bench.data, _QUESTIONS, _SEED)
-    with bench.console.status("recall"):
+async def _measured(url: str, run: IndexRun) -> tuple[list[Recall], list[Recall]]:
+    source = await corpus.passages(run.data, _PASSAGES, _SEED)
+    questions = corpus.questions(run.data, _QUESTIONS, _SEED)
+    with run.console.status("recall"):
         return await _before_and_after(url, source, questions, chunks=CHUNKS, seed=_SEED)
 
 
@@ -139,7 +139,7 @@ async def _before_and_after(
     async with connect(
         url, connections_max=3, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
     ) as database:
-        world = World(source, chunks=chunks, seed=seed)
+        world = VisibilityWorld(source, chunks=chunks, seed=seed)
         await world.fill(database)
         fresh = await _measure_all(database, url, world, questions)
         for _ in range(CHURNS):
@@ -148,46 +148,50 @@ async def _before_and_after(
     return fresh, churned
 
 
-class World:
+class VisibilityWorld:
     """What was written, and to whom each document is visible: by the lot that it drew, 0 to 1."""
 
     def __init__(self, source: Passages, *, chunks: int, seed: int) -> None:
         self.source = source
-        self._rows = Rows(source, seed)
+        self._rows = ChunkRows(source, seed)
         self._random = Random(seed)  # noqa: S311  the same world every time, and no secret
         self._sizes = _sizes(chunks)
         self._own_share = self._sizes[0] / chunks
         self._lots: dict[str, float] = {}
-        self._made: dict[str, Made] = {}
+        self._made: dict[str, PlannedDocument] = {}
 
     async def fill(self, database: Database) -> None:
         tenants, documents = TenantStore(database), DocumentStore(database)
-        made = [
+        planned = [
             self._document(tenant, size)
             for tenant, total in enumerate(self._sizes)
             for size in corpus.cut(total, self._random)
         ]
         for tenant in range(TENANTS):
             await tenants.create(f"t{tenant}", f"t{tenant}")
-        for batch in corpus.batches(made):
-            await corpus.store(documents, batch[0].tenant, [self._rows.write(one) for one in batch])
+        for batch in corpus.batches(planned):
+            await corpus.store(
+                documents, batch[0].tenant, [self._rows.write(document) for document in batch]
+            )
 
     async def churn(self, database: Database) -> None:
         """Write a tenth of the documents anew, with other passages."""
         documents = DocumentStore(database)
         count = round(CHURNED_SHARE * len(self._made))
         chosen = sorted(self._random.sample(sorted(self._made), count))
-        made = [self._edited(self._made[name]) for name in chosen]
-        for batch in corpus.batches(sorted(made, key=lambda one: one.tenant)):
+        planned = [self._edited(self._made[name]) for name in chosen]
+        for batch in corpus.batches(sorted(planned, key=lambda document: document.tenant)):
             tenant = batch[0].tenant
-            stored = await documents.stored_all(tenant, [one.document_id for one in batch])
+            stored = await documents.stored_all(
+                tenant, [document.document_id for document in batch]
+            )
             writes = [
                 self._rows.write(
-                    one,
-                    version=stored[one.document_id].version,
-                    removed=stored[one.document_id].chunk_ids,
+                    document,
+                    version=stored[document.document_id].version,
+                    removed=stored[document.document_id].chunk_ids,
                 )
-                for one in batch
+                for document in batch
             ]
             await corpus.store(documents, tenant, writes)
 
@@ -195,8 +199,8 @@ class World:
         """Who sees that share, in percent, and what it must ask for."""
         if share / 100 <= self._own_share:
             return resolve("t0", _ASKER, [f"g{share}"], ("private", "shared")), Filter()
-        wanted = Filter() if share == 100 else Filter(tags_any=(f"p{share}",))
-        return resolve("t0", _ASKER, [], SCOPE_NAMES), wanted
+        tag_filter = Filter() if share == 100 else Filter(tags_any=(f"p{share}",))
+        return resolve("t0", _ASKER, [], SCOPE_NAMES), tag_filter
 
     def is_visible(self, document_id: str, share: float) -> bool:
         lot, own = self._lots[document_id], self._made[document_id].tenant == "t0"
@@ -204,12 +208,12 @@ class World:
 
     def brute_force(self, chunks: Mapping[int, tuple[str, bytes]], share: float) -> "BruteForce":
         """chunks: by identifier, the document and the digest."""
-        seen = [
+        visible_chunks = [
             (chunk_id, *self._rows.held[digest])
             for chunk_id, (document_id, digest) in chunks.items()
             if self.is_visible(document_id, share)
         ]
-        return BruteForce(self.source, seen)
+        return BruteForce(self.source, visible_chunks)
 
     def _limit(self, share: float, *, own: bool) -> float:
         """Below which lot a document is visible."""
@@ -218,13 +222,13 @@ class World:
             return part / self._own_share if own else 0.0
         return 1.0 if own else (part - self._own_share) / (1 - self._own_share)
 
-    def _document(self, tenant: int, size: int) -> Made:
+    def _document(self, tenant: int, size: int) -> PlannedDocument:
         document_id, own = f"d{len(self._made)}", tenant == 0
         lot = self._lots[document_id] = self._random.random()
         inside = [share for share in SHARES if lot < self._limit(share, own=own)]
         groups = [f"group:g{share}" for share in inside if share / 100 <= self._own_share]
         owned = own and self._random.random() < 0.5 and bool(groups)
-        made = self._made[document_id] = Made(
+        document = self._made[document_id] = PlannedDocument(
             tenant=f"t{tenant}",
             document_id=document_id,
             # What the asker owns it sees under every share: only the narrowest of them may be so.
@@ -233,11 +237,11 @@ class World:
             passages=self._passages(size),
             owner=_ASKER if owned and len(groups) == _groups(self._own_share) else None,
         )
-        return made
+        return document
 
-    def _edited(self, made: Made) -> Made:
-        edited = self._made[made.document_id] = made.with_passages(
-            self._passages(len(made.passages))
+    def _edited(self, document: PlannedDocument) -> PlannedDocument:
+        edited = self._made[document.document_id] = document.with_passages(
+            self._passages(len(document.passages))
         )
         return edited
 
@@ -249,14 +253,16 @@ class BruteForce:
     """Every visible chunk compared with the query; arithmetic in 32 bits, as the index has it."""
 
     def __init__(
-        self, source: Passages, seen: Sequence[tuple[int, NDArray[np.float16], int]]
+        self, source: Passages, visible_chunks: Sequence[tuple[int, NDArray[np.float16], int]]
     ) -> None:
         self._source = source
-        self.visible = len(seen)
-        self._place = {chunk_id: place for place, (chunk_id, _, _) in enumerate(seen)}
-        dense = np.array([vector for _, vector, _ in seen], dtype=np.float32)
+        self.visible = len(visible_chunks)
+        self._place = {
+            chunk_id: position for position, (chunk_id, _, _) in enumerate(visible_chunks)
+        }
+        dense = np.array([vector for _, vector, _ in visible_chunks], dtype=np.float32)
         self._dense = dense / np.linalg.norm(dense, axis=1, keepdims=True)
-        self._passages = np.array([passage for _, _, passage in seen])
+        self._passages = np.array([passage for _, _, passage in visible_chunks])
 
     def recall(self, looked: PassResults, vector: NDArray[np.float32], text: str) -> Recalled:
         """Of what was found for the text with this vector."""
@@ -273,9 +279,11 @@ class BruteForce:
 
     def _words(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
         of_passage = np.zeros(len(self._source.texts), np.float32)
-        for place, held in enumerate(self._source.lexical):
-            of_passage[place] = sum(
-                weight * held[term] for term, weight in weights.items() if term in held
+        for passage, word_weights in enumerate(self._source.lexical):
+            of_passage[passage] = sum(
+                weight * word_weights[term]
+                for term, weight in weights.items()
+                if term in word_weights
             )
         of_chunk: NDArray[np.float32] = of_passage[self._passages]
         return of_chunk
@@ -288,12 +296,12 @@ class BruteForce:
         if not len(best):
             return 1.0
         least = best[-1] - _ALIKE * max(1.0, float(best[0]))
-        places = [self._place[found.chunk_id] for found in ranking[: len(best)]]
+        places = [self._place[chunk.chunk_id] for chunk in ranking[: len(best)]]
         return float(np.mean(scores[places] >= least))
 
 
 async def _measure_all(
-    database: Database, url: str, world: World, questions: Sequence[str]
+    database: Database, url: str, world: VisibilityWorld, questions: Sequence[str]
 ) -> list[Recall]:
     async for _ in Partitions(database).maintain():
         pass
@@ -310,16 +318,20 @@ async def _measure_all(
 
 
 async def _measure(
-    database: Database, world: World, truth: BruteForce, share: float, questions: Sequence[str]
+    database: Database,
+    world: VisibilityWorld,
+    truth: BruteForce,
+    share: float,
+    questions: Sequence[str],
 ) -> Recall:
     embedder = StaticEmbedder()
     executor = SearchExecutor(database, QueryEmbedder(embedder), limits=MEASURED)
-    scope, wanted = world.scope(share)
+    scope, tag_filter = world.scope(share)
     recalled, times_s = [], []
     for text in questions:
         vector = await embedder.embed_query(text)
         embedded = EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
-        query = Query(text, filter=wanted)
+        query = Query(text, filter=tag_filter)
         await executor.execute(scope, query, FIRST, embedded)  # warms the pages
         started_s = time.perf_counter()
         await executor.execute(scope, query, FIRST, embedded)
@@ -333,7 +345,7 @@ async def _measure(
     return Recall(
         share=share,
         visible=truth.visible,
-        ways=sorted({one.way for one in chosen}),
+        ways=sorted({query_plan.way for query_plan in chosen}),
         fused=fused,
         dense=dense,
         lexical=words,

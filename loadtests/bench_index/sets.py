@@ -25,14 +25,14 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SetPassage:
     passage_id: str
     title: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SetQuestion:
     """relevant: passages by identifier, each with how relevant it is, above 0."""
 
     text: str
@@ -43,20 +43,20 @@ class Question:
 class RetrievalSet:
     name: str
     language: str
-    passages: Sequence[Passage]
-    questions: Sequence[Question]
+    passages: Sequence[SetPassage]
+    questions: Sequence[SetQuestion]
 
 
 def read(data: Path, name: str, questions_max: int) -> RetrievalSet:
     """The set, with at most so many of its questions, drawn by a fixed seed; 0 is all of them."""
     folder = data / name
     passages = [
-        Passage(line["id"], line["title"] or "", line["text"])
+        SetPassage(line["id"], line["title"] or "", line["text"])
         for line in _lines(folder / "corpus.jsonl.gz")
     ]
     relevant = _judgements(folder / "qrels.tsv")
     questions = [
-        Question(line["text"], relevant[line["id"]])
+        SetQuestion(line["text"], relevant[line["id"]])
         for line in _lines(folder / "queries.jsonl.gz")
         if line["id"] in relevant
     ]
@@ -65,21 +65,21 @@ def read(data: Path, name: str, questions_max: int) -> RetrievalSet:
     return RetrievalSet(name, "pt" if name.endswith("_pt") else "en", passages, questions)
 
 
-def pieces(passage: Passage) -> list[str]:
+def pieces(passage: SetPassage) -> list[str]:
     """The passage's text in pieces of at most PIECE_WORDS_MAX words, cut at sentence ends.
 
     A longer sentence stays whole.
     """
-    found: list[list[str]] = [[]]
+    pieces_of_words: list[list[str]] = [[]]
     words = 0
     for sentence in _SENTENCE_END.split(passage.text.strip()):
         length = len(sentence.split())
-        if found[-1] and words + length > PIECE_WORDS_MAX:
-            found.append([])
+        if pieces_of_words[-1] and words + length > PIECE_WORDS_MAX:
+            pieces_of_words.append([])
             words = 0
-        found[-1].append(sentence)
+        pieces_of_words[-1].append(sentence)
         words += length
-    return [" ".join(sentences) for sentences in found]
+    return [" ".join(sentences) for sentences in pieces_of_words]
 
 
 def _judgements(file: Path) -> dict[str, dict[str, float]]:

@@ -23,11 +23,11 @@ from index.search import strategy
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.search_plan_executor import SearchExecutor
 from index.search.strategy import MEASURED
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
-from loadtests.bench_index.bench import Bench
 from loadtests.bench_index.corpus import Passages
-from loadtests.section import Bar, Section, table
+from loadtests.bench_index.options import IndexRun
+from loadtests.servers import service
 
 SIZES = (1_000, 10_000, 100_000)
 BAR = 2.2
@@ -48,7 +48,7 @@ _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class StatementTimes:
     """Of one size, in visible chunks. ratio: the median of the turns' ratios."""
 
     visible: int
@@ -60,43 +60,43 @@ class Timed:
     ratio: float
 
 
-def measure(bench: Bench) -> Section:
-    with service.nearhit() as made:
-        timed = asyncio.run(_measured(made.database_url, bench))
+def measure(run: IndexRun) -> Section:
+    with service.nearhit() as gateway:
+        timed = asyncio.run(_measured(gateway.database_url, run))
     rows = [
         (
-            f"{one.visible:,}",
-            " + ".join(one.ways),
-            f"{one.statements:.1f}",
-            f"{one.bare_p50_ms:.2f}",
-            f"{one.hybrid_p50_ms:.2f}",
-            f"{one.hybrid_p99_ms:.2f}",
-            f"{one.ratio:.2f}",
+            f"{times.visible:,}",
+            " + ".join(times.ways),
+            f"{times.statements:.1f}",
+            f"{times.bare_p50_ms:.2f}",
+            f"{times.hybrid_p50_ms:.2f}",
+            f"{times.hybrid_p99_ms:.2f}",
+            f"{times.ratio:.2f}",
         )
-        for one in timed
+        for times in timed
     ]
     head = ("visible chunks", "strategy", "statements", "bare P50 ms", "P50 ms", "P99 ms", "ratio")
     return Section(
         title="Time of the statements",
         text=f"{_HOW}\n\n{table(head, rows)}",
-        figures={"timed": [asdict(one) for one in timed]},
+        figures={"timed": [asdict(times) for times in timed]},
         bars=[
-            Bar(f"ratio to the bare scan at {one.visible:,}", one.ratio, at_most=BAR)
-            for one in timed
+            Bar(f"ratio to the bare scan at {times.visible:,}", times.ratio, at_most=BAR)
+            for times in timed
         ],
     )
 
 
-async def _measured(url: str, bench: Bench) -> list[Timed]:
-    source = await corpus.passages(bench.data, _PASSAGES, _SEED)
-    questions = corpus.questions(bench.data, _QUESTIONS, _SEED)
-    with bench.console.status("statements"):
-        return await _each_size(url, source, questions, rounds=bench.rounds, seed=_SEED)
+async def _measured(url: str, run: IndexRun) -> list[StatementTimes]:
+    source = await corpus.passages(run.data, _PASSAGES, _SEED)
+    questions = corpus.questions(run.data, _QUESTIONS, _SEED)
+    with run.console.status("statements"):
+        return await _each_size(url, source, questions, rounds=run.options.rounds, seed=_SEED)
 
 
 async def _each_size(
     url: str, source: Passages, questions: Sequence[str], *, rounds: int, seed: int
-) -> list[Timed]:
+) -> list[StatementTimes]:
     tenants = {visible: f"of-{visible}" for visible in SIZES}
     for visible, tenant in tenants.items():
         await corpus.fill(url, source, {tenant: visible}, seed=seed)
@@ -108,7 +108,7 @@ async def _each_size(
 
 async def _measure(
     url: str, tenant: str, visible: int, questions: Sequence[str], rounds: int
-) -> Timed:
+) -> StatementTimes:
     spent: list[float] = []
     bare = await asyncpg.connect(url, server_settings=_SETTINGS)
     await register_vector(bare)
@@ -139,9 +139,9 @@ async def _measure(
     await bare.close()
     chosen = strategy.choose(survey, MEASURED, others=True, width=StaticEmbedder.dimensions)
     hybrid = sorted(ours for _, ours in turns)
-    return Timed(
+    return StatementTimes(
         visible=visible,
-        ways=sorted({one.way for one in chosen}),
+        ways=sorted({query.way for query in chosen}),
         statements=sum(counts) / len(counts),
         bare_p50_ms=median(bare_s for bare_s, _ in turns) * 1000,
         hybrid_p50_ms=median(hybrid) * 1000,

@@ -5,14 +5,13 @@ from dataclasses import replace
 from random import Random
 from statistics import fmean
 
-from rich.progress import Progress
-
-from loadtests import service
-from loadtests.bench_index import measures, nearhit, sets
-from loadtests.bench_index.bench import Bench
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_index import measures, sets
+from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.sets import RetrievalSet
-from loadtests.section import Bar, Section, table
-from loadtests.typos import with_typo
+from loadtests.bench_index.systems import nearhit
+from loadtests.servers import service
+from loadtests.workload.typos import with_typo
 
 BAR = 0.9
 _QUESTIONS = 300
@@ -23,14 +22,17 @@ _HOW = (
 )
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IndexRun) -> Section:
     reached: dict[str, tuple[float, float]] = {}
-    with service.nearhit() as made, Progress(console=bench.console) as progress:
+    with service.nearhit() as gateway, run.progress() as progress:
         for name in progress.track(sets.NAMES, description="typos"):
-            asked = sets.read(bench.data, name, _QUESTIONS)
-            found = nearhit.rankings(_both(asked), made, lambda _: None)
-            half = len(asked.questions)
-            reached[name] = _ndcg(asked, found[:half]), _ndcg(asked, found[half:])
+            retrieval_set = sets.read(run.data, name, _QUESTIONS)
+            rankings = nearhit.rankings(_both(retrieval_set), gateway, lambda _: None)
+            half = len(retrieval_set.questions)
+            reached[name] = (
+                _ndcg(retrieval_set, rankings[:half]),
+                _ndcg(retrieval_set, rankings[half:]),
+            )
     ratios = {name: typed / plain for name, (plain, typed) in reached.items()}
     rows = [
         (name, f"{plain:.3f}", f"{typed:.3f}", f"{ratios[name]:.3f}")
@@ -44,15 +46,18 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _both(asked: RetrievalSet) -> RetrievalSet:
+def _both(retrieval_set: RetrievalSet) -> RetrievalSet:
     """The questions, and after them the same with a typo each."""
     random = Random(1)  # noqa: S311  the same slips every time
-    typed = [replace(one, text=with_typo(one.text, random)) for one in asked.questions]
-    return replace(asked, questions=[*asked.questions, *typed])
+    typed = [
+        replace(question, text=with_typo(question.text, random))
+        for question in retrieval_set.questions
+    ]
+    return replace(retrieval_set, questions=[*retrieval_set.questions, *typed])
 
 
-def _ndcg(asked: RetrievalSet, found: Sequence[list[str]]) -> float:
+def _ndcg(retrieval_set: RetrievalSet, rankings: Sequence[list[str]]) -> float:
     return fmean(
         measures.of(ranked, question.relevant).ndcg
-        for question, ranked in zip(asked.questions, found, strict=True)
+        for question, ranked in zip(retrieval_set.questions, rankings, strict=True)
     )

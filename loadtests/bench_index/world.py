@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from loadtests.bench_index import sets, vectors
+from loadtests.bench_index import sets
 from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.systems import vectors
 
 _TENANTS = 83  # of 10,000 / 1, 10,000 / 2, … passages: 50,000 in all
 _LARGEST = 10_000
@@ -24,7 +25,7 @@ _TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class TenantWorld:
     """Rows of a table: whose they are, what they say, and their unit vectors.
 
     questions: all different.
@@ -39,24 +40,26 @@ class World:
     def rows_of(self, tenant: str) -> list[int]:
         return [row for row, owner in enumerate(self.tenants) if owner == tenant]
 
-    def recall(self, tenant: str, question: int, found: Sequence[int]) -> float:
+    def recall(self, tenant: str, question: int, rows: Sequence[int]) -> float:
         """The share of the ten nearest rows of the tenant that were found."""
         nearness = self.embedded[self.rows_of(tenant)] @ self.embedded_questions[question]
         tenth = np.sort(nearness)[-DEPTH]
-        near = self.embedded[list(found)[:DEPTH]] @ self.embedded_questions[question]
+        near = self.embedded[list(rows)[:DEPTH]] @ self.embedded_questions[question]
         return float((near >= tenth - _TOLERANCE).sum()) / DEPTH
 
 
-def build(data: Path, questions: int) -> World:
+def build(data: Path, questions: int) -> TenantWorld:
     random = Random(_SEED)  # noqa: S311  no secret
     read = [sets.read(data, name, 0) for name in _SETS]
     pool = dict.fromkeys(
         text
-        for asked in read
-        for passage in asked.passages
+        for retrieval_set in read
+        for passage in retrieval_set.passages
         if _WORDS_MIN <= len((text := " ".join(passage.text.split())).split()) <= _WORDS_MAX
     )
-    asked_texts = dict.fromkeys(question.text for asked in read for question in asked.questions)
+    asked_texts = dict.fromkeys(
+        question.text for retrieval_set in read for question in retrieval_set.questions
+    )
     embedded = vectors.embed(list(pool))
     tenants, places = [], []
     for number in range(1, _TENANTS + 1):
@@ -65,9 +68,9 @@ def build(data: Path, questions: int) -> World:
         places += dealt
     texts = list(pool)
     chosen = random.sample(list(asked_texts), questions)
-    return World(
+    return TenantWorld(
         tenants=tenants,
-        texts=[texts[place] for place in places],
+        texts=[texts[passage] for passage in places],
         embedded=embedded[places],
         questions=chosen,
         embedded_questions=vectors.embed(chosen),

@@ -9,13 +9,14 @@ from typing import Any
 
 from rich.progress import Progress
 
-from loadtests import handbook, service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_ingest import judge
-from loadtests.bench_ingest.bench import Bench
-from loadtests.handbook import Edit
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
-from loadtests.tenant import Tenant, tenant
+from loadtests.bench_ingest.options import IngestRun
+from loadtests.servers import service
+from loadtests.servers.service import Service
+from loadtests.workload import handbook
+from loadtests.workload.handbook import Edit
+from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 _NAIVE_MAX, _DISTINCT_MAX = 0.25, 1.15
 _COMPARED_EVERY = 100  # commits
@@ -30,7 +31,7 @@ _HOW = (
 
 
 @dataclass(slots=True)
-class Cost:
+class ReplayCost:
     """Of the commits alone; `before` is what the handbook took at first.
 
     naive: chunks of the documents written. compared, unequal: documents.
@@ -47,15 +48,17 @@ class Cost:
     digests: set[bytes] = field(default_factory=set)
 
 
-def measure(bench: Bench) -> Section:
-    book = handbook.read(bench.data)
-    edits = [edit for edit in book.edits if not bench.commits or edit.commit < bench.commits]
+def measure(run: IngestRun) -> Section:
+    book = handbook.read(run.data)
+    edits = [
+        edit for edit in book.edits if not run.options.commits or edit.commit < run.options.commits
+    ]
     with (
-        service.nearhit() as made,
-        tenant(made, "handbook") as mine,
-        Progress(console=bench.console) as progress,
+        service.nearhit() as gateway,
+        new_tenant(gateway, "handbook") as tenant,
+        run.progress() as progress,
     ):
-        cost = _replay(made, mine, book.texts, edits, progress)
+        cost = _replay(gateway, tenant, book.texts, edits, progress)
     of_naive = cost.embedded / cost.naive
     of_distinct = (cost.before + cost.embedded) / len(cost.digests)
     return Section(
@@ -70,7 +73,7 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _table(cost: Cost) -> str:
+def _table(cost: ReplayCost) -> str:
     rows = [
         ("commits", f"{cost.commits:,}"),
         ("documents written", f"{cost.written:,}"),
@@ -85,53 +88,62 @@ def _table(cost: Cost) -> str:
 
 
 def _replay(
-    made: Service,
-    mine: Tenant,
+    gateway: Service,
+    tenant: TenantClient,
     texts: Mapping[str, str],
     edits: Sequence[Edit],
     progress: Progress,
-) -> Cost:
+) -> ReplayCost:
     now = {path: _document(text) for path, text in texts.items()}
-    cost = Cost(before=_write_all(mine, now))
-    cost.digests |= {chunk.digest for each in now.values() for chunk in judge.chunks(each["text"])}
-    commits = [list(found) for _, found in groupby(edits, key=lambda edit: edit.commit)]
+    cost = ReplayCost(before=_write_all(tenant, now))
+    cost.digests |= {
+        chunk.digest for document in now.values() for chunk in judge.chunks(document["text"])
+    }
+    commits = [
+        list(commit_edits) for _, commit_edits in groupby(edits, key=lambda edit: edit.commit)
+    ]
     for commit in progress.track(commits, description="replaying commits"):
         cost.commits += 1
         for edit in commit:
-            _apply(edit, mine, now, cost)
+            _apply(edit, tenant, now, cost)
         if cost.commits % _COMPARED_EVERY == 0 or cost.commits == len(commits):
-            _compare(made, now, cost)
+            _compare(gateway, now, cost)
     return cost
 
 
-def _write_all(mine: Tenant, documents: Mapping[str, dict[str, Any]]) -> int:
+def _write_all(tenant: TenantClient, documents: Mapping[str, dict[str, Any]]) -> int:
     """How many chunks that embedded."""
-    return sum(mine.put_one(path, **document)["embedded"] for path, document in documents.items())
+    return sum(tenant.put_one(path, **document)["embedded"] for path, document in documents.items())
 
 
-def _apply(edit: Edit, mine: Tenant, now: dict[str, dict[str, Any]], cost: Cost) -> None:
+def _apply(
+    edit: Edit, tenant: TenantClient, now: dict[str, dict[str, Any]], cost: ReplayCost
+) -> None:
     if edit.gone is not None:
-        mine.remove(edit.gone)
+        tenant.remove(edit.gone)
         del now[edit.gone]
         cost.removed += 1
     if edit.path is not None:
         now[edit.path] = _document(edit.text)
-        chunks = mine.put_one(edit.path, **now[edit.path])
+        chunks = tenant.put_one(edit.path, **now[edit.path])
         cost.written += 1
         cost.naive += chunks["added"] + chunks["kept"]
         cost.embedded += chunks["embedded"]
         cost.digests |= {chunk.digest for chunk in judge.chunks(now[edit.path]["text"])}
 
 
-def _compare(made: Service, now: Mapping[str, dict[str, Any]], cost: Cost) -> None:
+def _compare(gateway: Service, now: Mapping[str, dict[str, Any]], cost: ReplayCost) -> None:
     name = f"fresh-{cost.commits}"
-    with tenant(made, name) as fresh:
+    with new_tenant(gateway, name) as fresh:
         _write_all(fresh, now)
-    ours = asyncio.run(judge.content(made.database_url, "handbook"))
-    theirs = asyncio.run(judge.content(made.database_url, name))
+    ours = asyncio.run(judge.content(gateway.database_url, "handbook"))
+    theirs = asyncio.run(judge.content(gateway.database_url, name))
     assert theirs.keys() == now.keys(), "what was written is there"
     cost.compared += len(theirs)
-    cost.unequal += sum(ours.get(each) != theirs.get(each) for each in ours.keys() | theirs.keys())
+    cost.unequal += sum(
+        ours.get(document_id) != theirs.get(document_id)
+        for document_id in ours.keys() | theirs.keys()
+    )
 
 
 def _document(text: str) -> dict[str, Any]:

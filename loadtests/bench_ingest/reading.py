@@ -17,11 +17,11 @@ from pathlib import Path
 from statistics import fmean, median
 
 from index.embedders.static_embedder import StaticEmbedder
-from loadtests import service
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_ingest import judge
-from loadtests.bench_ingest.bench import Bench
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
+from loadtests.bench_ingest.options import IngestRun
+from loadtests.servers import service
+from loadtests.servers.service import Service
 
 _SETS = ("medquad_en", "scifact", "squad_sent_dev")
 _PASSAGES = 8  # of a document, each a section of its own
@@ -40,7 +40,7 @@ _REPORTED = re.compile(r"^(\d+) documents .* (\d+) embedded$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class BulkIngestion:
     """mebibytes: of memory, sampled at equal distances in time.
 
     embedder_per_s, embedder_per_processor_s: passages, by the clock and of the processor's time.
@@ -76,18 +76,18 @@ class Reading:
         return self.mebibytes[int(first * samples) : max(int(last * samples), 1)]
 
 
-def measure(bench: Bench) -> Section:
+def measure(run: IngestRun) -> Section:
     with (
         tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name,
-        service.nearhit() as made,
-        bench.console.status("reading") as status,
+        service.nearhit() as gateway,
+        run.console.status("reading") as status,
     ):
-        texts = _write(bench, Path(name))
+        texts = _write(run, Path(name))
         before = _embedder(texts)
-        status.update(f"reading {bench.chunks:,} chunks")
-        documents, chunks, seconds, processor_s, memory = _read(made, Path(name))
+        status.update(f"reading {run.options.chunks:,} chunks")
+        documents, chunks, seconds, processor_s, memory = _read(gateway, Path(name))
         after = _embedder(texts)
-        reading = Reading(
+        reading = BulkIngestion(
             documents=documents,
             chunks=chunks,
             seconds=seconds,
@@ -108,7 +108,7 @@ def measure(bench: Bench) -> Section:
     )
 
 
-def _table(reading: Reading) -> str:
+def _table(reading: BulkIngestion) -> str:
     rows = [
         ("documents", f"{reading.documents:,}"),
         ("chunks embedded", f"{reading.chunks:,}"),
@@ -127,18 +127,18 @@ def _table(reading: Reading) -> str:
     return table(("", ""), rows)
 
 
-def _write(bench: Bench, folder: Path) -> list[str]:
+def _write(run: IngestRun, folder: Path) -> list[str]:
     """As many documents as have so many chunks; returns what is embedded of the first of them."""
     texts: list[str] = []
     chunks = 0
-    for number, document in enumerate(_documents(bench.data)):
-        found = judge.chunks(document)
-        chunks += len(found)
-        texts += [chunk.embedded_text for chunk in found[: _EMBEDDED - len(texts)]]
+    for number, document in enumerate(_documents(run.data)):
+        chunks_of_document = judge.chunks(document)
+        chunks += len(chunks_of_document)
+        texts += [chunk.embedded_text for chunk in chunks_of_document[: _EMBEDDED - len(texts)]]
         path = folder / "passages" / f"{number // 500:03}" / f"{number:06}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(document, encoding="utf-8")
-        if chunks >= bench.chunks:
+        if chunks >= run.options.chunks:
             return texts
     raise AssertionError("the documents never end")
 
@@ -172,11 +172,11 @@ def _embedder(texts: Sequence[str]) -> tuple[float, float]:
         return len(texts) / (ended_s - started_s), len(texts) / (processor_ended_s - processor_s)
 
 
-def _read(made: Service, folder: Path) -> tuple[int, int, float, float, list[float]]:
+def _read(gateway: Service, folder: Path) -> tuple[int, int, float, float, list[float]]:
     """Documents, chunks, seconds, seconds of the processor, and the memory meanwhile."""
     log, memory, processor_s = folder / "log", list[float](), 0.0
     command = [sys.executable, "-m", "gateway", "ingest", str(folder / "passages")]
-    servers = {"NEARHIT_DATABASE_URL": made.database_url, "NEARHIT_REDIS_URL": made.redis_url}
+    servers = {"NEARHIT_DATABASE_URL": gateway.database_url, "NEARHIT_REDIS_URL": gateway.redis_url}
     started_s = time.perf_counter()
     with log.open("w") as output, _one_core():
         process = subprocess.Popen(  # noqa: S603  our own command
@@ -198,8 +198,8 @@ def _mebibytes(pid: int) -> list[float]:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return []
-    found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
-    return [int(found[1]) / 1024] if found else []
+    resident = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+    return [int(resident[1]) / 1024] if resident else []
 
 
 @contextmanager

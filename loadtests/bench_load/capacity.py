@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from loadtests.bench_load.bench import drive, percentile
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.scene import Scene
+from loadtests.bench_load.measurement import drive, percentile
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import LoadEnvironment
+from loadtests.workload.agents import Agents
 
 P99_MS_MAX = 250.0  # beyond it requests pile up
 ERRORS_MAX = 0.001
@@ -18,7 +18,7 @@ _STEP_S, _WARM_UP_S = 6.0, 2.0
 _RATE_MAX = 20_000.0
 
 
-async def find(scene: Scene, load: Load, agents: Agents, console: Console) -> float:
+async def find(scene: LoadEnvironment, load: Load, agents: Agents, console: Console) -> float:
     """Steps of some seconds, each half as much again as the one before, then closer; 0 if it bears
     not even the first.
     """
@@ -35,7 +35,9 @@ async def find(scene: Scene, load: Load, agents: Agents, console: Console) -> fl
     return borne
 
 
-async def _bears(scene: Scene, load: Load, rate: float, agents: Agents, console: Console) -> bool:
+async def _bears(
+    scene: LoadEnvironment, load: Load, rate: float, agents: Agents, console: Console
+) -> bool:
     step = replace(load, rate=rate, seconds=_STEP_S, warm_up_s=_WARM_UP_S)
     return _is_borne(await drive(scene, step, agents, console))
 

@@ -5,71 +5,79 @@ from dataclasses import asdict, replace
 import uvloop
 from rich.console import Console
 
-from loadtests import service
-from loadtests.bench_load import bench
-from loadtests.bench_load.bench import Bench
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.connections import Connections
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.judge import Judge
-from loadtests.open_loop.scene import Scene, Target, scene
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
+from loadtests.bench.frame import SETTINGS
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_load import measurement
+from loadtests.bench_load.options import LoadBenchRun
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.figures import Figures
+from loadtests.load.request import Call
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.loadtest.judge import AnswerJudge
+from loadtests.servers import service
+from loadtests.servers.service import Service
+from loadtests.workload.agents import Agents
 
 _RATE = 500.0
 _P99_MS_MAX = 2.0
 _HITS_MIN = 0.999
 
 
-def measure(given: Bench) -> Section:
-    with service.nearhit(bench.SETTINGS) as made:
-        return uvloop.run(_measured(given, made))
+def measure(run: LoadBenchRun) -> Section:
+    with service.nearhit(SETTINGS) as gateway:
+        return uvloop.run(_measured(run, gateway))
 
 
-async def _measured(given: Bench, made: Service) -> Section:
-    target = Target(made.url, admin_key=made.admin_key, data=given.folder, public=True)
+async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
     load = Load(
-        rate=_RATE, writes=0, repeats=1, strangers=0, connections=256, seconds=given.seconds
+        rate=_RATE, writes=0, repeats=1, strangers=0, connections=256, seconds=run.options.seconds
     )
-    async with scene(target, seed=1, writes=False) as staged:
-        agents = staged.agents(load)
-        figures = await bench.drive(staged, load, agents, given.console)
-        bare = await _of_bare(staged, load, agents, given.console)
-    rows = [bench.row("from when it was due", figures, "all")]
-    rows.append(bench.row("from when it was sent", figures, "sent"))
-    rows.append(bench.row("a bare app, from when it was due", bare, "all"))
-    rows.append(bench.row("a bare app, from when it was sent", bare, "sent"))
+    async with load_environment(target, seed=1, writes=False) as environment:
+        agents = environment.agents(load)
+        figures = await measurement.drive(environment, load, agents, run.console)
+        bare = await _of_bare(environment, load, agents, run.console)
+    rows = [measurement.row("from when it was due", figures, "all")]
+    rows.append(measurement.row("from when it was sent", figures, "sent"))
+    rows.append(measurement.row("a bare app, from when it was due", bare, "all"))
+    rows.append(measurement.row("a bare app, from when it was sent", bare, "sent"))
     text = (
-        f"{_RATE:g} requests a second for {load.seconds:g} s, arrivals by Poisson, nothing "
-        f"written: each of {len(staged.world.subjects)} agents asks its one question again.\n\n"
-        f"{table(('', 'answers', *bench.HEAD), rows)}\n\n"
-        "The bare app is a Starlette one that parses the body and returns the bytes of such an "
-        "answer: what it takes is the machine's and the driver's part of it all.\n"
-        f"The driver itself was late by {figures.late.percentile_ms(99):.1f} ms at P99, on cores "
-        "that it shares with all that it drives."
+        f"{_RATE:g} requests per second for {load.seconds:g} s, Poisson arrivals, no writes: each "
+        f"of {len(environment.world.subjects)} agents repeats its one question.\n\n"
+        f"{table(('', 'answers', *measurement.HEAD), rows)}\n\n"
+        "The bare app is a Starlette app that parses the body and returns the bytes of such an "
+        "answer: its latency is the share of the machine and of the load generator.\n"
+        f"The load generator itself was late by {figures.late.percentile_ms(99):.1f} ms at P99, on "
+        "cores that it shares with the servers."
     )
     return Section(
         "Exact hits",
         text,
         {"load": asdict(load), "hits": figures.as_json(), "bare": bare.as_json()},
         [
-            Bar("P99 ms", bench.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
+            Bar("P99 ms", measurement.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
             Bar("share of hits", 1 - figures.share("tier.miss"), at_least=_HITS_MIN),
             Bar("errors", figures.errors.total(), at_most=0),
         ],
     )
 
 
-async def _of_bare(staged: Scene, load: Load, agents: Agents, console: Console) -> Figures:
+async def _of_bare(
+    environment: LoadEnvironment, load: Load, agents: Agents, console: Console
+) -> Figures:
     """The same load on an app that gives everybody the same answer."""
-    asked = agents.ask()
-    connections = Connections(staged.target.url, most=1, timeout_s=load.timeout_s)
-    key = staged.keys.readers[asked.who]
-    answer = await connections.ask("POST", "/v1/search", key, asked.question.body)
+    request = agents.ask()
+    connections = ConnectionPool(
+        environment.target.url, connections_max=1, timeout_s=load.timeout_s
+    )
+    key = environment.keys.readers[request.who]
+    answer = await connections.send(Call("POST", "/v1/search", request.question.body), key)
     await connections.close()
     with service.bare(answer.body) as (url, _):
         elsewhere = replace(
-            staged, target=replace(staged.target, url=url), judge=Judge("of nobody here")
+            environment,
+            target=replace(environment.target, url=url),
+            judge=AnswerJudge("of nobody here"),
         )
-        return await bench.drive(elsewhere, load, agents, console)
+        return await measurement.drive(elsewhere, load, agents, console)

@@ -4,14 +4,15 @@ from dataclasses import asdict, replace
 
 import uvloop
 
-from loadtests import service
-from loadtests.bench_load import bench, capacity
-from loadtests.bench_load.bench import Bench
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.scene import Scene, Target, scene
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
+from loadtests.bench.frame import SETTINGS
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_load import capacity, measurement
+from loadtests.bench_load.options import LoadBenchRun
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.servers import service
+from loadtests.servers.service import Service
 
 _P99_MS_MAX = 20.0  # at half of what it bears
 _WRITES = 2.0  # a second: edits, removals, shares and changes of groups
@@ -19,25 +20,27 @@ _TIERS = ("memory", "redis", "semantic", "miss")
 _SCOPES = ("all", "private", "shared", "tenant", "public")
 
 
-def measure(given: Bench) -> Section:
-    with service.nearhit(bench.SETTINGS) as made:
-        return uvloop.run(_measured(given, made))
+def measure(run: LoadBenchRun) -> Section:
+    with service.nearhit(SETTINGS) as gateway:
+        return uvloop.run(_measured(run, gateway))
 
 
-async def _measured(given: Bench, made: Service) -> Section:
-    target = Target(made.url, admin_key=made.admin_key, data=given.folder, public=True)
-    async with scene(target, seed=1, writes=True) as staged:
-        load = Load(writes=_WRITES, connections=256, seconds=given.seconds)
-        agents = staged.agents(load)
-        borne = await capacity.find(staged, load, agents, given.console)
+async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
+    async with load_environment(target, seed=1, writes=True) as environment:
+        load = Load(writes=_WRITES, connections=256, seconds=run.options.seconds)
+        agents = environment.agents(load)
+        borne = await capacity.find(environment, load, agents, run.console)
         steady = replace(load, rate=borne / 2)
-        figures = await bench.drive(staged, steady, agents, given.console)
-        return _section(given, staged, borne, steady, figures)
+        figures = await measurement.drive(environment, steady, agents, run.console)
+        return _section(run, environment, borne, steady, figures)
 
 
-def _section(given: Bench, staged: Scene, borne: float, load: Load, figures: Figures) -> Section:
-    counts = staged.judge.counts
-    histories = "real histories" if given.folder else "made-up histories"
+def _section(
+    run: LoadBenchRun, environment: LoadEnvironment, borne: float, load: Load, figures: Figures
+) -> Section:
+    counts = environment.judge.counts
+    histories = "real histories" if run.data_folder else "made-up histories"
     groups = {
         "all": "all",
         **{f"by {tier}": f"tier.{tier}" for tier in _TIERS},
@@ -45,30 +48,32 @@ def _section(given: Bench, staged: Scene, borne: float, load: Load, figures: Fig
         "writes": "write",
     }
     rows = [
-        bench.row(label, figures, group) for label, group in groups.items() if figures.count(group)
+        measurement.row(label, figures, group)
+        for label, group in groups.items()
+        if figures.count(group)
     ]
     text = (
-        f"Agents of {len(staged.world.tenants)} tenants, {100 * load.repeats:.0f} % of whose "
+        f"Agents of {len(environment.world.tenants)} tenants, {100 * load.repeats:.0f} % of whose "
         f"searches repeat one of their own; {load.writes:g} writes a second, of {histories}; "
         "arrivals by Poisson.\n"
         f"The capacity is the greatest rate with a P99 of at most {capacity.P99_MS_MAX:g} ms and "
         f"{100 * capacity.ERRORS_MAX:g} % errors: **{borne:,.0f} searches a second**.\n"
         f"Then {load.seconds:g} s at half of it, {load.rate:,.0f} a second:\n\n"
-        f"{table(('', 'answers', *bench.HEAD), rows)}\n\n"
+        f"{table(('', 'answers', *measurement.HEAD), rows)}\n\n"
         f"A cache gave {100 * (1 - figures.share('tier.miss')):.0f} % of the answers; "
         f"{figures.errors.total()} of {figures.requests:,} requests failed. "
         f"{counts['judged']:,} answers with {counts['hits']:,} hits were judged in all, "
         f"{counts['expected']:,} times an acknowledged text was looked for at once. "
         f"The driver itself was late by {figures.late.percentile_ms(99):.1f} ms at P99."
     )
-    shown = {"capacity": borne, "load": asdict(load), "judged": dict(counts)}
+    json_figures = {"capacity": borne, "load": asdict(load), "judged": dict(counts)}
     return Section(
         "The mix, at half of what is borne",
         text,
-        shown | {"steady": figures.as_json()},
+        json_figures | {"steady": figures.as_json()},
         [
-            Bar("P99 ms", bench.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
+            Bar("P99 ms", measurement.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
             Bar("share of errors", figures.error_share, at_most=capacity.ERRORS_MAX),
-            *bench.correct(staged),
+            *measurement.correct(environment),
         ],
     )

@@ -21,26 +21,26 @@ _BEGINNINGS = ("how do i find the", "what is the", "where is the", "who knows ab
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PeerTopicQuestion:
     """relevant: passages by number, each with how relevant it is, above 0."""
 
     text: str
     relevant: Mapping[int, float]
 
 
-def make(passages: int, random: Random) -> tuple[list[str], list[Question]]:
+def make(passages: int, random: Random) -> tuple[list[str], list[PeerTopicQuestion]]:
     """So many passages, and the questions about them, all different."""
     words = [word for word in top_n_list("en", 4 * _WORDS) if _is_plain(word)][:_WORDS]
     texts: list[str] = []
-    questions: dict[str, Question] = {}
+    questions: dict[str, PeerTopicQuestion] = {}
     while len(texts) < passages:
         subject = random.sample(words, _SUBJECT_WORDS)
         about = range(len(texts), min(passages, len(texts) + _PASSAGES_A_SUBJECT))
         texts += [_passage(subject, words, random) for _ in about]
         for _ in range(_QUESTIONS_A_SUBJECT):
-            named = random.sample(subject, random.randint(3, 4))
-            text = f"{random.choice(_BEGINNINGS)} {' '.join(named)}"
-            questions[text] = Question(text, dict.fromkeys(about, 1.0))
+            chosen_words = random.sample(subject, random.randint(3, 4))
+            text = f"{random.choice(_BEGINNINGS)} {' '.join(chosen_words)}"
+            questions[text] = PeerTopicQuestion(text, dict.fromkeys(about, 1.0))
     return texts, list(questions.values())
 
 

@@ -4,19 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from loadtests.bench_peers import ours, trace, turns
-from loadtests.bench_peers.bench import Bench
-from loadtests.bench_peers.side_by_side import Comparison, Row
-from loadtests.bench_peers.turns import Timed
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_peers import trace, turns
+from loadtests.bench_peers.options import PeersRun
+from loadtests.bench_peers.side_by_side import PeerComparison, PeerResult
+from loadtests.bench_peers.systems import nearhit
+from loadtests.bench_peers.turns import TurnResults
 from loadtests.bench_peers.world import GROUPS
-from loadtests.section import Bar, Section, table
 
 _WARDOWL, _CHROMA = "wardowl", "Chroma"
 _MIX_TO = {_WARDOWL: 5.0, _CHROMA: 10.0}
 _COLD_TO_CHROMA = 5.0
 
 
-def section(bench: Bench, compared: Comparison) -> Section:
+def section(run: PeersRun, compared: PeerComparison) -> Section:
     rows = compared.rows
     tables = [
         ("What is found, and what should not be", _right(rows)),
@@ -25,9 +26,9 @@ def section(bench: Bench, compared: Comparison) -> Section:
     ]
     how = "\n".join(f"- *{row.peer.name}:* {row.peer.how}." for row in rows)
     absent = "\n".join(f"- *{name}* is left out: {why}." for name, why in compared.missing.items())
-    parts = [_notes(bench, compared)]
-    parts += [f"**{title}**\n\n{shown}" for title, shown in tables]
-    parts += [one for one in (how, absent) if one]
+    parts = [_notes(run, compared)]
+    parts += [f"**{title}**\n\n{rows_table}" for title, rows_table in tables]
+    parts += [part for part in (how, absent) if part]
     return Section(
         title="Side by side",
         text="\n\n".join(parts),
@@ -36,10 +37,10 @@ def section(bench: Bench, compared: Comparison) -> Section:
     )
 
 
-def _notes(bench: Bench, compared: Comparison) -> str:
+def _notes(run: PeersRun, compared: PeerComparison) -> str:
     built = compared.world
     sizes = [len(visible) for visible in built.visible]
-    what = "of public sets" if bench.data is not None else "made up of common English words"
+    what = "of public sets" if run.data_folder is not None else "made up of common English words"
     return (
         f"{len(built.texts):,} passages {what}, {built.embedded.shape[1]} dimensions, of "
         f"{len(set(built.tenants))} tenants by Zipf's law, each passage for one or two of "
@@ -49,24 +50,27 @@ def _notes(bench: Bench, compared: Comparison) -> str:
         "All systems hold the same passages and vectors, are asked the same questions by the same "
         "callers in the same order, over HTTP on the same machine, and give ten hits with their "
         "texts.\n"
-        f"Time is from {turns.CONNECTIONS} connections in a closed loop, in {bench.rounds} rounds "
-        f"of turns of {bench.seconds:g} s; medians of the rounds, ratios within a round.\n"
+        f"{turns.CONNECTIONS} connections send requests in a closed loop, in "
+        f"{run.options.rounds} rounds of turns of {run.options.seconds:g} s; medians of the "
+        "rounds, ratios within a round.\n"
         f"In the mix {trace.REPEATS:.0%} of the requests are repeats by Zipf's law, by the caller "
-        "that asked before; new questions are of a caller that has not asked them.\n"
-        "nDCG@10 and recall@10 are against what the judgements name and the caller may read; "
-        "nearest is the recall@10 of the nearest vectors among what it may read, by brute force.\n"
-        f"Similar is how many of {bench.questions:,} new questions a cache answered as if they "
-        "were others, and wrong how many of these answers: the top hit is not among the first "
-        "three of a fresh answer, or fewer than half of the fresh hits are in it.\n"
-        f"{bench.checks} rows are edited and {bench.checks} others taken from all readers; each "
-        "was just asked for, and is asked for again as soon as the write is acknowledged.\n"
+        "that asked before; a new question is one that its caller has not asked.\n"
+        "nDCG@10 and recall@10 count the passages that the judgements name and the caller may "
+        "read; nearest is the recall@10 of the nearest vectors that it may read, by brute force.\n"
+        f"Similar is how many of {run.options.questions:,} new questions a cache answered with the "
+        "answer of another question, and wrong how many of these answers are wrong: the top hit is "
+        "not among the first three of a fresh answer, or the answer has fewer than half of the "
+        "fresh hits.\n"
+        f"{run.options.checks} rows are edited and {run.options.checks} others withdrawn from all "
+        "readers; each was just found, and is searched for again as soon as the write is "
+        "acknowledged.\n"
         "Memory is that of a system's own processes, Nearhit's with its Redis, and not that of "
         "PostgreSQL, which several share and which has "
         f"{compared.database_mb:,.0f} MB with what all of them keep in it."
     )
 
 
-def _right(rows: Sequence[Row]) -> str:
+def _right(rows: Sequence[PeerResult]) -> str:
     head = (
         "",
         "nDCG@10",
@@ -81,7 +85,7 @@ def _right(rows: Sequence[Row]) -> str:
     return table(head, [(row.peer.name, *_found(row), f"{row.memory_mb:,.0f}") for row in rows])
 
 
-def _found(row: Row) -> Iterator[str]:
+def _found(row: PeerResult) -> Iterator[str]:
     good, alike, checked = row.quality, row.similar, row.rights
     yield from (f"{figure:.3f}" for figure in (good.ndcg, good.judged, good.nearest))
     yield "" if alike is None else f"{alike.hits:,}"
@@ -90,26 +94,26 @@ def _found(row: Row) -> Iterator[str]:
     yield f"{checked.leaked} of {checked.revoked}"
 
 
-def _times(rows: Sequence[Row], timed: Mapping[str, Timed]) -> str:
-    mine = timed[ours.NAME]
+def _times(rows: Sequence[PeerResult], timed: Mapping[str, TurnResults]) -> str:
+    own = timed[nearhit.NAME]
     head = ("", "requests/s", "P50 ms", "P95 ms", "P99 ms", "hits", "Nearhit's requests/s to it")
     return table(
         head,
         [
             (
                 row.peer.name,
-                f"{one.per_second:,.0f}",
-                *(f"{one.percentile_ms(share):.1f}" for share in (0.5, 0.95, 0.99)),
-                f"{one.hits:.0%}",
-                f"{mine.capacity_to(one):.2f}",
+                f"{results.per_second:,.0f}",
+                *(f"{results.percentile_ms(percentile):.1f}" for percentile in (50, 95, 99)),
+                f"{results.hits:.0%}",
+                f"{own.capacity_to(results):.2f}",
             )
             for row in rows
-            for one in (timed[row.peer.name],)
+            for results in (timed[row.peer.name],)
         ],
     )
 
 
-def _figures(row: Row) -> dict[str, Any]:
+def _figures(row: PeerResult) -> dict[str, Any]:
     return {
         "quality": asdict(row.quality),
         "cold": _timed(row.times.cold),
@@ -120,25 +124,27 @@ def _figures(row: Row) -> dict[str, Any]:
     }
 
 
-def _timed(one: Timed) -> dict[str, float]:
-    percentiles = {f"p{share}_ms": one.percentile_ms(share / 100) for share in (50, 95, 99)}
-    return {"per_second": one.per_second, "hits": one.hits, **percentiles}
+def _timed(results: TurnResults) -> dict[str, float]:
+    percentiles = {
+        f"p{percentile}_ms": results.percentile_ms(percentile) for percentile in (50, 95, 99)
+    }
+    return {"per_second": results.per_second, "hits": results.hits, **percentiles}
 
 
-def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
+def _bars(rows: Sequence[PeerResult]) -> Iterator[Bar]:
     by_name = {row.peer.name: row for row in rows}
-    mine = by_name[ours.NAME]
+    own = by_name[nearhit.NAME]
     for name, times in _MIX_TO.items():
         if name in by_name:
-            ratio = mine.times.mix.capacity_to(by_name[name].times.mix)
+            ratio = own.times.mix.capacity_to(by_name[name].times.mix)
             yield Bar(f"capacity on the mix, to that of {name}", ratio, at_least=times)
     if _CHROMA in by_name:
         chroma = by_name[_CHROMA]
-        ratio = mine.times.cold.capacity_to(chroma.times.cold)
+        ratio = own.times.cold.capacity_to(chroma.times.cold)
         yield Bar("new questions a second, to Chroma's", ratio, at_least=_COLD_TO_CHROMA)
-        recall = mine.quality.nearest - chroma.quality.nearest
+        recall = own.quality.nearest - chroma.quality.nearest
         yield Bar("recall@10 of the nearest above Chroma's", recall, at_least=0.0)
     for row in rows:
-        if row.peer.name.startswith(ours.NAME):
+        if row.peer.name.startswith(nearhit.NAME):
             yield Bar(f"{row.peer.name}: stale answers", float(row.rights.stale), at_most=0.0)
             yield Bar(f"{row.peer.name}: rows leaked", float(row.rights.leaked), at_most=0.0)

@@ -7,10 +7,10 @@ from statistics import fmean
 import uvloop
 
 from loadtests.bench_index import measures
-from loadtests.bench_peers.peer import Asked, Peer
-from loadtests.bench_peers.trace import Ask
-from loadtests.bench_peers.world import World
-from loadtests.closed_loop import ask_all
+from loadtests.bench_peers.systems.peer import Peer, PeerQuestion
+from loadtests.bench_peers.trace import TraceStep
+from loadtests.bench_peers.world import PeerWorld
+from loadtests.load import closed_loop
 
 _CONNECTIONS = 4
 
@@ -27,12 +27,14 @@ class Quality:
     nearest: float
 
 
-def measure(peer: Peer, world: World, asks: Sequence[Ask], asked: Sequence[Asked]) -> Quality:
-    found = _rows(peer, [peer.request(one) for one in asked])
-    nearest = _rows(peer, [peer.nearest(one) for one in asked])
+def measure(
+    peer: Peer, world: PeerWorld, asks: Sequence[TraceStep], questions: Sequence[PeerQuestion]
+) -> Quality:
+    rows_found = _rows(peer, [peer.request(question) for question in questions])
+    nearest = _rows(peer, [peer.nearest(question) for question in questions])
     judged = [
         measures.of([str(row) for row in rows], relevant)
-        for ask, rows in zip(asks, found, strict=True)
+        for ask, rows in zip(asks, rows_found, strict=True)
         if (relevant := world.relevant(ask.caller, ask.question))
     ]
     mean = measures.mean(judged)
@@ -47,5 +49,5 @@ def measure(peer: Peer, world: World, asks: Sequence[Ask], asked: Sequence[Asked
 
 
 def _rows(peer: Peer, requests: Sequence[bytes]) -> list[list[int]]:
-    answers = uvloop.run(ask_all(peer.searches, requests, connections=_CONNECTIONS))
+    answers = uvloop.run(closed_loop.send_all(peer.url, requests, connections=_CONNECTIONS))
     return [peer.rows(answer) for answer in answers]

@@ -8,17 +8,17 @@ from random import Random
 import numpy as np
 import uvloop
 
-from loadtests.bench_index import vectors
-from loadtests.bench_peers.peer import Asked, Found, Peer, vector
-from loadtests.bench_peers.world import World
-from loadtests.closed_loop import ask_all
+from loadtests.bench_index.systems import vectors
+from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion, vector
+from loadtests.bench_peers.world import PeerWorld
+from loadtests.load import closed_loop
 
 _QUESTION_WORDS = 12  # the first of a passage, which find it
 _NOBODY = ("group:nobody",)
 
 
 @dataclass(frozen=True, slots=True)
-class Rights:
+class RightsCheck:
     """stale, leaked: of so many checked, whose row was in the answer before the write."""
 
     edited: int
@@ -30,20 +30,20 @@ class Rights:
 @dataclass(frozen=True, slots=True)
 class _Case:
     row: int
-    asked: Asked
+    asked: PeerQuestion
 
 
-def check(peer: Peer, world: World, count: int, *, seed: int) -> Rights:
+def check(peer: Peer, world: PeerWorld, count: int, *, seed: int) -> RightsCheck:
     """So many rows edited and as many others withdrawn; each is asked for twice, then once more."""
     cases = _cases(world, seed)
     edits = [_still_old(peer, world, case) for case in islice(cases, count)]
     withdrawals = [_still_there(peer, case) for case in islice(cases, count)]
     edited = [old for old in edits if old is not None]
-    revoked = [there for there in withdrawals if there is not None]
-    return Rights(len(edited), sum(edited), len(revoked), sum(revoked))
+    revoked = [is_there for is_there in withdrawals if is_there is not None]
+    return RightsCheck(len(edited), sum(edited), len(revoked), sum(revoked))
 
 
-def _cases(world: World, seed: int) -> Iterator[_Case]:
+def _cases(world: PeerWorld, seed: int) -> Iterator[_Case]:
     random = Random(seed)  # noqa: S311  no secret
     met: set[int] = set()
     while True:
@@ -52,17 +52,19 @@ def _cases(world: World, seed: int) -> Iterator[_Case]:
         if row not in met:
             met.add(row)
             text = " ".join(world.texts[row].split()[:_QUESTION_WORDS])
-            yield _Case(row, Asked(caller, text, vector(np.asarray(vectors.embed([text])[0]))))
+            yield _Case(
+                row, PeerQuestion(caller, text, vector(np.asarray(vectors.embed([text])[0])))
+            )
 
 
-def _still_old(peer: Peer, world: World, case: _Case) -> bool | None:
+def _still_old(peer: Peer, world: PeerWorld, case: _Case) -> bool | None:
     """None if the row is not among the hits to begin with."""
     if _hit(peer, case) is None or _hit(peer, case) is None:
         return None
     marker = f"edited for {peer.name}"
     peer.edit(case.row, f"{world.texts[case.row]} {marker}")
-    found = _hit(peer, case)
-    return found is not None and marker not in found.text
+    hit = _hit(peer, case)
+    return hit is not None and marker not in hit.text
 
 
 def _still_there(peer: Peer, case: _Case) -> bool | None:
@@ -74,5 +76,5 @@ def _still_there(peer: Peer, case: _Case) -> bool | None:
 
 def _hit(peer: Peer, case: _Case) -> Found | None:
     requests = [peer.request(case.asked)]
-    (answer,) = uvloop.run(ask_all(peer.searches, requests, connections=1))
-    return next((found for found in peer.found(answer.body) if found.row == case.row), None)
+    (answer,) = uvloop.run(closed_loop.send_all(peer.url, requests, connections=1))
+    return next((hit for hit in peer.found(answer.body) if hit.row == case.row), None)

@@ -8,18 +8,19 @@ from itertools import islice
 
 from rich.progress import Progress
 
-from loadtests import memory
-from loadtests.bench_peers import line_up, quality, rights, similar, trace, turns, world
-from loadtests.bench_peers.bench import Bench
-from loadtests.bench_peers.line_up import LineUp
-from loadtests.bench_peers.peer import Asked, Peer, vector
+from loadtests.bench_peers import quality, rights, similar, trace, turns, world
+from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.quality import Quality
-from loadtests.bench_peers.rights import Rights
+from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.similar import Similar
-from loadtests.bench_peers.trace import Ask
-from loadtests.bench_peers.turns import Times
-from loadtests.bench_peers.world import World
-from loadtests.service import Service
+from loadtests.bench_peers.systems import line_up
+from loadtests.bench_peers.systems.line_up import LineUp
+from loadtests.bench_peers.systems.peer import Peer, PeerQuestion, vector
+from loadtests.bench_peers.trace import TraceStep
+from loadtests.bench_peers.turns import PeerTimes
+from loadtests.bench_peers.world import PeerWorld
+from loadtests.servers import memory
+from loadtests.servers.service import Service
 
 _QUALITY_SEED, _SIMILAR_SEED = 47, 53
 _RIGHTS_SEED = 101  # of the first system; each has rows of its own, some share their documents
@@ -28,50 +29,52 @@ _SHARES = {"quality": (0, 2), "cold": (2, 5), "mix": (5, 9), "similar": (9, 10)}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PeerResult:
     """One system's figures."""
 
     peer: Peer
     quality: Quality
-    times: Times
+    times: PeerTimes
     similar: Similar | None
-    rights: Rights
+    rights: RightsCheck
     memory_mb: float
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PeerComparison:
     """database_mb: of PostgreSQL, with what all who use it keep in it."""
 
-    world: World
-    rows: Sequence[Row]
+    world: PeerWorld
+    rows: Sequence[PeerResult]
     missing: dict[str, str]
     database_mb: float
 
 
-def compare(bench: Bench) -> Comparison:
-    bench.console.print("embedding the passages")
-    built = world.build(bench.data, bench.rows)
+def compare(run: PeersRun) -> PeerComparison:
+    run.console.print("embedding the passages")
+    built = world.build(run.data_folder, run.options.rows)
     with (
-        Progress(console=bench.console) as progress,
-        line_up.started(built, bench.only, progress) as line,
+        run.progress() as progress,
+        line_up.started(built, run.options.peer, progress) as line,
     ):
-        time.sleep(bench.settle_s)
-        return _compared(bench, built, line, progress)
+        time.sleep(run.options.settle_s)
+        return _compared(run, built, line, progress)
 
 
-def _compared(bench: Bench, built: World, line: LineUp, progress: Progress) -> Comparison:
-    vectors = [vector(one) for one in built.embedded_questions]
+def _compared(run: PeersRun, built: PeerWorld, line: LineUp, progress: Progress) -> PeerComparison:
+    vectors = [vector(embedded) for embedded in built.embedded_questions]
 
-    def asked(ask: Ask) -> Asked:
-        return Asked(ask.caller, built.questions[ask.question].text, vectors[ask.question])
+    def asked(ask: TraceStep) -> PeerQuestion:
+        return PeerQuestion(ask.caller, built.questions[ask.question].text, vectors[ask.question])
 
     whole = len(built.questions) // 10
     parts = {name: range(at * whole, to * whole) for name, (at, to) in _SHARES.items()}
     sizes = Counter(built.tenants)
     weights = [float(sizes[caller.tenant]) for caller in built.callers]
-    answered = list(islice(_answerable(built, weights, parts["quality"]), bench.questions))
-    anew = list(islice(trace.fresh(weights, parts["similar"], _SIMILAR_SEED), bench.questions))
+    answered = list(islice(_answerable(built, weights, parts["quality"]), run.options.questions))
+    anew = list(
+        islice(trace.fresh(weights, parts["similar"], _SIMILAR_SEED), run.options.questions)
+    )
     task = progress.add_task("asking for quality", total=len(line.peers))
     good = {}
     for peer in line.peers:
@@ -82,8 +85,8 @@ def _compared(bench: Bench, built: World, line: LineUp, progress: Progress) -> C
         weights,
         parts,
         asked,
-        rounds=bench.rounds,
-        seconds=bench.seconds,
+        rounds=run.options.rounds,
+        seconds=run.options.seconds,
         progress=progress,
     )
     task = progress.add_task("similar questions, edits, revocations", total=len(line.peers))
@@ -91,14 +94,16 @@ def _compared(bench: Bench, built: World, line: LineUp, progress: Progress) -> C
     for seed, peer in enumerate(line.peers, start=_RIGHTS_SEED):
         taken_mb = memory.megabytes(_processes(peer, line.service))
         alike = similar.check(peer, list(map(asked, anew)))
-        checked = rights.check(peer, built, bench.checks, seed=seed)
-        rows.append(Row(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
+        checked = rights.check(peer, built, run.options.checks, seed=seed)
+        rows.append(PeerResult(peer, good[peer.name], times[peer.name], alike, checked, taken_mb))
         progress.advance(task)
     database_mb = memory.megabytes(memory.database(line.service))
-    return Comparison(built, rows, dict(line.missing), database_mb)
+    return PeerComparison(built, rows, dict(line.missing), database_mb)
 
 
-def _answerable(built: World, weights: Sequence[float], questions: range) -> Iterator[Ask]:
+def _answerable(
+    built: PeerWorld, weights: Sequence[float], questions: range
+) -> Iterator[TraceStep]:
     """What a caller asks that something which it may read answers."""
     asks = trace.fresh(weights, questions, _QUALITY_SEED)
     return (ask for ask in asks if built.relevant(ask.caller, ask.question))

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import uvloop
 
-from loadtests.bench_peers.peer import Asked, Peer
-from loadtests.closed_loop import Answer, ask_all
+from loadtests.bench_peers.systems.peer import Peer, PeerQuestion
+from loadtests.load import closed_loop
+from loadtests.load.response import HttpResponse
 
 _TOP = 3
 _CONNECTIONS = 4
@@ -23,14 +24,18 @@ class Similar:
     wrong: int
 
 
-def check(peer: Peer, questions: Sequence[Asked]) -> Similar | None:
+def check(peer: Peer, questions: Sequence[PeerQuestion]) -> Similar | None:
     """None of a system that serves no similar questions."""
     fresh_body = peer.fresh_body
     if fresh_body is None:
         return None
-    answers = _ask(peer, [peer.request(one) for one in questions])
-    hits = [(one, answer) for one, answer in zip(questions, answers, strict=True) if answer.is_hit]
-    fresh = _ask(peer, [peer.encoded(one, fresh_body) for one, _ in hits])
+    answers = _ask(peer, [peer.request(question) for question in questions])
+    hits = [
+        (question, answer)
+        for question, answer in zip(questions, answers, strict=True)
+        if answer.is_hit
+    ]
+    fresh = _ask(peer, [peer.encoded(question, fresh_body) for question, _ in hits])
     wrong = sum(
         is_wrong(peer.rows(answer), peer.rows(right))
         for (_, answer), right in zip(hits, fresh, strict=True)
@@ -38,11 +43,11 @@ def check(peer: Peer, questions: Sequence[Asked]) -> Similar | None:
     return Similar(len(questions), len(hits), wrong)
 
 
-def is_wrong(given: Sequence[int], fresh: Sequence[int]) -> bool:
-    if not given or not fresh:
-        return bool(given) != bool(fresh)
-    return given[0] not in fresh[:_TOP] or 2 * len(set(given) & set(fresh)) < len(fresh)
+def is_wrong(answered: Sequence[int], fresh: Sequence[int]) -> bool:
+    if not answered or not fresh:
+        return bool(answered) != bool(fresh)
+    return answered[0] not in fresh[:_TOP] or 2 * len(set(answered) & set(fresh)) < len(fresh)
 
 
-def _ask(peer: Peer, requests: Sequence[bytes]) -> list[Answer]:
-    return uvloop.run(ask_all(peer.searches, requests, connections=_CONNECTIONS))
+def _ask(peer: Peer, requests: Sequence[bytes]) -> list[HttpResponse]:
+    return uvloop.run(closed_loop.send_all(peer.url, requests, connections=_CONNECTIONS))

@@ -11,36 +11,39 @@ REPEATS = 0.7  # of the mix, as the bars say
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class TraceStep:
     """Numbers of a caller and of a question."""
 
     caller: int
     question: int
 
 
-def mix(callers: Sequence[float], questions: range, seed: int) -> Iterator[Ask]:
+def mix(callers: Sequence[float], questions: range, seed: int) -> Iterator[TraceStep]:
     """Without end, as long as there are new questions.
 
     callers: how much each asks. A repeat is of what was asked r-th with a chance of 1 / r.
     """
     random = Random(seed)  # noqa: S311  no secret
-    asked: list[Ask] = []
+    steps: list[TraceStep] = []
     for new in fresh(callers, questions, seed + 1):
-        while asked and random.random() < REPEATS:
+        while steps and random.random() < REPEATS:
             # The inverse of the harmonic numbers' growth, the logarithm.
-            yield asked[int((len(asked) + 1) ** random.random()) - 1]
-        asked.append(new)
+            yield steps[int((len(steps) + 1) ** random.random()) - 1]
+        steps.append(new)
         yield new
 
 
-def fresh(callers: Sequence[float], questions: range, seed: int) -> Iterator[Ask]:
+def fresh(callers: Sequence[float], questions: range, seed: int) -> Iterator[TraceStep]:
     """No two alike, until all were asked by everybody."""
     random = Random(seed)  # noqa: S311  no secret
     numbers = range(len(callers))
     left = [list(questions) for _ in numbers]
-    for one in left:
-        random.shuffle(one)
+    for left_of_caller in left:
+        random.shuffle(left_of_caller)
     while any(left):
-        weights = [weight if one else 0.0 for weight, one in zip(callers, left, strict=True)]
+        weights = [
+            weight if left_of_caller else 0.0
+            for weight, left_of_caller in zip(callers, left, strict=True)
+        ]
         caller = random.choices(numbers, weights)[0]
-        yield Ask(caller, left[caller].pop())
+        yield TraceStep(caller, left[caller].pop())

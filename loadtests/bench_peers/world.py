@@ -12,10 +12,11 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from loadtests.bench_index import sets, vectors
+from loadtests.bench_index import sets
 from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.systems import vectors
 from loadtests.bench_peers import made_up
-from loadtests.bench_peers.made_up import Question
+from loadtests.bench_peers.made_up import PeerTopicQuestion
 
 TENANTS = 12  # their sizes by Zipf's law
 GROUPS = 10  # of each tenant
@@ -30,7 +31,7 @@ _TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class PeerCaller:
     """tokens: of the readers that it is."""
 
     tenant: str
@@ -43,7 +44,7 @@ class Caller:
 
 
 @dataclass(frozen=True)
-class World:
+class PeerWorld:
     """Rows, numbered from 0: whose they are, who reads them, what they say, their unit vectors.
 
     passages:  by row, which passage it is a copy of: one passage may be in several tenants.
@@ -55,8 +56,8 @@ class World:
     texts: Sequence[str]
     passages: Sequence[int]
     embedded: NDArray[np.float32]
-    callers: Sequence[Caller]
-    questions: Sequence[Question]
+    callers: Sequence[PeerCaller]
+    questions: Sequence[PeerTopicQuestion]
     embedded_questions: NDArray[np.float32]
 
     @cached_property
@@ -84,30 +85,30 @@ class World:
             if self.passages[row] in judged
         }
 
-    def recall(self, caller: int, question: int, found: Sequence[int]) -> float:
+    def recall(self, caller: int, question: int, rows: Sequence[int]) -> float:
         """The share of the ten nearest visible rows that were found."""
         visible = self.visible[caller]
-        asked = self.embedded_questions[question]
-        nearest = np.sort(self.embedded[visible] @ asked)[-DEPTH:]
-        mine = [row for row in found[:DEPTH] if row in set(visible.tolist())]
-        near = self.embedded[mine] @ asked
+        vector = self.embedded_questions[question]
+        nearest = np.sort(self.embedded[visible] @ vector)[-DEPTH:]
+        visible_rows = [row for row in rows[:DEPTH] if row in set(visible.tolist())]
+        near = self.embedded[visible_rows] @ vector
         return float((near >= nearest[0] - _TOLERANCE).sum()) / len(nearest)
 
 
-def build(data: Path | None, rows: int) -> World:
+def build(data: Path | None, rows: int) -> PeerWorld:
     """So many rows or a few less; of public sets, or made up if there is no folder of them."""
     random = Random(_SEED)  # noqa: S311  no secret
-    passages, found = made_up.make(rows, random) if data is None else _read(data)
-    questions = random.sample(found, min(_QUESTIONS_MAX, len(found)))
+    passages, all_questions = made_up.make(rows, random) if data is None else _read(data)
+    questions = random.sample(all_questions, min(_QUESTIONS_MAX, len(all_questions)))
     sizes = _sizes(rows, len(passages))
     dealt = [random.sample(range(len(passages)), size) for size in sizes]
     tenants = [f"tenant-{number}" for number, size in enumerate(sizes) for _ in range(size)]
-    places = [place for places in dealt for place in places]
+    places = [passage for places in dealt for passage in places]
     embedded = vectors.embed(passages)
-    return World(
+    return PeerWorld(
         tenants=tenants,
         readers=[tuple(_readers(random)) for _ in tenants],
-        texts=[passages[place] for place in places],
+        texts=[passages[passage] for passage in places],
         passages=places,
         embedded=embedded[places],
         callers=list(_callers(random)),
@@ -118,8 +119,8 @@ def build(data: Path | None, rows: int) -> World:
 
 def _sizes(rows: int, passages: int) -> list[int]:
     """By Zipf's law; a tenant has no passage twice."""
-    whole = sum(1 / place for place in range(1, TENANTS + 1))
-    return [min(passages, round(rows / place / whole)) for place in range(1, TENANTS + 1)]
+    whole = sum(1 / rank for rank in range(1, TENANTS + 1))
+    return [min(passages, round(rows / rank / whole)) for rank in range(1, TENANTS + 1)]
 
 
 def _readers(random: Random) -> Iterator[str]:
@@ -129,24 +130,24 @@ def _readers(random: Random) -> Iterator[str]:
         yield f"group:g{group}"
 
 
-def _callers(random: Random) -> Iterator[Caller]:
+def _callers(random: Random) -> Iterator[PeerCaller]:
     for tenant in range(TENANTS):
         for number in range(_CALLERS_A_TENANT):
             groups = tuple(f"g{group}" for group in sorted(random.sample(range(GROUPS), 2)))
-            yield Caller(f"tenant-{tenant}", f"caller-{number}", groups)
+            yield PeerCaller(f"tenant-{tenant}", f"caller-{number}", groups)
 
 
-def _read(data: Path) -> tuple[list[str], list[Question]]:
+def _read(data: Path) -> tuple[list[str], list[PeerTopicQuestion]]:
     places: dict[str, int] = {}
     questions: dict[str, Mapping[int, float]] = {}
     for name in _SETS:
-        asked = sets.read(data, name, 0)
+        retrieval_set = sets.read(data, name, 0)
         of_passage = {}
-        for passage in asked.passages:
+        for passage in retrieval_set.passages:
             text = " ".join(passage.text.split())
             if _WORDS_MIN <= len(text.split()) <= _WORDS_MAX:
                 of_passage[passage.passage_id] = places.setdefault(text, len(places))
-        for question in asked.questions:
+        for question in retrieval_set.questions:
             relevant = {
                 of_passage[passage]: relevance
                 for passage, relevance in question.relevant.items()
@@ -154,4 +155,4 @@ def _read(data: Path) -> tuple[list[str], list[Question]]:
             }
             if relevant:
                 questions.setdefault(question.text, relevant)
-    return list(places), [Question(text, relevant) for text, relevant in questions.items()]
+    return list(places), [PeerTopicQuestion(text, relevant) for text, relevant in questions.items()]

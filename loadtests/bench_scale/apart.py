@@ -12,17 +12,17 @@ from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
 import asyncpg
 import uvloop
-from rich.console import Console
 
-from loadtests import service
-from loadtests.bench_load import bench
+from loadtests.bench.frame import SETTINGS, NoOptions, Run
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_load import measurement
 from loadtests.bench_scale import servers
-from loadtests.bench_scale.servers import Shared
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.scene import Target, scene
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service
+from loadtests.bench_scale.servers import SharedServers
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Deployment, load_environment
+from loadtests.servers import service
+from loadtests.servers.service import Service
 
 _ONE_WAY_MS = 2
 _LOAD = Load(rate=50.0, writes=1.0, seconds=30.0)
@@ -37,12 +37,12 @@ _ROWS: Mapping[str, str] = {
 }
 
 
-def measure(data: Path | None, console: Console) -> Section:
-    near, _, near_bars = _driven(data, console, one_way_ms=0)
-    apart, way_ms, apart_bars = _driven(data, console, one_way_ms=_ONE_WAY_MS)
+def measure(run: Run[NoOptions]) -> Section:
+    near, _, near_bars = _driven(run, one_way_ms=0)
+    apart, way_ms, apart_bars = _driven(run, one_way_ms=_ONE_WAY_MS)
     rows = []
     for group, name in _ROWS.items():
-        p50s = [bench.percentile(figures, "p50_ms", group) for figures in (near, apart)]
+        p50s = [measurement.percentile(figures, "p50_ms", group) for figures in (near, apart)]
         rows.append((name, *(f"{ms:.2f}" for ms in p50s), f"{(p50s[1] - p50s[0]) / way_ms:.1f}"))
     text = (
         "One gateway, and between it and its PostgreSQL, and it and its Redis, a wire that keeps "
@@ -54,67 +54,65 @@ def measure(data: Path | None, console: Console) -> Section:
         "is for Redis, one for the statement, and one for keeping the answer.\n\n"
         f"{table(('', 'P50 ms', 'apart', 'ways there and back'), rows)}"
     )
-    told = {"one_way_ms": _ONE_WAY_MS, "way_ms": way_ms, "load": asdict(_LOAD)}
-    figures = {**told, "near": near.as_json(), "apart": apart.as_json()}
+    json_figures = {"one_way_ms": _ONE_WAY_MS, "way_ms": way_ms, "load": asdict(_LOAD)}
+    figures = {**json_figures, "near": near.as_json(), "apart": apart.as_json()}
     bars = [Bar("failed, near or apart", near.errors.total() + apart.errors.total(), at_most=0)]
-    for where, found in (("near", near_bars), ("apart", apart_bars)):
-        bars += [Bar(f"{where}: {bar.what}", bar.figure, at_most=0) for bar in found]
+    for where, way_bars in (("near", near_bars), ("apart", apart_bars)):
+        bars += [Bar(f"{where}: {bar.what}", bar.figure, at_most=0) for bar in way_bars]
     return Section("Apart from its servers", text, figures, bars)
 
 
-def _driven(
-    data: Path | None, console: Console, *, one_way_ms: int
-) -> tuple[Figures, float, list[Bar]]:
+def _driven(run: Run[NoOptions], *, one_way_ms: int) -> tuple[Figures, float, list[Bar]]:
     """What the load came to, what a way there and back took in ms, and what must not have been."""
     with ExitStack() as stack:
-        both = stack.enter_context(servers.shared())
-        reached = both.service
+        shared = stack.enter_context(servers.shared())
+        reached = shared.service
         if one_way_ms:
-            reached = stack.enter_context(_wired(both, one_way_ms))
-        gateway = stack.enter_context(service.beside(reached, servers.SETTINGS))
-        return uvloop.run(_measured(gateway, data, console))
+            reached = stack.enter_context(_wired(shared, one_way_ms))
+        gateway = stack.enter_context(service.beside(reached, SETTINGS))
+        return uvloop.run(_measured(gateway, run))
 
 
-async def _measured(
-    gateway: Service, data: Path | None, console: Console
-) -> tuple[Figures, float, list[Bar]]:
-    target = Target(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
-    async with scene(target, seed=1, writes=True) as staged:
-        figures = await bench.drive(staged, _LOAD, staged.agents(_LOAD), console)
-        return figures, await _way_ms(gateway.database_url), list(bench.correct(staged))
+async def _measured(gateway: Service, run: Run[NoOptions]) -> tuple[Figures, float, list[Bar]]:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
+    async with load_environment(target, seed=1, writes=True) as environment:
+        figures = await measurement.drive(
+            environment, _LOAD, environment.agents(_LOAD), run.console
+        )
+        return figures, await _way_ms(gateway.database_url), list(measurement.correct(environment))
 
 
 async def _way_ms(database_url: str) -> float:
     connection = await asyncpg.connect(database_url)
-    took = []
+    took_s = []
     for _ in range(_TIMED):
         begun_s = time.perf_counter()
         await connection.fetchval("SELECT 1")
-        took.append(time.perf_counter() - begun_s)
+        took_s.append(time.perf_counter() - begun_s)
     await connection.close()
-    return statistics.median(took) * 1000
+    return statistics.median(took_s) * 1000
 
 
 @contextmanager
-def _wired(both: Shared, one_way_ms: int) -> Iterator[Service]:
+def _wired(shared: SharedServers, one_way_ms: int) -> Iterator[Service]:
     """The same servers, reached by wires."""
-    folder = both.folder / "wires"
+    folder = shared.folder / "wires"
     folder.mkdir()
-    straight = urlsplit(both.service.database_url)
+    straight = urlsplit(shared.service.database_url)
     (host,) = parse_qs(straight.query)["host"]
     query = f"host={quote(str(folder))}&port=5432"
     database_url = urlunsplit(straight._replace(query=query))
     with (
         _wire(folder / _POSTGRES_SOCKET, Path(host) / _POSTGRES_SOCKET, one_way_ms),
-        _wire(folder / "redis.sock", both.redis.socket, one_way_ms),
+        _wire(folder / "redis.sock", shared.redis.socket, one_way_ms),
     ):
         redis_url = f"unix://{folder / 'redis.sock'}?db=0"
-        yield replace(both.service, database_url=database_url, redis_url=redis_url)
+        yield replace(shared.service, database_url=database_url, redis_url=redis_url)
 
 
 @contextmanager
 def _wire(listen: Path, target: Path, one_way_ms: int) -> Iterator[None]:
-    command = [sys.executable, "-m", "loadtests.bench_faults.wire", str(listen), str(target)]
+    command = [sys.executable, "-m", "loadtests.servers.socket_relay", str(listen), str(target)]
     with subprocess.Popen([*command, str(one_way_ms)]) as process:  # noqa: S603  ours
         try:
             deadline_s = time.monotonic() + _START_S_MAX

@@ -12,17 +12,17 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg
 import uvloop
-from rich.console import Console
 
-from loadtests import balancer, memory, own_pgbouncer, service
-from loadtests.bench_load import bench
+from loadtests.bench.frame import SETTINGS, NoOptions, Run
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_load import measurement
 from loadtests.bench_scale import servers
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.scene import Scene, Target, scene
-from loadtests.own_pgbouncer import OwnPgBouncer
-from loadtests.section import Bar, Section, table
-from loadtests.service import Service, free_port
+from loadtests.load.figures import Figures
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.servers import balancer, memory, pgbouncer, service
+from loadtests.servers.pgbouncer import PgBouncerProcess
+from loadtests.servers.service import Service, free_port
 
 _GATEWAYS = 50
 _STARTED_AT_ONCE = 4
@@ -35,47 +35,52 @@ SELECT count(*) FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 
 
-def measure(data: Path | None, console: Console) -> Section:
-    if own_pgbouncer.PROGRAM is None:
-        raise SystemExit(own_pgbouncer.MISSING)
-    with servers.shared() as both:
-        return uvloop.run(_measured(both.service, data, console))
+def measure(run: Run[NoOptions]) -> Section:
+    if pgbouncer.PROGRAM is None:
+        raise SystemExit(pgbouncer.MISSING)
+    with servers.shared() as shared:
+        return uvloop.run(_measured(shared.service, run))
 
 
-async def _measured(shared: Service, data: Path | None, console: Console) -> Section:
+async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
     async with _pooled(shared) as settings:
-        async with _started(shared, settings, 1) as (first,), _staged(first, data) as staged:
+        async with (
+            _started(shared, settings, 1) as (first,),
+            _staged(first, run.data_folder) as environment,
+        ):
             begun_s = time.monotonic()
             # They find languages to load before they serve.
             async with _started(shared, settings, _GATEWAYS - 1) as more:
                 took_s = time.monotonic() - begun_s
-                console.print(f"{len(more)} more gateways started in {took_s:.0f} s")
+                run.console.print(f"{len(more)} more gateways started in {took_s:.0f} s")
                 gateways = [first, *more]
                 ports = [urlsplit(gateway.url).port or 0 for gateway in gateways]
                 with balancer.before(ports, free_port()) as before:
-                    balanced = replace(staged, target=replace(staged.target, url=before.url))
+                    balanced = replace(
+                        environment, target=replace(environment.target, url=before.url)
+                    )
                     async with _looking(shared.database_url) as connections:
-                        agents = staged.agents(_LOAD)
-                        figures = await bench.drive(balanced, _LOAD, agents, console)
+                        agents = environment.agents(_LOAD)
+                        figures = await measurement.drive(balanced, _LOAD, agents, run.console)
                 megabytes = memory.megabytes(gateway.pid for gateway in gateways)
-        faults = bench.correct(staged)
+        faults = measurement.correct(environment)
     return _section(figures, faults, max(connections), took_s, megabytes)
 
 
 def _section(
     figures: Figures, faults: Sequence[Bar], connections: int, took_s: float, megabytes: float
 ) -> Section:
-    head = ("", "answers", *bench.HEAD)
+    head = ("", "answers", *measurement.HEAD)
+    rows = [measurement.row("all", figures, "all"), measurement.row("writes", figures, "write")]
     text = (
-        f"{_GATEWAYS} gateways of one worker, which may open 17 connections each by default "
-        "and wait a second for Redis, behind HAProxy, and a PgBouncer in transaction mode "
-        f"(`default_pool_size = {_POOL_SIZE}`) before a PostgreSQL with `max_connections = 100`. "
-        f"{_LOAD.rate:g} searches and {_LOAD.writes:g} write a second, on {os.cpu_count()} cores "
-        "that all of it shares, counted after half a minute: the first searches of so many "
-        "processes wait for each other.\n\n"
-        f"{table(head, [bench.row('all', figures, 'all'), bench.row('writes', figures, 'write')])}"
-        f"\n\nPostgreSQL had at most {connections} connections. All but one of the gateways took "
-        f"{took_s:.0f} s to start, {_STARTED_AT_ONCE} at a time; each takes "
+        f"{_GATEWAYS} gateways with one worker each behind HAProxy. Each may open 17 connections "
+        "by default and waits a second for Redis. A PgBouncer in transaction mode "
+        f"(`default_pool_size = {_POOL_SIZE}`) stands before a PostgreSQL with "
+        f"`max_connections = 100`. {_LOAD.rate:g} searches and {_LOAD.writes:g} write per second, "
+        f"on {os.cpu_count()} cores that all of it shares. Counting starts after half a minute, "
+        "since the first searches of so many processes wait for each other.\n\n"
+        f"{table(head, rows)}\n\nPostgreSQL had at most {connections} connections. All gateways "
+        f"but one took {took_s:.0f} s to start, {_STARTED_AT_ONCE} at a time; each uses "
         f"{megabytes / _GATEWAYS:.0f} MB."
     )
     bars = [
@@ -83,9 +88,9 @@ def _section(
         Bar("connections of PostgreSQL", connections, at_most=2 * _POOL_SIZE + 5),
         *(Bar(f"50 gateways: {bar.what}", bar.figure, at_most=0) for bar in faults),
     ]
-    told = {"connections": connections, "started_s": took_s, "megabytes": megabytes}
+    json_figures = {"connections": connections, "started_s": took_s, "megabytes": megabytes}
     return Section(
-        "Fifty gateways", text, {**told, "load": asdict(_LOAD), **figures.as_json()}, bars
+        "Fifty gateways", text, {**json_figures, "load": asdict(_LOAD), **figures.as_json()}, bars
     )
 
 
@@ -101,16 +106,17 @@ async def _pooled(shared: Service) -> AsyncIterator[dict[str, str]]:
     owner = urlsplit(shared.database_url)
     name, its_password = owner.username or "", unquote(owner.password or "")
     logins = {name: its_password, _SEARCHES: password}
-    async with own_pgbouncer.own_pgbouncer(
+    async with pgbouncer.pgbouncer_process(
         shared.database_url, logins, default_pool_size=_POOL_SIZE
     ) as bouncer:
         yield _settings(bouncer, shared.database_url, name, logins)
 
 
 def _settings(
-    bouncer: OwnPgBouncer, url: str, owner: str, logins: dict[str, str]
+    bouncer: PgBouncerProcess, url: str, owner: str, logins: dict[str, str]
 ) -> dict[str, str]:
-    return servers.SETTINGS | {
+    return {
+        **SETTINGS,
         "NEARHIT_POOLER_URL": bouncer.url(url, owner, logins[owner]),
         "NEARHIT_POOLER_SEARCH_URL": bouncer.url(url, _SEARCHES, logins[_SEARCHES]),
         "NEARHIT_CACHE_BUDGET_S": "1",  # so many processes keep two cores' Redis waiting
@@ -132,9 +138,9 @@ async def _started(
         yield await asyncio.gather(*(start() for _ in range(count)))
 
 
-def _staged(gateway: Service, data: Path | None) -> AbstractAsyncContextManager[Scene]:
-    target = Target(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
-    return scene(target, seed=1, writes=True)
+def _staged(gateway: Service, data: Path | None) -> AbstractAsyncContextManager[LoadEnvironment]:
+    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
+    return load_environment(target, seed=1, writes=True)
 
 
 @asynccontextmanager

@@ -3,19 +3,18 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import uvloop
-from rich.console import Console
 
-from loadtests.bench_faults.phases import Phases
-from loadtests.bench_load import bench
+from loadtests.bench.frame import NoOptions, Run
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_load import measurement
 from loadtests.bench_scale import servers
-from loadtests.bench_scale.servers import Servers
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.scene import Scene, Target, scene
-from loadtests.section import Bar, Section, table
+from loadtests.bench_scale.servers import ScaleServers
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.loadtest.phases import measure as measure_phases
 
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
@@ -23,29 +22,31 @@ _QUIET_S = 5.0
 _NAMES = ("drained, then restarted", "restarted without a word", "killed, then started")
 
 
-def measure(data: Path | None, console: Console) -> Section:
+def measure(run: Run[NoOptions]) -> Section:
     with servers.running(_GATEWAYS) as started:
-        return uvloop.run(_measured(started, data, console))
+        return uvloop.run(_measured(started, run))
 
 
-async def _measured(started: Servers, data: Path | None, console: Console) -> Section:
-    target = Target(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
-    async with scene(target, seed=1, writes=True) as staged:
-        rolled = await _suffered(staged, lambda: _roll(started))
-        console.print(f"restarted: {rolled}", markup=False)
-        hasty = await _suffered(staged, lambda: _stop_and_start(started))
-        console.print(f"without a word: {hasty}", markup=False)
-        killed = await _suffered(staged, lambda: _kill(started))
-        console.print(f"killed: {killed}", markup=False)
-        faults = bench.correct(staged)
+async def _measured(started: ScaleServers, run: Run[NoOptions]) -> Section:
+    target = Deployment(
+        started.balancer.url, admin_key=started.admin_key, data=run.data_folder, public=True
+    )
+    async with load_environment(target, seed=1, writes=True) as environment:
+        rolled = await _suffered(environment, lambda: _roll(started))
+        run.console.print(f"restarted: {rolled}", markup=False)
+        hasty = await _suffered(environment, lambda: _stop_and_start(started))
+        run.console.print(f"without a word: {hasty}", markup=False)
+        killed = await _suffered(environment, lambda: _kill(started))
+        run.console.print(f"killed: {killed}", markup=False)
+        faults = measurement.correct(environment)
     rows = [
         (
             name,
-            *(f"{told[phase]['p99_ms'] or 0:.1f}" for phase in ("before", "during", "after")),
-            f"{told['errors']:,}",
-            f"{told['requests']:,}",
+            *(f"{result[phase]['p99_ms'] or 0:.1f}" for phase in ("before", "during", "after")),
+            f"{result['errors']:,}",
+            f"{result['requests']:,}",
         )
-        for name, told in zip(_NAMES, (rolled, hasty, killed), strict=True)
+        for name, result in zip(_NAMES, (rolled, hasty, killed), strict=True)
     ]
     head = ("", "P99 ms before", "during", "after", "failed", "of requests")
     text = (
@@ -60,16 +61,10 @@ async def _measured(started: Servers, data: Path | None, console: Console) -> Se
     return Section("Rolling restart", text, figures, bars)
 
 
-async def _suffered(staged: Scene, change: Callable[[], None]) -> dict[str, Any]:
-    phases = Phases()
-    async with staged.drive(_LOAD, on_search=phases.add) as drive:
-        running = asyncio.create_task(drive.run())
-        while drive.elapsed_s < _QUIET_S:
-            await asyncio.sleep(0.05)
-        phases.begun_s = drive.elapsed_s
-        await asyncio.to_thread(change)
-        phases.mended_s = drive.elapsed_s
-        figures = await running
+async def _suffered(environment: LoadEnvironment, change: Callable[[], None]) -> dict[str, Any]:
+    phases, figures = await measure_phases(
+        environment, _LOAD, None, lambda: asyncio.to_thread(change), quiet_s=_QUIET_S
+    )
     return {
         **phases.as_json(),
         "errors": figures.errors.total(),
@@ -78,7 +73,7 @@ async def _suffered(staged: Scene, change: Callable[[], None]) -> dict[str, Any]
     }
 
 
-def _roll(started: Servers) -> None:
+def _roll(started: ScaleServers) -> None:
     for number, gateway in enumerate(started.gateways):
         started.balancer.drain(number)
         gateway.stop()
@@ -86,14 +81,14 @@ def _roll(started: Servers) -> None:
         started.balancer.bring_back(number)
 
 
-def _stop_and_start(started: Servers) -> None:
+def _stop_and_start(started: ScaleServers) -> None:
     for number, gateway in enumerate(started.gateways):
         gateway.stop()
         gateway.start()
         started.balancer.bring_back(number)
 
 
-def _kill(started: Servers) -> None:
+def _kill(started: ScaleServers) -> None:
     started.gateways[0].kill()
     started.gateways[0].start()
     started.balancer.bring_back(0)

@@ -1,24 +1,21 @@
 """Some gateways on one PostgreSQL and one Redis, and the balancer before them."""
 
-import secrets
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtests import balancer, service
-from loadtests.balancer import Balancer
-from loadtests.own_gateway import Gateway
-from loadtests.own_redis import Redis
-from loadtests.service import Service, free_port
-
-SETTINGS = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
+from loadtests.bench.frame import SETTINGS
+from loadtests.servers import balancer, service
+from loadtests.servers.balancer import Balancer
+from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.redis import RedisProcess
+from loadtests.servers.service import Service, free_port
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
-    gateways: Sequence[Gateway]
+class ScaleServers:
+    gateways: Sequence[GatewayProcess]
     balancer: Balancer
 
     @property
@@ -27,37 +24,35 @@ class Servers:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedServers:
     """What gateways have in common: `service` is no gateway yet, `folder` for whatever is made."""
 
     service: Service
-    redis: Redis
+    redis: RedisProcess
     folder: Path
 
 
 @contextmanager
-def shared() -> Iterator[Shared]:
+def shared() -> Iterator[SharedServers]:
     """A PostgreSQL and a Redis, empty."""
     with ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-scale-"))
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        folder = stack.enter_context(service.server_folder())
         database_url = stack.enter_context(service.database(folder / "data"))
-        redis = Redis(folder)
+        redis = RedisProcess(folder)
         redis.start()
         stack.callback(redis.kill)
-        admin_key = f"nh_{secrets.token_urlsafe(32)}"
-        yield Shared(Service("", admin_key, database_url, redis.url, 0), redis, folder)
+        admin_key = service.new_admin_key()
+        yield SharedServers(Service("", admin_key, database_url, redis.url, 0), redis, folder)
 
 
 @contextmanager
-def running(count: int) -> Iterator[Servers]:
+def running(count: int) -> Iterator[ScaleServers]:
     with ExitStack() as stack:
-        both = stack.enter_context(shared())
-        gateways = [Gateway(both.service, SETTINGS) for _ in range(count)]
+        backends = stack.enter_context(shared())
+        gateways = [GatewayProcess(backends.service, SETTINGS) for _ in range(count)]
         for gateway in gateways:
             gateway.start()
             stack.callback(gateway.stop)
         ports = [gateway.port for gateway in gateways]
         balanced = stack.enter_context(balancer.before(ports, free_port()))
-        yield Servers(gateways, balanced)
+        yield ScaleServers(gateways, balanced)

@@ -1,30 +1,29 @@
 """How many requests a second one, two and three gateways bear behind one balancer."""
 
 import os
-from pathlib import Path
 
 import uvloop
-from rich.console import Console
 
-from loadtests.bench_load import bench, capacity
+from loadtests.bench.frame import NoOptions, Run
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_load import capacity, measurement
 from loadtests.bench_scale import servers
-from loadtests.bench_scale.servers import Servers
-from loadtests.open_loop.driver import Load
-from loadtests.open_loop.scene import Target, scene
-from loadtests.section import Bar, Section, table
+from loadtests.bench_scale.servers import ScaleServers
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import Deployment, load_environment
 
 _COUNTS = (1, 2, 3)
 _LOAD = Load(writes=2.0, connections=256)
 
 
-def measure(data: Path | None, console: Console) -> Section:
+def measure(run: Run[NoOptions]) -> Section:
     borne: dict[int, float] = {}
     bars: list[Bar] = []
     judged = 0
     for count in _COUNTS:
-        console.print(f"{count} gateways")
+        run.console.print(f"{count} gateways")
         with servers.running(count) as started:
-            borne[count], faults, answers = uvloop.run(_borne(started, data, console))
+            borne[count], faults, answers = uvloop.run(_borne(started, run))
         bars += [Bar(f"{count} gateways: {bar.what}", bar.figure, at_most=0) for bar in faults]
         judged += answers
     rows = [(str(count), f"{rate:,.0f}", f"{rate / borne[1]:.2f}") for count, rate in borne.items()]
@@ -38,10 +37,10 @@ def measure(data: Path | None, console: Console) -> Section:
     return Section("Throughput by number of gateways", text, {"borne": borne}, bars)
 
 
-async def _borne(
-    started: Servers, data: Path | None, console: Console
-) -> tuple[float, list[Bar], int]:
-    target = Target(started.balancer.url, admin_key=started.admin_key, data=data, public=True)
-    async with scene(target, seed=1, writes=True) as staged:
-        rate = await capacity.find(staged, _LOAD, staged.agents(_LOAD), console)
-        return rate, list(bench.correct(staged)), staged.judge.counts["judged"]
+async def _borne(started: ScaleServers, run: Run[NoOptions]) -> tuple[float, list[Bar], int]:
+    target = Deployment(
+        started.balancer.url, admin_key=started.admin_key, data=run.data_folder, public=True
+    )
+    async with load_environment(target, seed=1, writes=True) as environment:
+        rate = await capacity.find(environment, _LOAD, environment.agents(_LOAD), run.console)
+        return rate, list(measurement.correct(environment)), environment.judge.counts["judged"]

@@ -18,7 +18,7 @@ EDGES = similarity_buckets.EDGES
 LIMIT = 0.01
 
 
-class _Lexicon:
+class _GatewayLexicon:
     """As the gateway wires it."""
 
     words = staticmethod(lexical.words)
@@ -26,7 +26,7 @@ class _Lexicon:
     share = staticmethod(lru_cache(65_536)(lexical.word_share))
 
 
-class Judge:
+class SimilarityJudge:
     """Of the questions that one tenant asks, which has documents in one language."""
 
     def __init__(self, language: str) -> None:
@@ -46,7 +46,7 @@ class Judge:
         return guards.objections(self._features(cached), self._features(asked))
 
     def _read(self, text: str) -> Features:
-        return guards.features(text, self._languages, _Lexicon())
+        return guards.features(text, self._languages, _GatewayLexicon())
 
 
 def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:

@@ -14,7 +14,7 @@ _TIER = "semantic"  # in the header Cache-Status of what the tier has served
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LiveAnswer:
     """One question asked with `semantic: bounded`, after the other was answered."""
 
     pair: Pair
@@ -22,16 +22,16 @@ class Asked:
     wrong: bool
 
 
-def asked(corpus: Corpus, client: httpx2.Client, seed: int) -> Iterator[Asked]:
+def asked(corpus: Corpus, client: httpx2.Client, seed: int) -> Iterator[LiveAnswer]:
     """The pairs in random order; the client has a key, and the passages are written."""
     pairs = Random(seed).sample(corpus.pairs, len(corpus.pairs))  # noqa: S311  no secret
     for pair in pairs:
         _search(client, pair.cached)
-        given = _search(client, pair.asked, semantic="bounded")
+        served_answer = _search(client, pair.asked, semantic="bounded")
         real = _search(client, pair.asked)
-        served = _TIER in given.headers["cache-status"]
-        wrong = served and judge.is_wrong(_chunks(given), _chunks(real))
-        yield Asked(pair, served, wrong)
+        served = _TIER in served_answer.headers["cache-status"]
+        wrong = served and judge.is_wrong(_chunks(served_answer), _chunks(real))
+        yield LiveAnswer(pair, served, wrong)
 
 
 def _search(client: httpx2.Client, query: str, **options: Any) -> httpx2.Response:

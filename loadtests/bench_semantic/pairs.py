@@ -61,15 +61,15 @@ def read(data: Path, names: Sequence[str], traffic_max: int, seed: int) -> Itera
 def together(corpora: Iterable[Corpus]) -> Corpus:
     """All of them as one tenant's: the bands of each alone would see too little to open."""
     passages: list[dict[str, Any]] = []
-    found: list[Pair] = []
+    all_pairs: list[Pair] = []
     for corpus in corpora:
-        named = (
-            {**each, "document_id": f"{corpus.name}/{each['document_id']}"}
-            for each in corpus.passages
+        renamed = (
+            {**passage, "document_id": f"{corpus.name}/{passage['document_id']}"}
+            for passage in corpus.passages
         )
-        passages += named
-        found += corpus.pairs
-    return Corpus("all", "", passages, (), found)
+        passages += renamed
+        all_pairs += corpus.pairs
+    return Corpus("all", "", passages, (), all_pairs)
 
 
 def _retrieval(data: Path, name: str, traffic_max: int, random: Random) -> Corpus:
@@ -78,10 +78,10 @@ def _retrieval(data: Path, name: str, traffic_max: int, random: Random) -> Corpu
         _passage(line["id"], line["title"] or "", line["text"], language)
         for line in _lines(data / name / "corpus.jsonl.gz")
     ]
-    asked = list(_lines(data / name / "queries.jsonl.gz"))
-    questions = list(dict.fromkeys(line["text"] for line in asked))
+    question_lines = list(_lines(data / name / "queries.jsonl.gz"))
+    questions = list(dict.fromkeys(line["text"] for line in question_lines))
     traffic = random.sample(questions, min(traffic_max, len(questions)))
-    entities = {line["text"]: line["focus"] for line in asked if "focus" in line}
+    entities = {line["text"]: line["focus"] for line in question_lines if "focus" in line}
     pairs = _made(questions, language, entities, random)
     if name.startswith("pira"):
         pairs += _judged(data, language)
@@ -118,11 +118,11 @@ def _judged(data: Path, language: str) -> list[Pair]:
 def _made(
     questions: Sequence[str], language: str, entities: dict[str, str], random: Random
 ) -> list[Pair]:
-    found: list[Pair] = []
+    new_pairs: list[Pair] = []
     for family, others in rewordings.made(questions, language, entities, random).items():
         most = _WORDINGS_MAX if family == "wording" else _TRAPS_MAX
-        found += [Pair(family, *pair) for pair in random.sample(others, min(most, len(others)))]
-    return found
+        new_pairs += [Pair(family, *pair) for pair in random.sample(others, min(most, len(others)))]
+    return new_pairs
 
 
 def _passage(document_id: str, title: str, text: str, language: str) -> dict[str, Any]:

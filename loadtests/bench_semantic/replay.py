@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 
 from loadtests.bench_semantic import judge
-from loadtests.bench_semantic.judge import Judge
+from loadtests.bench_semantic.judge import SimilarityJudge
 from loadtests.bench_semantic.pairs import Corpus, Pair
 
 _NEAREST = 8  # questions that came before, looked at for one that no guard objects to
@@ -32,31 +32,31 @@ class Judged:
 
 def judged(corpus: Corpus, answers: Answers) -> list[Judged]:
     """All pairs of the set, and those that its traffic makes with what was asked before."""
-    judging = Judge(corpus.language)
+    judging = SimilarityJudge(corpus.language)
     texts = list(answers)
-    place = {text: at for at, text in enumerate(texts)}
+    row_of = {text: at for at, text in enumerate(texts)}
     vectors = judging.embed(texts)
 
     def look(pair: Pair) -> Judged:
         return Judged(
             corpus.name,
             pair,
-            float(vectors[place[pair.cached]] @ vectors[place[pair.asked]]),
+            float(vectors[row_of[pair.cached]] @ vectors[row_of[pair.asked]]),
             judging.objections(pair.cached, pair.asked),
             judge.is_wrong(answers[pair.cached], answers[pair.asked]),
         )
 
-    found = [look(pair) for pair in corpus.pairs]
-    asked = vectors[[place[text] for text in corpus.traffic]]
+    results = [look(pair) for pair in corpus.pairs]
+    traffic_vectors = vectors[[row_of[text] for text in corpus.traffic]]
     for number in range(1, len(corpus.traffic)):
-        similar = asked[:number] @ asked[number]
+        similar = traffic_vectors[:number] @ traffic_vectors[number]
         nearest = np.argsort(-similar, kind="stable")[:_NEAREST]
         looks = [
             look(Pair("traffic", corpus.traffic[before], corpus.traffic[number]))
             for before in nearest
         ]
-        found.append(next((one for one in looks if one.passes), looks[0]))
-    return found
+        results.append(next((pair_result for pair_result in looks if pair_result.passes), looks[0]))
+    return results
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,13 @@ def replayed(pairs: Sequence[Judged], limit: float, seed: int) -> Replayed:
     verified = dict.fromkeys(range(len(judge.EDGES)), 0)
     wrong = dict.fromkeys(verified, 0)
     served = served_wrong = 0
-    for one in Random(seed).sample(pairs, len(pairs)):  # noqa: S311  no secret
-        band = judge.band(one.similarity)
-        if band is None or not one.passes:
+    for pair_result in Random(seed).sample(pairs, len(pairs)):  # noqa: S311  no secret
+        band = judge.band(pair_result.similarity)
+        if band is None or not pair_result.passes:
             continue
         if judge.bound(verified[band], wrong[band]) <= limit:
             served += 1
-            served_wrong += one.wrong
+            served_wrong += pair_result.wrong
         verified[band] += 1
-        wrong[band] += one.wrong
+        wrong[band] += pair_result.wrong
     return Replayed(len(pairs), served, served_wrong)

@@ -73,12 +73,12 @@ def _changed(questions: Sequence[str], change: Callable[[str], str]) -> Changed:
 
 
 def _other_number(text: str, numbers: Sequence[str], random: Random) -> str:
-    found = list(_NUMBER.finditer(text))
-    if not found:
+    matches = list(_NUMBER.finditer(text))
+    if not matches:
         return text
-    place = random.choice(found)
-    alike = [one for one in numbers if len(one) == len(place[0])] or numbers
-    return text[: place.start()] + random.choice(alike) + text[place.end() :]
+    match = random.choice(matches)
+    alike = [candidate for candidate in numbers if len(candidate) == len(match[0])] or numbers
+    return text[: match.start()] + random.choice(alike) + text[match.end() :]
 
 
 def _negated(text: str, language: str) -> str:
@@ -86,19 +86,19 @@ def _negated(text: str, language: str) -> str:
 
 
 def _opposite(text: str, language: str) -> str:
-    for one, other in _OPPOSITES[language]:
-        for word, instead in ((one, other), (other, one)):
+    for candidate, other in _OPPOSITES[language]:
+        for word, instead in ((candidate, other), (other, candidate)):
             changed = re.sub(rf"\b{word}\b", instead, text, count=1, flags=re.IGNORECASE)
             if changed != text:
                 return changed
     return text
 
 
-def _other_name(text: str, known: str | None, names: Sequence[str], random: Random) -> str:
-    found = [known] if known and known in text else _names(text)
-    if not found or len(names) < 2:
+def _other_name(text: str, focus: str | None, names: Sequence[str], random: Random) -> str:
+    matches = [focus] if focus and focus in text else _names(text)
+    if not matches or len(names) < 2:
         return text
-    return text.replace(random.choice(found), random.choice(names), 1)
+    return text.replace(random.choice(matches), random.choice(names), 1)
 
 
 def _names(text: str) -> list[str]:

@@ -16,11 +16,13 @@ _FLOORS = (0.8, *judge.EDGES, 0.98)
 
 
 def figures(pairs: Sequence[Judged]) -> Figures:
-    usual = [one for one in pairs if one.pair.family in FAMILIES]
+    usual = [pair_result for pair_result in pairs if pair_result.pair.family in FAMILIES]
     spans = zip(_FLOORS, (*_FLOORS[1:], 1.01), strict=True)
     return {
         "bands": {
-            f"{start} to {end}": _measured([one for one in usual if start <= one.similarity < end])
+            f"{start} to {end}": _measured(
+                [pair_result for pair_result in usual if start <= pair_result.similarity < end]
+            )
             for start, end in spans
         },
         "families": _by_family(pairs, (*FAMILIES, *TRAPS)),
@@ -29,16 +31,19 @@ def figures(pairs: Sequence[Judged]) -> Figures:
     }
 
 
-def shown(found: Figures) -> Iterable[Table]:
-    yield _table("by similarity, traps left out", found["bands"])
-    yield _table(f"by family, from {judge.EDGES[-1]} on", found["families"], top=True)
-    for name, own in found["sets"].items():
+def shown(tables: Figures) -> Iterable[Table]:
+    yield _table("by similarity, traps left out", tables["bands"])
+    yield _table(f"by family, from {judge.EDGES[-1]} on", tables["families"], top=True)
+    for name, own in tables["sets"].items():
         yield _table(f"{name}, from {judge.EDGES[-1]} on", own, top=True)
     guards = Table(
         "", *judge.GUARDS, title="pairs that each guard objects to, and that no other does"
     )
-    for family, by_guard in found["guards"].items():
-        cells = (f"{one['objects']:,} / {one['alone']:,}" for one in by_guard.values())
+    for family, by_guard in tables["guards"].items():
+        cells = (
+            f"{pair_result['objects']:,} / {pair_result['alone']:,}"
+            for pair_result in by_guard.values()
+        )
         guards.add_row(family, *cells)
     yield guards
 
@@ -49,8 +54,8 @@ def _by_family(pairs: Sequence[Judged], families: Sequence[str]) -> dict[str, Fi
 
 def _measured(pairs: Sequence[Judged]) -> Figures:
     """Of all, of those that pass, and of those that pass and lie in the top band."""
-    passing = [one for one in pairs if one.passes]
-    top = [one for one in passing if one.similarity >= judge.EDGES[-1]]
+    passing = [pair_result for pair_result in pairs if pair_result.passes]
+    top = [pair_result for pair_result in passing if pair_result.similarity >= judge.EDGES[-1]]
     return {
         "pairs": len(pairs),
         "wrong": _wrong(pairs),
@@ -67,8 +72,12 @@ def _guards(pairs: Sequence[Judged]) -> dict[str, dict[str, dict[str, int]]]:
     return {
         family: {
             guard: {
-                "objects": sum(guard in one.objections for one in _of(pairs, family)),
-                "alone": sum(one.objections == {guard} for one in _of(pairs, family)),
+                "objects": sum(
+                    guard in pair_result.objections for pair_result in _of(pairs, family)
+                ),
+                "alone": sum(
+                    pair_result.objections == {guard} for pair_result in _of(pairs, family)
+                ),
             }
             for guard in judge.GUARDS
         }
@@ -77,14 +86,14 @@ def _guards(pairs: Sequence[Judged]) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def _table(title: str, rows: Mapping[str, Figures], *, top: bool = False) -> Table:
-    kept = "top" if top else "passing"
+    row_name = "top" if top else "passing"
     table = Table(title=title)
     for name in ("", "pairs", "error unguarded", "would serve", "share", "wrong", "error", "bound"):
         table.add_column(name, justify="right" if name else "left")
     for name, row in rows.items():
         if not row["pairs"]:
             continue
-        served, wrong = row[kept], row[f"{kept}_wrong"]
+        served, wrong = row[row_name], row[f"{row_name}_wrong"]
         table.add_row(
             name,
             f"{row['pairs']:,}",
@@ -93,21 +102,21 @@ def _table(title: str, rows: Mapping[str, Figures], *, top: bool = False) -> Tab
             f"{served / row['pairs']:.1%}",
             str(wrong),
             f"{wrong / served:.2%}" if served else "",
-            f"{row[f'{kept}_bound']:.2%}" if served else "",
+            f"{row[f'{row_name}_bound']:.2%}" if served else "",
         )
     return table
 
 
 def _of(pairs: Iterable[Judged], family: str) -> list[Judged]:
-    return [one for one in pairs if one.pair.family == family]
+    return [pair_result for pair_result in pairs if pair_result.pair.family == family]
 
 
 def _by_set(pairs: Iterable[Judged]) -> dict[str, list[Judged]]:
-    found: dict[str, list[Judged]] = {}
-    for one in pairs:
-        found.setdefault(one.corpus, []).append(one)
-    return found
+    tables: dict[str, list[Judged]] = {}
+    for pair_result in pairs:
+        tables.setdefault(pair_result.corpus, []).append(pair_result)
+    return tables
 
 
 def _wrong(pairs: Iterable[Judged]) -> int:
-    return sum(one.wrong for one in pairs)
+    return sum(pair_result.wrong for pair_result in pairs)

@@ -24,22 +24,24 @@ from pathlib import Path
 from rich.console import Console
 
 from index.embedders.static_embedder import StaticEmbedder
-from loadtests import machine
-from loadtests.open_loop.world import MadeUp
-from loadtests.report import Report
-from loadtests.section import Section
-from loadtests.soak import counters, history, outcome, servers, stage, verdict
+from loadtests.bench import machine
+from loadtests.bench.report import BenchmarkReport
+from loadtests.bench.section import Section
+from loadtests.servers import metrics
+from loadtests.soak import outcome, servers, stage, verdict
 from loadtests.soak.audit import Audit
-from loadtests.soak.driver import Past, Soak
+from loadtests.soak.driver import Soak
 from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.history import History
-from loadtests.soak.model.state import State
+from loadtests.soak.model.state import SoakState
 from loadtests.soak.mutants.rules import MUTANTS
-from loadtests.soak.options import PARTS, Options
+from loadtests.soak.options import PARTS, SoakOptions
 from loadtests.soak.oracle import oracle
-from loadtests.soak.rights import Rights
-from loadtests.soak.servers import Servers
-from loadtests.soak.work.context import Context
+from loadtests.soak.servers import SoakServers
+from loadtests.soak.work.context import SoakContext
+from loadtests.workload import history
+from loadtests.workload.history import RecordedHistory
+from loadtests.workload.rights import Rights
+from loadtests.workload.world import GeneratedHistory, HistorySource
 
 _GATEWAYS = 2
 _SUBJECTS = 20
@@ -64,7 +66,7 @@ def main() -> None:
 
 def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     """Whether it held."""
-    options = Options(
+    options = SoakOptions(
         minutes=arguments.minutes,
         answers=arguments.answers,
         seed=arguments.seed,
@@ -77,11 +79,13 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     with servers.running(_GATEWAYS, balanced=options.balanced) as started:
         soak = asyncio.run(_soaked(started, _past(arguments), options, console))
         urls = [gateway.url for gateway in started.gateways]
-        section = outcome.section(soak, soak.seconds, *counters.together(urls))
+        answers = metrics.sums_by_label(urls, "nearhit_answers_total")
+        events = metrics.sums_by_label(urls, "nearhit_cache_events_total")
+        section = outcome.section(soak, soak.seconds, answers, events)
     _write(arguments, options, replace(section, machine=made_on))
     console.print(section.text, markup=False)
-    for shown in soak.context.audit.shown:
-        print(json.dumps(shown, default=str))
+    for violation in soak.context.audit.shown:
+        print(json.dumps(violation, default=str))
     print(verdict.verdict(soak), flush=True)
     return soak.context.audit.held
 
@@ -92,7 +96,7 @@ def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
     Queued writes and credentials have nothing to do with it.
     """
     mutant = MUTANTS[name]
-    options = Options(
+    options = SoakOptions(
         minutes=min(arguments.minutes, _CAUGHT_MINUTES),
         answers=0,
         seed=arguments.seed,
@@ -107,8 +111,8 @@ def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
     with servers.running(_GATEWAYS, balanced=False, launcher=launcher) as started:
         soak = asyncio.run(_soaked(started, _past(arguments), options, console))
     audit = soak.context.audit
-    for shown in audit.shown[:1]:
-        print(json.dumps(shown, default=str))
+    for violation in audit.shown[:1]:
+        print(json.dumps(violation, default=str))
     is_found = any(audit.counts[kind] for kind in _CAUGHT_BY)
     is_right = audit.held if mutant.is_control else is_found
     print(
@@ -120,10 +124,12 @@ def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
     return is_right
 
 
-def _past(arguments: argparse.Namespace) -> Past:
+def _past(arguments: argparse.Namespace) -> HistorySource:
     if arguments.data is None:
-        return MadeUp(documents=_DOCUMENTS, seed=arguments.seed)
-    return History(history.read(arguments.data), subjects_max=_SUBJECTS, seed=arguments.seed)
+        return GeneratedHistory(documents=_DOCUMENTS, seed=arguments.seed)
+    return RecordedHistory(
+        history.read(arguments.data), subjects_max=_SUBJECTS, seed=arguments.seed
+    )
 
 
 def _faults(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -132,25 +138,27 @@ def _faults(arguments: argparse.Namespace) -> tuple[str, ...]:
     return tuple(FAULTS) if arguments.faults else ()
 
 
-def _write(arguments: argparse.Namespace, options: Options, section: Section) -> None:
+def _write(arguments: argparse.Namespace, options: SoakOptions, section: Section) -> None:
     """Figures of made-up histories are kept only where they are asked for."""
     path = arguments.report or (_REPORT if arguments.data is not None else None)
     if path is not None:
-        report = Report(path, outcome.HEAD, _PACKAGES)
+        report = BenchmarkReport(path, outcome.HEAD, _PACKAGES)
         report.write(report.read() | {_name(options): section})
 
 
-def _name(options: Options) -> str:
+def _name(options: SoakOptions) -> str:
     if options.faults:
         return "faults, balanced" if options.balanced else "faults"
     return "balanced" if options.balanced else "soak"
 
 
-async def _soaked(started: Servers, past: Past, options: Options, console: Console) -> Soak:
+async def _soaked(
+    started: SoakServers, past: HistorySource, options: SoakOptions, console: Console
+) -> Soak:
     async with oracle(started.database_url, StaticEmbedder()) as truth:
         keys = await stage.make_keys(started, past.subjects)
-        state = State(Rights(), keys.credentials)
-        context = Context(started, state, Audit(state), truth, keys.admins)
+        state = SoakState(Rights(), keys.credentials)
+        context = SoakContext(started, state, Audit(state), truth, keys.admins)
         soak = Soak(context, past, options)
         async with _shown(soak, console):
             with suppress(asyncio.CancelledError):

@@ -15,10 +15,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import orjson
 
-from loadtests.soak.model.state import State
-from loadtests.soak.model.viewer import Viewer, source_of
-from loadtests.soak.oracle import Fresh
-from loadtests.soak.reads import COMPARED, PAGE, Passage, Read, Shown
+from loadtests.soak.model.state import SoakState
+from loadtests.soak.oracle import FreshAnswer
+from loadtests.soak.reads import COMPARED, PAGE, Read, Shown, ShownPassage
+from loadtests.workload.viewer import Viewer, source_of
 
 _SHOWN_MAX = 20
 
@@ -27,7 +27,7 @@ VIOLATIONS: tuple[Violation, ...] = get_args(Violation)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedAnswer:
     """An answer, as somebody has seen it.
 
     asked_s, answered_s: by the clock of `Rights`; asked_s less what the answer may be older.
@@ -54,7 +54,7 @@ class Audit:
     shown: what there is to know of the first violations.
     """
 
-    state: State
+    state: SoakState
     counts: Counter[str] = field(default_factory=Counter)
     by_path: Counter[tuple[str, str]] = field(default_factory=Counter)
     by_fault: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -65,34 +65,34 @@ class Audit:
     def held(self) -> bool:
         return not any(self.counts[violation] for violation in VIOLATIONS)
 
-    def judge(self, seen: Seen) -> None:
+    def judge(self, answer: ObservedAnswer) -> None:
         """By the model of rights, and by what was acknowledged."""
         self.counts["judged"] += 1
-        self._count("judged", seen.read.path)
-        self.counts[f"judged_{seen.tier}"] += 1
-        self.counts["hits"] += len(seen.shown.passages)
-        for passage in seen.shown.passages:
-            self._judge_passage(seen, passage)
-        self._judge_absence(seen)
-        floors = seen.floors.items()
-        if any(seen.revisions.get(name, floor) < floor for name, floor in floors):
-            self.violation("stale", seen, {})
+        self._count("judged", answer.read.path)
+        self.counts[f"judged_{answer.tier}"] += 1
+        self.counts["hits"] += len(answer.shown.passages)
+        for passage in answer.shown.passages:
+            self._judge_passage(answer, passage)
+        self._judge_absence(answer)
+        floors = answer.floors.items()
+        if any(answer.revisions.get(name, floor) < floor for name, floor in floors):
+            self.violation("stale", answer, {})
 
-    def compare(self, seen: Seen, fresh: Fresh, kind: str) -> None:
+    def compare(self, answer: ObservedAnswer, fresh: FreshAnswer, kind: str) -> None:
         """Byte for byte, if both are of the same revisions. kind: of the comparison."""
-        if dict(seen.revisions) != dict(fresh.revisions):
+        if dict(answer.revisions) != dict(fresh.revisions):
             self.counts[f"{kind}_moved"] += 1
             return
         self.counts[kind] += 1
-        self.counts[f"{kind}_{seen.tier}"] += 1
-        self._count("compared", seen.read.path)
-        if seen.shown.comparable != fresh.body:
-            hits, wanted = _hits(seen.shown.comparable), _hits(fresh.body)
-            self.violation("other", seen, {"hits": hits, "wanted": wanted})
+        self.counts[f"{kind}_{answer.tier}"] += 1
+        self._count("compared", answer.read.path)
+        if answer.shown.comparable != fresh.body:
+            hits, fresh_hits = _hits(answer.shown.comparable), _hits(fresh.body)
+            self.violation("other", answer, {"hits": hits, "wanted": fresh_hits})
 
-    def is_comparable(self, seen: Seen) -> bool:
-        is_own = seen.tier != "semantic" and not seen.is_degraded
-        return seen.read.path in COMPARED and is_own and not seen.read.staleness_ms
+    def is_comparable(self, answer: ObservedAnswer) -> bool:
+        is_own = answer.tier != "semantic" and not answer.is_degraded
+        return answer.read.path in COMPARED and is_own and not answer.read.staleness_ms
 
     def failed(self, what: str, path: str = "") -> None:
         self._record("failed", path, {"what": what})
@@ -106,73 +106,75 @@ class Audit:
         """The database does not hold what was acknowledged."""
         self._record(violation, "database", {"document": f"{tenant}/{document_id}", "what": what})
 
-    def violation(self, violation: Violation, seen: Seen, more: Mapping[str, Any]) -> None:
-        told = {
-            "who": _who(seen.viewer),
-            "call": [seen.read.call.path, seen.read.call.body.decode(errors="replace")],
-            "gateway": seen.gateway,
-            "tier": seen.tier,
-            "asked_s": seen.asked_s,
-            "answered_s": seen.answered_s,
-            "floors": dict(seen.floors),
-            "revisions": dict(seen.revisions),
+    def violation(
+        self, violation: Violation, answer: ObservedAnswer, more: Mapping[str, Any]
+    ) -> None:
+        details = {
+            "who": _who(answer.viewer),
+            "call": [answer.read.call.path, answer.read.call.body.decode(errors="replace")],
+            "gateway": answer.gateway,
+            "tier": answer.tier,
+            "asked_s": answer.asked_s,
+            "answered_s": answer.answered_s,
+            "floors": dict(answer.floors),
+            "revisions": dict(answer.revisions),
             **more,
         }
-        self._record(violation, seen.read.path, told)
+        self._record(violation, answer.read.path, details)
 
-    def _judge_passage(self, seen: Seen, passage: Passage) -> None:
-        rights, viewer = self.state.rights, seen.viewer
-        span = seen.asked_s, seen.answered_s
+    def _judge_passage(self, answer: ObservedAnswer, passage: ShownPassage) -> None:
+        rights, viewer = self.state.rights, answer.viewer
+        span = answer.asked_s, answer.answered_s
         versions = list(rights.seen_by(viewer, passage.document_id, *span))
         if any(_is_as(passage, version.text, version.readers) for version in versions):
             return
-        known = rights.told(viewer.tenant, viewer.subject, passage.document_id)
-        shows = {"document": passage.document_id, "start": passage.start, "known": known}
+        history = rights.told(viewer.tenant, viewer.subject, passage.document_id)
+        shows = {"document": passage.document_id, "start": passage.start, "known": history}
         # Somebody who may read the document now, and is shown what it was, is not let in.
-        self.violation("stale" if versions else "leaked", seen, shows)
+        self.violation("stale" if versions else "leaked", answer, shows)
 
-    def _judge_absence(self, seen: Seen) -> None:
+    def _judge_absence(self, answer: ObservedAnswer) -> None:
         """What must be there, where an answer says that it is all that there is."""
-        read, rights = seen.read, self.state.rights
-        span = seen.asked_s, seen.answered_s
+        read, rights = answer.read, self.state.rights
+        span = answer.asked_s, answer.answered_s
         if read.path in ("document", "mcp fetch"):
-            missing = [] if seen.shown.is_found else [read.document_id]
+            missing = [] if answer.shown.is_found else [read.document_id]
         elif read.path == "documents":
-            missing = self._unlisted(seen)
+            missing = self._unlisted(answer)
         else:
             return
         for document_id in missing:
-            if rights.must_read(seen.viewer, document_id, *span):
-                known = rights.told(seen.viewer.tenant, seen.viewer.subject, document_id)
-                self.violation("lost", seen, {"document": document_id, "known": known})
+            if rights.must_read(answer.viewer, document_id, *span):
+                history = rights.told(answer.viewer.tenant, answer.viewer.subject, document_id)
+                self.violation("lost", answer, {"document": document_id, "known": history})
 
-    def _unlisted(self, seen: Seen) -> list[str]:
-        names = [passage.document_id for passage in seen.shown.passages]
+    def _unlisted(self, answer: ObservedAnswer) -> list[str]:
+        names = [passage.document_id for passage in answer.shown.passages]
         listed = set(names)
         last = names[-1] if len(names) == PAGE else None
         return [
             document_id
-            for document_id in self.state.rights.documents(seen.viewer.tenant)
-            if document_id > seen.read.after
+            for document_id in self.state.rights.documents(answer.viewer.tenant)
+            if document_id > answer.read.after
             and (last is None or document_id <= last)
             and document_id not in listed
-            and _is_within(seen.read, document_id)
+            and _is_within(answer.read, document_id)
         ]
 
-    def _record(self, violation: Violation, path: str, told: Mapping[str, Any]) -> None:
+    def _record(self, violation: Violation, path: str, details: Mapping[str, Any]) -> None:
         self.counts[violation] += 1
         self._count(violation, path)
         if len(self.shown) < _SHOWN_MAX:
-            known = {"violation": violation, "path": path, "fault": self.fault}
+            circumstances = {"violation": violation, "path": path, "fault": self.fault}
             # Two epochs for each: PostgreSQL leaves a history, and then has an older one.
-            self.shown.append({**known, "histories_lost": self.state.epoch // 2, **told})
+            self.shown.append({**circumstances, "histories_lost": self.state.epoch // 2, **details})
 
     def _count(self, what: str, path: str) -> None:
         self.by_path[path, what] += 1
         self.by_fault[self.fault, what] += 1
 
 
-def _is_as(passage: Passage, text: str, readers: frozenset[str]) -> bool:
+def _is_as(passage: ShownPassage, text: str, readers: frozenset[str]) -> bool:
     return passage.is_of(text) and passage.readers in (None, readers)
 
 
@@ -192,13 +194,13 @@ def _who(viewer: Viewer) -> dict[str, Any]:
 
 def _hits(body: bytes) -> Any:
     """What is shown of them, without texts."""
-    told = orjson.loads(body)
-    if isinstance(told, list):
-        return [row[:3] for row in told]
-    if "results" in told:
-        return [result["id"] for result in told["results"]]
-    answers = told.get("answers", [told])
+    content = orjson.loads(body)
+    if isinstance(content, list):
+        return [row[:3] for row in content]
+    if "results" in content:
+        return [result["id"] for result in content["results"]]
+    answers = content.get("answers", [content])
     return [
-        [[hit["chunk_id"], hit["document_id"], hit["start"], hit["score"]] for hit in one["hits"]]
-        for one in answers
+        [[hit["chunk_id"], hit["document_id"], hit["start"], hit["score"]] for hit in part["hits"]]
+        for part in answers
     ]

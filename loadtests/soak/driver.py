@@ -4,24 +4,25 @@ import asyncio
 import time
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
+from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions
-from loadtests.soak.client import Connection
-from loadtests.soak.faults.plan import Plan
-from loadtests.soak.model.credentials import Credential
-from loadtests.soak.options import Options
-from loadtests.soak.questions import Question
+from loadtests.soak.faults.plan import FaultSchedule
+from loadtests.soak.model.credentials import IssuedCredential
+from loadtests.soak.options import SoakOptions
+from loadtests.soak.questions import SoakQuestion
 from loadtests.soak.reads import Read
 from loadtests.soak.work.askers import Askers
 from loadtests.soak.work.asking import ask
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
 from loadtests.soak.work.holders import Holders
 from loadtests.soak.work.interleaving import Interleaved
 from loadtests.soak.work.jobs import Jobs
 from loadtests.soak.work.tasks import together
 from loadtests.soak.work.writers import Writers
-from loadtests.soak.writes import Put, Write
+from loadtests.workload.world import HistorySource
+from loadtests.workload.writes import PutDocument
 
 # Starting values, not measured.
 _ASKERS = 12
@@ -29,30 +30,22 @@ _QUESTIONS = 60  # of each tenant
 _REST_QUESTIONS = 100  # each asked of every gateway
 
 
-class Past(Protocol):
-    """first: what is there before anybody asks. writes: what comes then, without end."""
-
-    @property
-    def first(self) -> Sequence[Write]: ...
-    @property
-    def subjects(self) -> Sequence[tuple[str, str]]: ...
-    def writes(self) -> Iterator[Write]: ...
-
-
 class Soak:
-    def __init__(self, context: Context, past: Past, options: Options) -> None:
+    def __init__(self, context: SoakContext, past: HistorySource, options: SoakOptions) -> None:
         self.context = context
         self.options = options
         self.rests = 0
         self.writers = Writers(context, self._seeded("writers"))
         self.holders = Holders(context, past.subjects, self._seeded("holders"))
-        self.plan = Plan(context, options.faults, options.fault_every_s, self._seeded("faults"))
+        self.plan = FaultSchedule(
+            context, options.faults, options.fault_every_s, self._seeded("faults")
+        )
         self._past = past
         self._jobs = Jobs(context)
         self._tenants = sorted({tenant for tenant, _ in past.subjects})
         self._random = self._seeded("rests")
-        asked = self._made_up()
-        self._askers = Askers(context, past.subjects, asked, options.seed)
+        question_lists = self._made_up()
+        self._askers = Askers(context, past.subjects, question_lists, options.seed)
         self.began_s = time.monotonic()
 
     async def settle(self) -> None:
@@ -106,10 +99,10 @@ class Soak:
     def _seeded(self, name: str) -> Random:
         return Random(f"{self.options.seed} {name}")  # noqa: S311  no secret
 
-    def _made_up(self) -> Mapping[str, Sequence[Question]]:
+    def _made_up(self) -> Mapping[str, Sequence[SoakQuestion]]:
         """By tenant: the words of its own documents, and of those that all may read."""
         random = self._seeded("questions")
-        puts = [write for write in self._past.first if isinstance(write, Put)]
+        puts = [write for write in self._past.first if isinstance(write, PutDocument)]
         return {
             tenant: questions.made_of(
                 [
@@ -145,14 +138,14 @@ class Soak:
             await gateway.close()
 
     async def _compare_at_rest(
-        self, credential: Credential, read: Read, gateways: Sequence[Connection]
+        self, credential: IssuedCredential, read: Read, gateways: Sequence[ConnectionPool]
     ) -> None:
         for number, connection in enumerate(gateways):
-            seen = await ask(self.context, connection, number, credential, read)
-            if seen is not None:
-                self.context.audit.judge(seen)
-                if self.context.audit.is_comparable(seen):
-                    await self._askers.compare(seen, "compared_at_rest")
+            answer = await ask(self.context, connection, number, credential, read)
+            if answer is not None:
+                self.context.audit.judge(answer)
+                if self.context.audit.is_comparable(answer):
+                    await self._askers.compare(answer, "compared_at_rest")
 
     async def _compare_stored(self) -> None:
         """What the database holds with what was acknowledged."""
@@ -165,10 +158,10 @@ class Soak:
                 if self.context.state.rights.is_certain(tenant, document_id):
                     audit.stored("lost", tenant, document_id, "it is not there")
             elif stored is not None and not any(
-                (one.text, one.readers) == (stored.text, frozenset(stored.readers))
-                for one in versions
+                (version.text, version.readers) == (stored.text, frozenset(stored.readers))
+                for version in versions
             ):
-                is_text = any(one.text == stored.text for one in versions)
+                is_text = any(version.text == stored.text for version in versions)
                 what = "its readers are others" if is_text else "its text is another"
                 audit.stored("lost", tenant, document_id, what)
             audit.counts["compared_stored"] += 1
@@ -176,6 +169,6 @@ class Soak:
     async def _learn_revisions(self) -> None:
         """What nobody is told: the revision of what is public. Nobody writes."""
         now_s = time.monotonic()
-        found = await self.context.oracle.revisions(self._tenants)
-        for partition, revision in found.items():
+        revisions = await self.context.oracle.revisions(self._tenants)
+        for partition, revision in revisions.items():
             self.context.state.floors.acknowledged(partition, revision, now_s)

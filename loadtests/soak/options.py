@@ -8,7 +8,7 @@ PARTS = ("queued", "credentials")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SoakOptions:
     """answers: enough of them end it; 0: as many as come. faults: the names of those that happen.
 
     without: of `PARTS`. until_caught: the first violation ends it.

@@ -26,8 +26,8 @@ from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from loadtests.soak import reads
-from loadtests.soak.model.viewer import Viewer
 from loadtests.soak.reads import Read
+from loadtests.workload.viewer import Viewer
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ _MCP_TOKENS_MAX = 8_000  # as `gateway/settings.py` has it
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
+class FreshAnswer:
     """The body, and the revision of each partition that it was computed at."""
 
     revisions: Mapping[str, int]
@@ -58,21 +58,21 @@ class Oracle:
 
     async def revisions(self, tenants: Collection[str]) -> Mapping[str, int]:
         """Of the tenants, and of what is public."""
-        found = await _retried(lambda: self._tenants.revisions([*tenants, PUBLIC]))
-        return {name: one.revision for name, one in found.items()}
+        result = await _retried(lambda: self._tenants.revisions([*tenants, PUBLIC]))
+        return {name: counters.revision for name, counters in result.items()}
 
     async def stored(self, tenant: str, document_id: str) -> Document | None:
         """The document as the database has it."""
-        found = await _retried(lambda: self._documents.stored(tenant, document_id))
-        return None if found is None else found.document
+        result = await _retried(lambda: self._documents.stored(tenant, document_id))
+        return None if result is None else result.document
 
     async def answer(
         self, tenant: str, subject: str, groups: Collection[str], body: bytes
-    ) -> Fresh:
+    ) -> FreshAnswer:
         """To a search's body, from somebody of these groups."""
         return await self._answer(Viewer(tenant, subject), groups, body)
 
-    async def read(self, viewer: Viewer, groups: Collection[str], read: Read) -> Fresh | None:
+    async def read(self, viewer: Viewer, groups: Collection[str], read: Read) -> FreshAnswer | None:
         """To a read that searches; None if its searches were answered at different revisions, or
         the database is away.
         """
@@ -83,19 +83,21 @@ class Oracle:
         if any(answer.revisions != answers[0].revisions for answer in answers):
             return None
         bodies = [answer.body for answer in answers]
-        return Fresh(answers[0].revisions, _shown(read, bodies))
+        return FreshAnswer(answers[0].revisions, _shown(read, bodies))
 
-    async def _answer(self, viewer: Viewer, groups: Collection[str], body: bytes) -> Fresh:
-        asked = parse(SearchBody, body)
-        names = [name for name in SCOPE_NAMES if name in asked.scopes and name in viewer.scopes]
-        seen = scope.resolve(viewer.tenant, viewer.subject, groups, names)
-        query = asked.canonical()
+    async def _answer(self, viewer: Viewer, groups: Collection[str], body: bytes) -> FreshAnswer:
+        search_body = parse(SearchBody, body)
+        names = [
+            name for name in SCOPE_NAMES if name in search_body.scopes and name in viewer.scopes
+        ]
+        resolved = scope.resolve(viewer.tenant, viewer.subject, groups, names)
+        query = search_body.canonical()
         if viewer.sources is not None:
             limits = Filter(sources=tuple(sorted(viewer.sources)))
             query = replace(query, filter=query.filter.narrowed(limits))
-        found = await self._searcher.search(seen, query)
-        assert not found.degraded
-        return Fresh(found.as_of, encode(found, query))
+        result = await self._searcher.search(resolved, query)
+        assert not result.degraded
+        return FreshAnswer(result.as_of, encode(result, query))
 
 
 async def _retried(ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -111,8 +113,8 @@ def _shown(read: Read, bodies: Sequence[bytes]) -> bytes:
         case "batch":
             return b'{"answers":[%b]}' % b",".join(bodies)
         case "mcp search":
-            made = results.search(orjson.loads(bodies[0]), tokens_max=_MCP_TOKENS_MAX)
-            return orjson.dumps(orjson.loads(made))
+            tool_result = results.search(orjson.loads(bodies[0]), tokens_max=_MCP_TOKENS_MAX)
+            return orjson.dumps(orjson.loads(tool_result))
         case "vector store":
             return reads.listed(orjson.loads(bodies[0])["hits"])
         case _:

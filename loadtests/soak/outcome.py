@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from loadtests.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, table
 from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
-from loadtests.soak.options import Options
+from loadtests.soak.options import SoakOptions
 from loadtests.soak.reads import PATHS
 
 ANSWERS = 100_000  # that a full soak audits
@@ -68,7 +68,7 @@ def section(soak: Soak, seconds: float, answers: Counter[str], events: Counter[s
     )
 
 
-def _title(options: Options) -> str:
+def _title(options: SoakOptions) -> str:
     title = "With faults" if options.faults else "With all servers well"
     return f"{title}, through a balancer" if options.balanced else title
 
@@ -101,14 +101,14 @@ def _losses(soak: Soak) -> list[str]:
         return []
     counts = soak.context.audit.counts
     median_s, worst_s, longest_s = _quantiles(soak.writers.refused_s)
-    told = (
+    text = (
         f"{counts['revoked']:,} times somebody who had just been shown a document, by both "
         f"gateways, lost it and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
         f"{counts['revoked_and_still_shown']} were shown it. From the acknowledgement to that "
         f"answer it took {1000 * median_s:.1f} ms, {1000 * worst_s:.1f} at P99 and "
         f"{1000 * longest_s:.1f} at most."
     )
-    return [told]
+    return [text]
 
 
 def _audited(soak: Soak) -> str:
@@ -139,10 +139,10 @@ def _by_fault(soak: Soak) -> str:
 
 
 def _nested(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+    nested: dict[str, dict[str, int]] = {}
     for (name, kind), count in sorted(counts.items()):
-        found.setdefault(name, {})[kind] = count
-    return found
+        nested.setdefault(name, {})[kind] = count
+    return nested
 
 
 def _quantiles(seconds: Sequence[float]) -> tuple[float, float, float]:

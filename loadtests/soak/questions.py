@@ -27,7 +27,7 @@ _STALE_SHARE = 0.1  # of the requests, that let an answer be older
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SoakQuestion:
     """body: as it is sent. staleness_ms: what it allows."""
 
     body: bytes
@@ -50,30 +50,32 @@ class Zipf(Generic[T]):
         return self._things[bisect(self._sums, random.random() * self._sums[-1])]
 
 
-def made_of(texts: Iterable[str], count: int, random: Random) -> list[Question]:
+def made_of(texts: Iterable[str], count: int, random: Random) -> list[SoakQuestion]:
     """So many questions, of a few neighbouring words each; some want more than the usual."""
-    found = [held for text in texts if len(held := words(text)) > max(_WORDS)]
-    return [_question(random.choice(found), random) for _ in range(count)] if found else []
+    word_lists = [text_words for text in texts if len(text_words := words(text)) > max(_WORDS)]
+    return (
+        [_question(random.choice(word_lists), random) for _ in range(count)] if word_lists else []
+    )
 
 
 def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def older(question: Question) -> Question:
+def older(question: SoakQuestion) -> SoakQuestion:
     """The same, that lets the answer be older."""
     fields = orjson.loads(question.body) | {"max_staleness_ms": _STALENESS_MS}
-    return Question(orjson.dumps(fields), _STALENESS_MS)
+    return SoakQuestion(orjson.dumps(fields), _STALENESS_MS)
 
 
-def perhaps_older(question: Question, random: Random) -> Question:
+def perhaps_older(question: SoakQuestion, random: Random) -> SoakQuestion:
     return older(question) if random.random() < _STALE_SHARE else question
 
 
-def _question(words: Sequence[str], random: Random) -> Question:
+def _question(words: Sequence[str], random: Random) -> SoakQuestion:
     length = random.choice(_WORDS)
-    place = random.randrange(len(words) - length)
-    fields: dict[str, object] = {"query": " ".join(words[place : place + length])}
+    position = random.randrange(len(words) - length)
+    fields: dict[str, object] = {"query": " ".join(words[position : position + length])}
     if random.random() < _UNUSUAL_SHARE:
         fields |= random.choice(_UNUSUAL)
-    return Question(orjson.dumps(fields))
+    return SoakQuestion(orjson.dumps(fields))

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import orjson
 
-from loadtests.soak.calls import Call
-from loadtests.soak.client import Reply
-from loadtests.soak.questions import Question
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
+from loadtests.soak.questions import SoakQuestion
 
 PathName: TypeAlias = Literal[
     "search",
@@ -46,7 +46,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ShownPassage:
     """A part of a document, as an answer shows it.
 
     start: where it begins, -1 if the answer does not say. text: None if it shows none.
@@ -71,24 +71,24 @@ class Passage:
 class Shown:
     """comparable: what a fresh search must give, byte for byte. is_found: False for a 404."""
 
-    passages: Sequence[Passage]
+    passages: Sequence[ShownPassage]
     comparable: bytes = b""
     is_found: bool = True
 
 
-def search(question: Question) -> Read:
+def search(question: SoakQuestion) -> Read:
     call = Call("POST", "/v1/search", question.body)
     return Read("search", call, (question.body,), staleness_ms=question.staleness_ms)
 
 
-def semantic(question: Question, words: Sequence[str]) -> Read:
+def semantic(question: SoakQuestion, words: Sequence[str]) -> Read:
     """The question in other words, for which a similar one's answer will do."""
     fields = orjson.loads(question.body) | {"query": " ".join(words), "semantic": "bounded"}
     body = orjson.dumps(fields)
     return Read("semantic", Call("POST", "/v1/search", body), (body,))
 
 
-def batch(questions: Sequence[Question]) -> Read:
+def batch(questions: Sequence[SoakQuestion]) -> Read:
     bodies = tuple(question.body for question in questions)
     call = Call("POST", "/v1/search/batch", b'{"searches":[%b]}' % b",".join(bodies))
     return Read("batch", call, bodies)
@@ -116,20 +116,20 @@ def document(document_id: str) -> Read:
 
 
 def documents(after: str, source: str) -> Read:
-    told = {"limit": str(PAGE), "cursor": after, "source": source}
-    query = "&".join(f"{name}={quote(value)}" for name, value in told.items() if value)
+    parameters = {"limit": str(PAGE), "cursor": after, "source": source}
+    query = "&".join(f"{name}={quote(value)}" for name, value in parameters.items() if value)
     call = Call("GET", "/v1/documents", query=f"?{query}")
     return Read("documents", call, source=source, after=after)
 
 
 def of_query(path: PathName, query: str, document_id: str, source: str) -> Read:
     """What shows the document to whoever may read it, if the query is of its own words."""
-    question = Question(orjson.dumps({"query": query, "top_k": 2 * _FOUND_MAX}))
+    question = SoakQuestion(orjson.dumps({"query": query, "top_k": 2 * _FOUND_MAX}))
     match path:
         case "search" | "semantic":
             return search(question)
         case "batch":
-            return batch([question, Question(orjson.dumps({"query": query}))])
+            return batch([question, SoakQuestion(orjson.dumps({"query": query}))])
         case "mcp search":
             return mcp_search(query)
         case "mcp fetch":
@@ -142,7 +142,7 @@ def of_query(path: PathName, query: str, document_id: str, source: str) -> Read:
             return documents("", source)
 
 
-def shown(read: Read, reply: Reply) -> Shown | None:
+def shown(read: Read, reply: HttpResponse) -> Shown | None:
     """None if the answer is an error, which no read of this kind may get."""
     if reply.status == _MISSING and read.path in ("document", "vector store"):
         return Shown((), _listed(()), is_found=False)
@@ -171,56 +171,58 @@ def _tool(name: str, arguments: Mapping[str, Any]) -> Call:
     return Call("POST", "/mcp", orjson.dumps(body))
 
 
-def _passages(hits: Sequence[Mapping[str, Any]]) -> list[Passage]:
-    return [Passage(hit["document_id"], hit["text"], hit["start"]) for hit in hits]
+def _passages(hits: Sequence[Mapping[str, Any]]) -> list[ShownPassage]:
+    return [ShownPassage(hit["document_id"], hit["text"], hit["start"]) for hit in hits]
 
 
-def _of_search(told: Any, body: bytes) -> Shown:
-    return Shown(_passages(told["hits"]), body)
+def _of_search(content: Any, body: bytes) -> Shown:
+    return Shown(_passages(content["hits"]), body)
 
 
-def _of_batch(told: Any, body: bytes) -> Shown:
-    return Shown([each for one in told["answers"] for each in _passages(one["hits"])], body)
+def _of_batch(content: Any, body: bytes) -> Shown:
+    return Shown([entry for part in content["answers"] for entry in _passages(part["hits"])], body)
 
 
-def _of_mcp_search(told: Any, _: bytes) -> Shown | None:
-    results = told.get("result", {}).get("structuredContent")
+def _of_mcp_search(content: Any, _: bytes) -> Shown | None:
+    results = content.get("result", {}).get("structuredContent")
     if results is None:
         return None
-    passages = [Passage(each["id"], each["text"]) for each in results["results"]]
+    passages = [ShownPassage(entry["id"], entry["text"]) for entry in results["results"]]
     return Shown(passages, orjson.dumps(results))
 
 
-def _of_mcp_fetch(told: Any, _: bytes) -> Shown | None:
-    result = told.get("result")
+def _of_mcp_fetch(content: Any, _: bytes) -> Shown | None:
+    result = content.get("result")
     if result is None:
         return None
     if result["isError"]:
         return Shown((), is_found=False)
     document = result["structuredContent"]
-    return Shown([Passage(document["id"], document["text"], document["metadata"]["start"])])
+    return Shown([ShownPassage(document["id"], document["text"], document["metadata"]["start"])])
 
 
-def _of_vector_store(told: Any, _: bytes) -> Shown:
-    found = told["data"]
+def _of_vector_store(content: Any, _: bytes) -> Shown:
+    rows_of_page = content["data"]
     rows = [
-        [each["file_id"], each["filename"], each["score"], each["content"][0]["text"]]
-        for each in found
+        [entry["file_id"], entry["filename"], entry["score"], entry["content"][0]["text"]]
+        for entry in rows_of_page
     ]
-    passages = [Passage(each["file_id"], each["content"][0]["text"]) for each in found]
+    passages = [
+        ShownPassage(entry["file_id"], entry["content"][0]["text"]) for entry in rows_of_page
+    ]
     return Shown(passages, _listed(rows))
 
 
-def _of_document(told: Any, _: bytes) -> Shown:
-    readers = frozenset(told["readers"])
-    return Shown([Passage(told["document_id"], told["text"], 0, readers)])
+def _of_document(content: Any, _: bytes) -> Shown:
+    readers = frozenset(content["readers"])
+    return Shown([ShownPassage(content["document_id"], content["text"], 0, readers)])
 
 
-def _of_documents(told: Any, _: bytes) -> Shown:
+def _of_documents(content: Any, _: bytes) -> Shown:
     return Shown(
         [
-            Passage(each["document_id"], readers=frozenset(each["readers"]))
-            for each in told["documents"]
+            ShownPassage(entry["document_id"], readers=frozenset(entry["readers"]))
+            for entry in content["documents"]
         ]
     )
 

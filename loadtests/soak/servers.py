@@ -1,19 +1,16 @@
 """Two gateways and a worker, and the PostgreSQL and the Redis that they share."""
 
-import secrets
 import signal
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from loadtests import balancer, service
-from loadtests.own_gateway import Gateway
-from loadtests.own_postgres import OwnPostgres
-from loadtests.own_redis import Redis
-from loadtests.own_worker import Worker
-from loadtests.service import Service
+from loadtests.servers import balancer, service
+from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.postgres import PostgresProcess
+from loadtests.servers.redis import RedisProcess
+from loadtests.servers.service import Service
+from loadtests.servers.worker import WorkerProcess
 
 _SETTINGS = {
     "NEARHIT_AUDIT_PER_MILLE": "0",  # what the gateways find amiss, they mend
@@ -28,14 +25,14 @@ _SETTINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
+class SoakServers:
     """ways: the URLs that requests go to: of each gateway, or as many times a balancer's."""
 
-    gateways: Sequence[Gateway]
+    gateways: Sequence[GatewayProcess]
     ways: Sequence[str]
-    worker: Worker
-    redis: Redis
-    postgres: OwnPostgres
+    worker: WorkerProcess
+    redis: RedisProcess
+    postgres: PostgresProcess
 
     @property
     def admin_key(self) -> str:
@@ -49,26 +46,24 @@ class Servers:
 @contextmanager
 def running(
     gateways: int, *, balanced: bool, launcher: tuple[str, ...] = ("gateway",)
-) -> Iterator[Servers]:
+) -> Iterator[SoakServers]:
     """balanced: whether HAProxy stands before them. launcher: the module that runs the commands."""
     with ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-soak-"))
-        folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        folder = stack.enter_context(service.server_folder())
         with _deaf_to_ctrl_c():
-            postgres = OwnPostgres(folder)
+            postgres = PostgresProcess(folder)
             postgres.start()
             stack.callback(postgres.stop, "immediate")
-            redis = Redis(folder)
+            redis = RedisProcess(folder)
             redis.start()
             stack.callback(redis.kill)
-            admin_key = f"nh_{secrets.token_urlsafe(32)}"
+            admin_key = service.new_admin_key()
             shared = Service("", admin_key, postgres.url, redis.url, 0)
-            beside = [Gateway(shared, _SETTINGS, launcher) for _ in range(gateways)]
+            beside = [GatewayProcess(shared, _SETTINGS, launcher) for _ in range(gateways)]
             for gateway in beside:
                 gateway.start()
                 stack.callback(gateway.stop)
-            worker = Worker(shared, _SETTINGS, folder / "worker.log", launcher)
+            worker = WorkerProcess(shared, _SETTINGS, folder / "worker.log", launcher)
             worker.start()
             stack.callback(worker.kill)
             ways = [gateway.url for gateway in beside]
@@ -76,7 +71,7 @@ def running(
                 ports = [gateway.port for gateway in beside]
                 before = stack.enter_context(balancer.before(ports, service.free_port()))
                 ways = [before.url] * gateways
-        yield Servers(beside, ways, worker, redis, postgres)
+        yield SoakServers(beside, ways, worker, redis, postgres)
 
 
 @contextmanager

@@ -6,48 +6,50 @@ from dataclasses import dataclass
 
 import orjson
 
-from loadtests.soak.client import Connection, Reply
-from loadtests.soak.model.credentials import Credential, Credentials
-from loadtests.soak.model.viewer import Viewer
-from loadtests.soak.servers import Servers
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
+from loadtests.soak.connections import connect
+from loadtests.soak.model.credentials import CredentialModel, IssuedCredential
+from loadtests.soak.servers import SoakServers
+from loadtests.workload.viewer import Viewer
 
 _CREATED = 201
 _ERRORS_MAX = 0.2  # of similar questions' answers, so that a short soak gets some
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class SoakKeys:
     """admins: by tenant."""
 
     admins: Mapping[str, str]
-    credentials: Credentials
+    credentials: CredentialModel
 
 
-async def make_keys(servers: Servers, subjects: Sequence[tuple[str, str]]) -> Keys:
-    connection = Connection(servers.gateways[0].url)
+async def make_keys(servers: SoakServers, subjects: Sequence[tuple[str, str]]) -> SoakKeys:
+    connection = connect(servers.gateways[0].url)
 
-    async def post(path: str, **body: object) -> Reply:
-        reply = await connection.call("POST", path, servers.admin_key, orjson.dumps(body))
+    async def post(path: str, **body: object) -> HttpResponse:
+        reply = await connection.send(Call("POST", path, orjson.dumps(body)), servers.admin_key)
         assert reply.status == _CREATED, reply.body
         return reply
 
-    async def key(tenant: str, subject: str, role: str) -> Credential:
+    async def key(tenant: str, subject: str, role: str) -> IssuedCredential:
         reply = await post("/v1/keys", tenant=tenant, subject=subject, roles=[role])
-        told = orjson.loads(reply.body)
-        return Credential(told["id"], told["key"], Viewer(tenant, subject))
+        created = orjson.loads(reply.body)
+        return IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
 
     admins = {}
     for tenant in sorted({tenant for tenant, _ in subjects}):
         await post("/v1/tenants", id=tenant)
         admins[tenant] = (await key(tenant, "replay", "admin")).secret
         body = orjson.dumps({"error_max": _ERRORS_MAX})
-        await connection.call("PUT", "/v1/cache/semantic", admins[tenant], body)
-    keys = Keys(admins, Credentials({who: await key(*who, "reader") for who in subjects}))
+        await connection.send(Call("PUT", "/v1/cache/semantic", body), admins[tenant])
+    keys = SoakKeys(admins, CredentialModel({who: await key(*who, "reader") for who in subjects}))
     await connection.close()
     return keys
 
 
-class Lock:
+class RestLock:
     """Many work, until one wants all to rest."""
 
     def __init__(self) -> None:

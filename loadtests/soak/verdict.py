@@ -9,11 +9,11 @@ _COUNTED = ("judged", *VIOLATIONS)
 def progress(soak: Soak) -> str:
     audit = soak.context.audit
     compared = audit.counts["compared_at_work"] + audit.counts["compared_at_rest"]
-    found = ", ".join(f"{audit.counts[name]} {name}" for name in VIOLATIONS)
+    violations = ", ".join(f"{audit.counts[name]} {name}" for name in VIOLATIONS)
     waiting = len(soak.context.state.jobs)
     return (
         f"{soak.seconds:4.0f} s  {soak.writers.written:,} writes, {waiting} queued, "
-        f"{audit.counts['judged']:,} answers, {compared:,} compared, {found}; last fault: "
+        f"{audit.counts['judged']:,} answers, {compared:,} compared, {violations}; last fault: "
         f"{audit.fault}"
     )
 
@@ -38,7 +38,9 @@ def counts(soak: Soak) -> str:
     return f"{total} | {paths} | {faults}"
 
 
-def _few(named: dict[str, int]) -> str:
+def _few(counts_by_name: dict[str, int]) -> str:
     """How many were judged, and what was wrong, if anything was."""
-    wrong = [f"{count} {name}" for name, count in named.items() if count and name != "judged"]
-    return " ".join([str(named["judged"]), *wrong])
+    wrong = [
+        f"{count} {name}" for name, count in counts_by_name.items() if count and name != "judged"
+    ]
+    return " ".join([str(counts_by_name["judged"]), *wrong])

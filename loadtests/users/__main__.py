@@ -14,24 +14,18 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
-from loadtests import service
-from loadtests.open_loop.scene import Target, scene
+from loadtests.loadtest.environment import Deployment, load_environment
+from loadtests.servers import service
 from loadtests.users import plan, shapes
-from loadtests.users.plan import Options
+from loadtests.users.plan import UserOptions
 
 _LOCUSTFILE = Path(__file__).parent / "locustfile.py"
 
 
-class Deployment(NamedTuple):
-    url: str
-    admin_key: str
-
-
 def main() -> None:
     arguments = _arguments()
-    options = Options(
+    options = UserOptions(
         shape=arguments.shape,
         users=arguments.users,
         seconds=shapes.lasting(arguments.shape, arguments.seconds),
@@ -53,21 +47,21 @@ def _deployment(url: str | None, admin_key: str | None) -> Iterator[Deployment]:
             raise SystemExit("a URL needs --admin-key, the operator's, to make tenants with")
         yield Deployment(url, admin_key)
         return
-    with service.nearhit({"NEARHIT_LOG_LEVEL": "error"}) as made:
-        yield Deployment(made.url, made.admin_key)
+    with service.nearhit({"NEARHIT_LOG_LEVEL": "error"}) as gateway:
+        yield Deployment(gateway.url, gateway.admin_key)
 
 
-async def _run(deployment: Deployment, options: Options, *, web: bool) -> int:
+async def _run(deployment: Deployment, options: UserOptions, *, web: bool) -> int:
     data = Path(options.data) if options.data else None
-    target = Target(deployment.url, admin_key=deployment.admin_key, data=data)
+    target = Deployment(deployment.url, admin_key=deployment.admin_key, data=data)
     with tempfile.TemporaryDirectory(prefix="nearhit-load-") as name:
         file = Path(name) / "plan.json"
-        async with scene(target, seed=options.seed, writes=True) as staged:
-            plan.write(plan.of(staged, options), file)
+        async with load_environment(target, seed=options.seed, writes=True) as environment:
+            plan.write(plan.of(environment, options), file)
             command = [sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE)]
             command += ["--web-host", "127.0.0.1"] if web else ["--headless", "--only-summary"]
-            environment = os.environ | {plan.VARIABLE: str(file)}
-            process = await asyncio.create_subprocess_exec(*command, env=environment)
+            variables = os.environ | {plan.VARIABLE: str(file)}
+            process = await asyncio.create_subprocess_exec(*command, env=variables)
             try:
                 return await process.wait()
             finally:

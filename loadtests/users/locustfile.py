@@ -18,15 +18,16 @@ import locust.stats
 import orjson
 from locust import FastHttpUser, LoadTestShape, between, events, task
 
-from loadtests import machine
-from loadtests.open_loop import budget, page, stage
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.connections import Reply
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.result import Result
-from loadtests.open_loop.scene import texts_of
-from loadtests.soak.writes import Remove
+from loadtests.bench import machine
+from loadtests.load.figures import Figures
+from loadtests.load.response import HttpResponse
+from loadtests.loadtest import budget, page, setup
+from loadtests.loadtest.environment import texts_of
+from loadtests.loadtest.result import Result
 from loadtests.users import plan, shapes
+from loadtests.workload import calls
+from loadtests.workload.agents import Agents
+from loadtests.workload.writes import RemoveDocument
 
 _OK, _NO_CONTENT, _UNAUTHORIZED = 200, 204, 401
 _NOBODY = "nh_a-key-that-nobody-has-made"
@@ -49,7 +50,7 @@ _NUMBERS = itertools.count()
 locust.stats.bucket_response_time = lambda response_time: round(response_time, 2)
 
 
-class Agent(FastHttpUser):
+class AgentUser(FastHttpUser):
     """One subject, who asks some related questions and then thinks."""
 
     host = _PLAN.url
@@ -75,25 +76,25 @@ class Agent(FastHttpUser):
             gevent.sleep(self._random.uniform(*_GAP_S))
 
     def _ask(self) -> None:
-        asked = self._agents.ask()
-        key = _NOBODY if asked.is_stranger else _KEYS.readers[asked.who]
-        floor = _JUDGE.floor(asked.who[0])
-        name = "a stranger" if asked.is_stranger else f"scope {asked.question.scope}"
+        request = self._agents.ask()
+        key = _NOBODY if request.is_stranger else _KEYS.readers[request.who]
+        floor = _JUDGE.floor(request.who[0])
+        name = "a stranger" if request.is_stranger else f"scope {request.question.scope}"
         status, reply = _exchanged(
             self.client,
-            ("POST", "/v1/search", key, asked.question.body),
+            ("POST", "/v1/search", key, request.question.body),
             name,
-            wanted=(_UNAUTHORIZED,) if asked.is_stranger else (_OK,),
+            accepted=(_UNAUTHORIZED,) if request.is_stranger else (_OK,),
         )
-        if asked.is_stranger:
+        if request.is_stranger:
             if status == _OK:
-                _JUDGE.let_in(asked.question.body)
+                _JUDGE.let_in(request.question.body)
         elif status == _OK:
-            _FIGURES.answered(reply.sent_s, asked.question.scope, reply)
-            _JUDGE.judge(asked.who, asked.question.body, reply, floor)
+            _FIGURES.answered(reply.sent_s, request.question.scope, reply)
+            _JUDGE.judge(request.who, request.question.body, reply, floor)
 
 
-class Writer(FastHttpUser):
+class WriterUser(FastHttpUser):
     """The histories, write by write."""
 
     host = _PLAN.url
@@ -105,20 +106,20 @@ class Writer(FastHttpUser):
         begun_s = time.monotonic()
         write = next(self.writes)
         _JUDGE.asked(write, begun_s)
-        call = stage.call_of(write, _KEYS, _JUDGE)
+        call = setup.call_of(write, _KEYS, _JUDGE)
         key = _KEYS.writers[write.tenant]
-        wanted = (200, 202, 204) if isinstance(write, Remove) else (200, 204)
+        accepted = (200, 202, 204) if isinstance(write, RemoveDocument) else (200, 204)
         status, reply = _exchanged(
-            self.client, (*call[:2], key, call.body), type(write).__name__.lower(), wanted=wanted
+            self.client, (*call[:2], key, call.body), calls.label(write), accepted=accepted
         )
-        if status in wanted:
-            told = orjson.loads(reply.body) if status != _NO_CONTENT else {}
-            _JUDGE.acknowledged(write, reply.answered_s, told.get("revision"))
+        if status in accepted:
+            content = orjson.loads(reply.body) if status != _NO_CONTENT else {}
+            _JUDGE.acknowledged(write, reply.answered_s, content.get("revision"))
             _FIGURES.wrote(begun_s, reply.answered_s)
         gevent.sleep(max(0.0, begun_s + 1 / _OPTIONS.writes - time.monotonic()))
 
 
-class Wanted(LoadTestShape):
+class ChosenShape(LoadTestShape):
     """The shape that was asked for."""
 
     def tick(self) -> tuple[int, float] | None:
@@ -132,7 +133,7 @@ class Wanted(LoadTestShape):
 def report(environment: Any, **_: Any) -> None:
     """The page and the verdict, when all is over."""
     limits = budget.read(Path(_OPTIONS.budget) if _OPTIONS.budget else None)
-    told = Result(
+    result = Result(
         url=_PLAN.url,
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         command=f"make load SHAPE={_OPTIONS.shape} USERS={_OPTIONS.users}",
@@ -145,15 +146,15 @@ def report(environment: Any, **_: Any) -> None:
         findings=budget.judged(limits, _FIGURES, _JUDGE),
     )
     file = Path(_OPTIONS.report)
-    file.write_text(page.html(told))
-    file.with_suffix(".json").write_text(told.as_json())
-    print(f"budget {'held' if told.held else 'missed'}; {file} shows more")
-    environment.process_exit_code = 0 if told.held else 1
+    file.write_text(page.html(result))
+    file.with_suffix(".json").write_text(result.as_json())
+    print(f"budget {'held' if result.held else 'missed'}; {file} shows more")
+    environment.process_exit_code = 0 if result.held else 1
 
 
 def _exchanged(
-    client: Any, call: tuple[str, str, str, bytes], name: str, *, wanted: tuple[int, ...]
-) -> tuple[int, Reply]:
+    client: Any, call: tuple[str, str, str, bytes], name: str, *, accepted: tuple[int, ...]
+) -> tuple[int, HttpResponse]:
     """Status 0: there was no answer. What is not wanted is an error, here and in Locust's page."""
     method, path, key, body = call
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
@@ -163,14 +164,16 @@ def _exchanged(
         method, path, data=body, headers=headers, name=name, catch_response=True
     ) as response:
         status = int(response.status_code or 0)
-        if status in wanted:
+        if status in accepted:
             response.success()
         else:
             response.failure(f"{status}")
             _FIGURES.failed(sent_s, str(status) if status else "no answer")
-        told = {
+        kept_headers = {
             header.encode(): response.headers.get(header) or ""
             for header in ("cache-status", "server-timing", "nearhit-revision")
             if status
         }
-        return status, Reply(status, told, response.content or b"", sent_s, time.monotonic())
+        return status, HttpResponse(
+            status, kept_headers, response.content or b"", sent_s, time.monotonic()
+        )

@@ -6,18 +6,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from loadtests.open_loop import world as worlds
-from loadtests.open_loop.judge import Judge
-from loadtests.open_loop.scene import Scene
-from loadtests.open_loop.stage import Keys
-from loadtests.open_loop.world import Named
+from loadtests.loadtest.environment import LoadEnvironment
+from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.setup import LoadKeys
 from loadtests.users.shapes import Shape
+from loadtests.workload import world as worlds
+from loadtests.workload.world import NamedHistory
 
 VARIABLE = "NEARHIT_LOAD_PLAN"  # which names the file
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class UserOptions:
     """writes: a second. data, budget: paths, as they were given."""
 
     shape: Shape
@@ -32,7 +32,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class UserPlan:
     """writers: keys by tenant. readers: of tenant, subject and key."""
 
     url: str
@@ -40,30 +40,30 @@ class Plan:
     public: bool
     writers: Mapping[str, str]
     readers: Sequence[Sequence[str]]
-    options: Options
+    options: UserOptions
 
-    def world(self) -> Named:
+    def world(self) -> NamedHistory:
         """The same that was made before: equal seeds make equal histories."""
         data = None if self.options.data is None else Path(self.options.data)
-        return Named(worlds.past(data, self.options.seed), self.run, self.public)
+        return NamedHistory(worlds.past(data, self.options.seed), self.run, self.public)
 
-    def keys(self) -> Keys:
+    def keys(self) -> LoadKeys:
         """admin: only that there is one, for these users make no tenants."""
         readers = {(tenant, subject): key for tenant, subject, key in self.readers}
-        return Keys("", self.writers, readers)
+        return LoadKeys("", self.writers, readers)
 
-    def judge(self, world: Named) -> Judge:
+    def judge(self, world: NamedHistory) -> AnswerJudge:
         """Who knows what was there at first."""
-        judge = Judge(self.run)
+        judge = AnswerJudge(self.run)
         for write in world.first:
             judge.asked(write, 0.0)
             judge.acknowledged(write, 0.0, None)
         return judge
 
 
-def of(scene: Scene, options: Options) -> Plan:
+def of(scene: LoadEnvironment, options: UserOptions) -> UserPlan:
     readers = [[*who, key] for who, key in scene.keys.readers.items()]
-    return Plan(
+    return UserPlan(
         scene.target.url,
         scene.world.run,
         scene.world.public,
@@ -73,12 +73,12 @@ def of(scene: Scene, options: Options) -> Plan:
     )
 
 
-def write(plan: Plan, file: Path) -> None:
+def write(plan: UserPlan, file: Path) -> None:
     """For its owner alone, since there are keys in it."""
     file.touch(mode=0o600)
     file.write_text(json.dumps(asdict(plan)))
 
 
-def read(file: Path) -> Plan:
+def read(file: Path) -> UserPlan:
     stored: dict[str, Any] = json.loads(file.read_text())
-    return Plan(**(stored | {"options": Options(**stored["options"])}))
+    return UserPlan(**(stored | {"options": UserOptions(**stored["options"])}))

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx2
 from anyio.from_thread import start_blocking_portal
 
-from loadtests import service
+from loadtests.servers import service
 from tests.stub_openai import Mischief, Reply, Stream, chat, stub_openai
 
 _CONFIGURATION = Path(__file__).with_name("schemathesis.toml")

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from loadtests import service
+from loadtests.servers import service
 from tests.fuzz.http_requests import MUTATIONS, SMUGGLED, Keys, valid
 
 _SETTINGS = {

@@ -29,7 +29,7 @@ from hypothesis.stateful import (
 from gateway.settings import Settings
 from index.model.scope import PUBLIC
 from index.search.query_embedder import Embedder
-from loadtests.soak.oracle import Fresh
+from loadtests.soak.oracle import FreshAnswer
 from tests.gateway import moves
 from tests.gateway.asking import Question, asker, assert_allowed, questions
 from tests.gateway.gateways import Caller
@@ -90,7 +90,7 @@ class Play(RuleBasedStateMachine):
         self.admins: dict[str, Caller] = {}
         self.numbers = count(1)
         self.questions: list[Question] = []
-        self.fresh: dict[Question, list[Fresh]] = {}
+        self.fresh: dict[Question, list[FreshAnswer]] = {}
         self.computed: dict[Question, int] = {}  # after how many changes
         self.acknowledged: list[tuple[float, Mapping[str, int]]] = []
 

@@ -28,8 +28,8 @@ from index.postgres.pooler import Pooler, Timeouts
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
-from loadtests import own_pgbouncer
-from loadtests.own_pgbouncer import OwnPgBouncer
+from loadtests.servers import pgbouncer
+from loadtests.servers.pgbouncer import PgBouncerProcess
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
 from tests.gateway.gateways import running
 
@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.anyio,
     # A system's package, no wheel: CI installs it.
-    pytest.mark.skipif(own_pgbouncer.PROGRAM is None, reason=own_pgbouncer.MISSING),
+    pytest.mark.skipif(pgbouncer.PROGRAM is None, reason=pgbouncer.MISSING),
 ]
 
 OWNER = "modest"  # no superuser, and may make no roles
@@ -64,7 +64,7 @@ class Place:
     url: str
     redis_url: str
 
-    def pooler(self, bouncer: OwnPgBouncer, **logins: str) -> Pooler:
+    def pooler(self, bouncer: PgBouncerProcess, **logins: str) -> Pooler:
         names = {"owner": OWNER, "searches": search_role.NAME, **logins}
         owner, searches = (
             bouncer.url(self.url, names[who], PASSWORDS[names[who]])
@@ -117,20 +117,20 @@ def _as_login(url: str, login: str) -> str:
 
 
 @pytest.fixture
-async def bouncer(place: Place) -> AsyncIterator[OwnPgBouncer]:
+async def bouncer(place: Place) -> AsyncIterator[PgBouncerProcess]:
     async with _bouncer(place) as started:
         yield started
 
 
 def _bouncer(
     place: Place, *, as_user: str = "", **options: str | int
-) -> AbstractAsyncContextManager[OwnPgBouncer]:
+) -> AbstractAsyncContextManager[PgBouncerProcess]:
     options.setdefault("default_pool_size", POOL_SIZE)
-    return own_pgbouncer.own_pgbouncer(place.url, PASSWORDS, as_user=as_user, **options)
+    return pgbouncer.pgbouncer_process(place.url, PASSWORDS, as_user=as_user, **options)
 
 
 async def test_two_gateways_on_few_connections_find_what_was_written_and_nothing_revoked(
-    place: Place, bouncer: OwnPgBouncer, embedder: Embedder
+    place: Place, bouncer: PgBouncerProcess, embedder: Embedder
 ) -> None:
     settings = place.settings(place.pooler(bouncer))
     async with running(settings, embedder) as first, running(settings, embedder) as second:
@@ -159,7 +159,7 @@ async def test_two_gateways_on_few_connections_find_what_was_written_and_nothing
 
 
 async def test_what_plans_hang_on_holds_on_every_connection(
-    place: Place, bouncer: OwnPgBouncer
+    place: Place, bouncer: PgBouncerProcess
 ) -> None:
     async with _connected(place, place.pooler(bouncer)):
         pass
@@ -175,7 +175,7 @@ async def test_what_plans_hang_on_holds_on_every_connection(
 
 
 async def test_whoever_gives_up_leaves_a_connection_that_others_can_use(
-    place: Place, bouncer: OwnPgBouncer, embedder: Embedder
+    place: Place, bouncer: PgBouncerProcess, embedder: Embedder
 ) -> None:
     """In the middle of a statement's several messages, too."""
     waits = random.Random(7)  # noqa: S311  no secret
@@ -199,7 +199,7 @@ async def test_whoever_gives_up_leaves_a_connection_that_others_can_use(
             )
 
 
-async def test_what_is_told_to_listeners_is_heard(place: Place, bouncer: OwnPgBouncer) -> None:
+async def test_what_is_told_to_listeners_is_heard(place: Place, bouncer: PgBouncerProcess) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
     async with (
         _connected(place, place.pooler(bouncer)) as connected,
@@ -215,7 +215,7 @@ async def test_what_is_told_to_listeners_is_heard(place: Place, bouncer: OwnPgBo
 async def test_prepared_statements_are_used_where_the_pooler_keeps_them(
     place: Place, statements_max: int
 ) -> None:
-    keeps = own_pgbouncer.version() >= (1, 21)
+    keeps = pgbouncer.version() >= (1, 21)
     options: dict[str, Any] = {"max_prepared_statements": statements_max} if keeps else {}
     async with _bouncer(place, **options) as bouncer:
         assert await place.pooler(bouncer).verify(place.url, TIMEOUTS_S) is (
@@ -225,7 +225,7 @@ async def test_prepared_statements_are_used_where_the_pooler_keeps_them(
 
 class TestRefusedAtTheStart:
     async def test_is_a_search_url_that_is_the_owners(
-        self, place: Place, bouncer: OwnPgBouncer, no_blocking_calls: BlockBuster
+        self, place: Place, bouncer: PgBouncerProcess, no_blocking_calls: BlockBuster
     ) -> None:
         for function in no_blocking_calls.functions.values():
             function.can_block_in("gateway/operator/operations.py", "connected")  # of commands
@@ -243,7 +243,9 @@ class TestRefusedAtTheStart:
             ):
                 await place.pooler(bouncer).verify(place.url, TIMEOUTS_S)
 
-    async def test_is_a_role_that_was_taken_on(self, place: Place, bouncer: OwnPgBouncer) -> None:
+    async def test_is_a_role_that_was_taken_on(
+        self, place: Place, bouncer: PgBouncerProcess
+    ) -> None:
         """What a session has taken on, it can put off."""
         pooler = place.pooler(bouncer, searches=TAKER)
 
@@ -251,7 +253,7 @@ class TestRefusedAtTheStart:
             await pooler.verify(place.url, TIMEOUTS_S)
 
     async def test_is_a_connection_older_than_what_its_role_is_set_to(
-        self, place: Place, bouncer: OwnPgBouncer
+        self, place: Place, bouncer: PgBouncerProcess
     ) -> None:
         pooler = place.pooler(bouncer)
         early = await asyncpg.connect(pooler.url, statement_cache_size=0)
@@ -261,7 +263,7 @@ class TestRefusedAtTheStart:
         with pytest.raises(PoolerRefused, match=r"lack .*enable_seqscan.*RECONNECT"):
             await pooler.verify(place.url, TIMEOUTS_S)
 
-    async def test_is_another_database(self, place: Place, bouncer: OwnPgBouncer) -> None:
+    async def test_is_another_database(self, place: Place, bouncer: PgBouncerProcess) -> None:
         theirs = named(place.pooler(bouncer).url, "postgres")
 
         with pytest.raises(PoolerRefused, match="another database"):
@@ -282,7 +284,7 @@ class TestRefusedAtTheStart:
                 await pooler.verify(pooler.url, TIMEOUTS_S)
 
     async def test_is_a_login_that_the_pooler_does_not_know(
-        self, place: Place, bouncer: OwnPgBouncer
+        self, place: Place, bouncer: PgBouncerProcess
     ) -> None:
         unknown = bouncer.url(place.url, "nobody", "knows")
 

@@ -1,11 +1,11 @@
 import pytest
 
 from loadtests.bench_cache import attribution
-from loadtests.bench_cache.attribution import Taken
+from loadtests.bench_cache.attribution import DroppedByWrite
 
-ONE = Taken(live=1_000, dropped=40, in_vain=10, inserted=1)
-FOUR = Taken(live=1_000, dropped=80, in_vain=0, inserted=4)
-NONE = Taken(live=1_000, dropped=30, in_vain=20, inserted=0)
+ONE = DroppedByWrite(live=1_000, dropped=40, in_vain=10, inserted=1)
+FOUR = DroppedByWrite(live=1_000, dropped=80, in_vain=0, inserted=4)
+NONE = DroppedByWrite(live=1_000, dropped=30, in_vain=20, inserted=0)
 TAKEN = [ONE, FOUR, NONE]
 
 
@@ -23,4 +23,4 @@ def test_pooled_a_write_counts_as_often_as_it_inserted_chunks() -> None:
 
 def test_in_vain_is_a_share_of_all_that_was_dropped() -> None:
     assert attribution.share_in_vain(TAKEN) == pytest.approx(30 / 150)
-    assert attribution.share_in_vain([Taken(1_000, 0, 0, 1)]) == 0
+    assert attribution.share_in_vain([DroppedByWrite(1_000, 0, 0, 1)]) == 0

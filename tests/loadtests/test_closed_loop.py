@@ -1,4 +1,4 @@
-"""The generator, against a server that answers as it is told."""
+"""The closed loop, against a server that gives scripted responses."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,13 +7,14 @@ from itertools import repeat
 
 import pytest
 
-from loadtests.closed_loop import Target, ask_all, drive
+from loadtests.load import closed_loop
+from loadtests.load.request import RequestTemplate
 
 pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
-async def echo(status: str = "200 OK", head: str = "") -> AsyncIterator[Target]:
+async def echo(status: str = "200 OK", head: str = "") -> AsyncIterator[RequestTemplate]:
     """It returns the body that it was sent, in pieces."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -32,37 +33,43 @@ async def echo(status: str = "200 OK", head: str = "") -> AsyncIterator[Target]:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         port = server.sockets[0].getsockname()[1]
-        yield Target(f"http://127.0.0.1:{port}/v1/search", "key")
+        yield RequestTemplate(f"http://127.0.0.1:{port}/v1/search", "key")
 
 
 async def test_each_question_gets_its_own_answer() -> None:
     bodies = [f"question {number}".encode() for number in range(50)]
 
-    async with echo() as target:
-        answers = await ask_all(target, bodies, connections=4)
+    async with echo() as request:
+        answers = await closed_loop.send_all(
+            request.url, list(map(request.encode, bodies)), connections=4
+        )
 
     assert [answer.body for answer in answers] == bodies
     assert all(answer.seconds > 0 for answer in answers)
 
 
 async def test_an_answer_says_whether_a_cache_gave_it() -> None:
-    async with echo(head="Cache-Status: nearhit; hit; detail=memory\r\n") as target:
-        (answer,) = await ask_all(target, [b"question"], connections=1)
+    async with echo(head="Cache-Status: nearhit; hit; detail=memory\r\n") as request:
+        (answer,) = await closed_loop.send_all(
+            request.url, [request.encode(b"question")], connections=1
+        )
 
     assert answer.cache_status == "nearhit; hit; detail=memory"
     assert answer.is_hit
 
 
 async def test_a_loop_ends_with_its_time_and_counts_hits() -> None:
-    async with echo(head="cache-status: nearhit; hit\r\n") as target:
-        outcome = await drive(target, repeat(b"question"), connections=2, seconds=0.05)
+    async with echo(head="cache-status: nearhit; hit\r\n") as request:
+        result = await closed_loop.run(
+            request.url, repeat(request.encode(b"question")), connections=2, seconds=0.05
+        )
 
-    assert outcome.hits == len(outcome.latencies_s) > 0
-    assert outcome.seconds >= 0.05
-    assert outcome.percentile_ms(0.5) <= outcome.percentile_ms(0.99)
+    assert result.hits == result.count > 0
+    assert result.seconds >= 0.05
+    assert result.percentile_ms(50) <= result.percentile_ms(99)
 
 
 async def test_any_other_status_ends_the_loop() -> None:
-    async with echo(status="503 Service Unavailable") as target:
+    async with echo(status="503 Service Unavailable") as request:
         with pytest.raises(RuntimeError, match="503"):
-            await ask_all(target, [b"question"], connections=1)
+            await closed_loop.send_all(request.url, [request.encode(b"question")], connections=1)

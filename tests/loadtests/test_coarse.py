@@ -16,10 +16,10 @@ def test_a_write_follows_each_so_many_questions() -> None:
 
 
 @given(QUESTIONS)
-def test_without_writes_all_but_the_first_of_each_question_hit(asked: list[int]) -> None:
-    assert coarse.hits(asked) == len(asked) - len(set(asked))
+def test_without_writes_all_but_the_first_of_each_question_hit(questions: list[int]) -> None:
+    assert coarse.hits(questions) == len(questions) - len(set(questions))
 
 
 @given(QUESTIONS, st.integers(1, 5))
-def test_a_write_never_makes_a_hit(asked: list[int], searches_a_write: int) -> None:
-    assert coarse.hits(coarse.mixed(asked, searches_a_write)) <= coarse.hits(asked)
+def test_a_write_never_makes_a_hit(questions: list[int], searches_a_write: int) -> None:
+    assert coarse.hits(coarse.mixed(questions, searches_a_write)) <= coarse.hits(questions)

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from loadtests import memory
 from loadtests.bench_growth import deployment, made_up
+from loadtests.servers import memory
 
 
 def test_no_question_is_asked_twice() -> None:
-    asked = list(islice(made_up.questions(), 30_000))
+    questions = list(islice(made_up.questions(), 30_000))
 
-    assert len(set(asked)) == len(asked)
+    assert len(set(questions)) == len(questions)
 
 
 def test_a_process_has_memory() -> None:
@@ -23,15 +23,15 @@ def test_equal_figures_make_equal_pictures(tmp_path: Path) -> None:
     plot = pytest.importorskip("loadtests.bench_growth.plot", exc_type=ImportError)
     panels = {"ms": {"P50": [1.0, 2.0]}, "MB": {"gateway": [10.0, 20.0]}}
 
-    shown = [
+    markdown = [
         plot.lines(tmp_path / name / "growth.svg", [10, 100], panels, xlabel="chunks")
         for name in ("one", "other")
     ]
 
-    assert shown == ["![ms, MB by chunks](growth.svg)"] * 2
-    one, other = (tmp_path / name / "growth.svg" for name in ("one", "other"))
-    assert one.read_bytes() == other.read_bytes()
-    assert "gateway" in one.read_text()
+    assert markdown == ["![ms, MB by chunks](growth.svg)"] * 2
+    first, second = (tmp_path / name / "growth.svg" for name in ("one", "other"))
+    assert first.read_bytes() == second.read_bytes()
+    assert "gateway" in first.read_text()
 
 
 def test_what_one_more_costs_is_the_slope_from_the_smallest_to_the_largest() -> None:

@@ -21,7 +21,7 @@ def test_what_is_relevant_counts_less_the_later_it_comes() -> None:
 
 
 def test_what_comes_after_the_tenth_does_not_count() -> None:
-    ranked = [*(f"x{place}" for place in range(10)), "a"]
+    ranked = [*(f"x{number}" for number in range(10)), "a"]
 
     assert measures.of(ranked, {"a": 1}) == Measures(0, 0, 0, 0)
 

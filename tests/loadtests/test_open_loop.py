@@ -8,13 +8,13 @@ from time import monotonic
 
 import pytest
 
-from loadtests.open_loop import arrivals
-from loadtests.open_loop.agents import Agents
-from loadtests.open_loop.connections import Connections, Unanswered
-from loadtests.open_loop.driver import Drive, Load
-from loadtests.open_loop.judge import Judge
-from loadtests.open_loop.stage import Keys
-from loadtests.soak.writes import Put, Remove, Write
+from loadtests.load import schedule
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.loadtest.driver import Load, LoadRun
+from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.setup import LoadKeys
+from loadtests.workload.agents import Agents
+from loadtests.workload.writes import PutDocument, RemoveDocument, Write
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ async def served(answer: Answer = hit, stall_s: float = 0.0) -> AsyncIterator[st
 
 
 @asynccontextmanager
-async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[Drive]:
+async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[LoadRun]:
     agents = Agents(
         [WHO],
         {},
@@ -63,9 +63,9 @@ async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[Drive]:
         strangers=load.strangers,
         random=Random(1),  # noqa: S311  no secret
     )
-    keys = Keys(None, {WHO[0]: "writer"}, {WHO: "reader"})
-    connections = Connections(url, most=load.connections, timeout_s=load.timeout_s)
-    yield Drive(connections, load, keys, Judge("run"), agents, iter(writes))
+    keys = LoadKeys(None, {WHO[0]: "writer"}, {WHO: "reader"})
+    connections = ConnectionPool(url, connections_max=load.connections, timeout_s=load.timeout_s)
+    yield LoadRun(connections, load, keys, AnswerJudge("run"), agents, iter(writes))
     await connections.close()
 
 
@@ -75,8 +75,8 @@ def load(**fields: float) -> Load:
 
 
 async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
-    asked = load(seconds=2.0, connections=1)
-    async with served(stall_s=STALL_S) as url, driven(url, asked) as drive:
+    short_load = load(seconds=2.0, connections=1)
+    async with served(stall_s=STALL_S) as url, driven(url, short_load) as drive:
         figures = await drive.run()
 
     # Half of the requests fell due while nothing was answered; one alone was on its way.
@@ -88,8 +88,8 @@ async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
 
 
 async def test_what_was_due_while_warming_up_is_not_counted() -> None:
-    asked = load(seconds=0.3, warm_up_s=0.3)
-    async with served() as url, driven(url, asked) as drive:
+    short_load = load(seconds=0.3, warm_up_s=0.3)
+    async with served() as url, driven(url, short_load) as drive:
         figures = await drive.run()
 
     assert 0 < figures.requests == figures.count("all") < 60
@@ -131,8 +131,8 @@ async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
 
 
 async def test_what_cannot_be_sent_in_time_is_an_error_too() -> None:
-    asked = load(seconds=1.2, timeout_s=0.1, connections=1)
-    async with served(stall_s=0.6) as url, driven(url, asked) as drive:
+    short_load = load(seconds=1.2, timeout_s=0.1, connections=1)
+    async with served(stall_s=0.6) as url, driven(url, short_load) as drive:
         figures = await drive.run()
 
     # In half a second nothing is answered, and no more than five of these requests were sent.
@@ -163,10 +163,12 @@ async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
     def once(head: str) -> tuple[str, bytes]:
         return (next(answers), b"") if head.startswith("DELETE") else hit(head)
 
-    put = Put(*WHO, "text", frozenset({"tenant"}))
+    put = PutDocument(*WHO, "text", frozenset({"tenant"}))
     async with (
         served(once) as url,
-        driven(url, load(rate=0.0, writes=1.0, seconds=1.5, seed=SEED), Remove(*WHO)) as drive,
+        driven(
+            url, load(rate=0.0, writes=1.0, seconds=1.5, seed=SEED), RemoveDocument(*WHO)
+        ) as drive,
     ):
         drive.judge.asked(put, 0.0)
         drive.judge.acknowledged(put, 0.0, None)
@@ -176,57 +178,14 @@ async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
     assert drive.judge.rights.documents(WHO[0]) == {}
 
 
-async def test_a_server_that_hangs_up_has_not_answered() -> None:
-    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.close()
-
-    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
-        connections = Connections(f"http://127.0.0.1:{port}", most=1, timeout_s=5)
-
-        with pytest.raises(Unanswered):
-            await connections.ask("GET", "/healthz", "")
-
-
-async def test_no_more_connections_are_opened_than_allowed_and_they_are_used_again() -> None:
-    opened = 0
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal opened
-        opened += 1
-        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                await reader.readuntil(b"\r\n\r\n")
-                await asyncio.sleep(0.005)
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
-        connections = Connections(f"http://127.0.0.1:{port}", most=2, timeout_s=5)
-
-        replies = await asyncio.gather(*(connections.ask("GET", "/healthz", "") for _ in range(10)))
-        await connections.close()
-
-    assert [reply.body for reply in replies] == [b"ok"] * 10
-    assert opened == 2
-
-
-@pytest.mark.parametrize("url", ["localhost:8080", "ftp://host", "http://"])
-def test_what_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="is no URL"):
-        Connections(url, most=1, timeout_s=1)
-
-
 def test_arrivals_come_as_often_as_asked_for() -> None:
     random = Random(1)  # noqa: S311  no secret
 
-    poisson = list(arrivals.due(100, 50, "poisson", random))
-    constant = list(arrivals.due(10, 1.05, "constant", random))
+    poisson = list(schedule.moments(100, 50, "poisson", random))
+    constant = list(schedule.moments(10, 1.05, "constant", random))
 
     assert poisson == sorted(poisson)
     assert poisson[-1] < 50
     assert len(poisson) == pytest.approx(5000, rel=0.1)
     assert constant == pytest.approx([number / 10 for number in range(1, 11)])
-    assert list(arrivals.due(0, 10, "poisson", random)) == []
+    assert list(schedule.moments(0, 10, "poisson", random)) == []

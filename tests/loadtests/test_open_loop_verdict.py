@@ -10,15 +10,22 @@ from random import Random
 import orjson
 import pytest
 
-from loadtests.open_loop import budget, page
-from loadtests.open_loop.agents import Agents, Who
-from loadtests.open_loop.budget import Limit, NoBudget
-from loadtests.open_loop.connections import Reply
-from loadtests.open_loop.figures import Figures
-from loadtests.open_loop.judge import Judge
-from loadtests.open_loop.result import Result
-from loadtests.open_loop.world import Alone, MadeUp, Named
-from loadtests.soak.writes import Join, Leave, Put, Remove, Share, World
+from loadtests.load.figures import Figures
+from loadtests.load.response import HttpResponse
+from loadtests.loadtest import budget, page
+from loadtests.loadtest.budget import InvalidBudget, Limit
+from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.result import Result
+from loadtests.workload.agents import Agents, Who
+from loadtests.workload.world import GeneratedHistory, NamedHistory, OneKeyHistory
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    WorldState,
+)
 
 ANA: Who = ("run-a", "ana")
 BEN: Who = ("run-a", "ben")
@@ -27,130 +34,132 @@ OLD, NEW = "Everybody gets 25 days.", "Everybody gets 30 days."
 QUERY = b'{"query":"days"}'
 
 
-def reply(text: str = OLD, *, asked_s: float = 5.0, revision: int = 7, detail: str = "") -> Reply:
-    found = {"document_id": DOCUMENT, "text": text, "start": 0, "end": len(text)}
+def reply(
+    text: str = OLD, *, asked_s: float = 5.0, revision: int = 7, detail: str = ""
+) -> HttpResponse:
+    hit = {"document_id": DOCUMENT, "text": text, "start": 0, "end": len(text)}
     headers = {b"nearhit-revision": f"{revision};public=2", b"server-timing": "total;dur=1"}
     if detail:
         headers[b"cache-status"] = f"nearhit; hit; detail={detail}"
-    return Reply(200, headers, orjson.dumps({"hits": [found]}), asked_s, asked_s + 0.5)
+    return HttpResponse(200, headers, orjson.dumps({"hits": [hit]}), asked_s, asked_s + 0.5)
 
 
-def judge() -> Judge:
+def judge() -> AnswerJudge:
     """Of a document for Ana alone, of which the text has changed at 3 s."""
-    made = Judge("run")
+    answer_judge = AnswerJudge("run")
     for write, at_s in (
-        (Put("run-a", DOCUMENT, OLD, frozenset({"user:ana"})), 1.0),
-        (Put("run-a", DOCUMENT, NEW, frozenset()), 3.0),
+        (PutDocument("run-a", DOCUMENT, OLD, frozenset({"user:ana"})), 1.0),
+        (PutDocument("run-a", DOCUMENT, NEW, frozenset()), 3.0),
     ):
-        made.asked(write, at_s)
-        made.acknowledged(write, at_s, None)
-    return made
+        answer_judge.asked(write, at_s)
+        answer_judge.acknowledged(write, at_s, None)
+    return answer_judge
 
 
 def test_what_is_shown_as_it_is_to_who_may_read_it_is_right() -> None:
-    held = judge()
+    answer_judge = judge()
 
-    held.judge(ANA, QUERY, reply(NEW), 7)
+    answer_judge.judge(ANA, QUERY, reply(NEW), 7)
 
-    assert dict(held.counts) == {"judged": 1, "hits": 1}
+    assert dict(answer_judge.counts) == {"judged": 1, "hits": 1}
 
 
 def test_what_an_acknowledged_edit_has_replaced_is_stale() -> None:
-    held = judge()
+    answer_judge = judge()
 
-    held.judge(ANA, QUERY, reply(OLD), 7)
+    answer_judge.judge(ANA, QUERY, reply(OLD), 7)
 
-    assert held.counts["stale"] == 1
-    assert held.shown[0]["what"] == DOCUMENT
+    assert answer_judge.counts["stale"] == 1
+    assert answer_judge.shown[0]["what"] == DOCUMENT
 
 
 def test_what_was_replaced_while_the_question_was_under_way_is_right() -> None:
-    held = judge()
+    answer_judge = judge()
 
-    held.judge(ANA, QUERY, reply(OLD, asked_s=2.8), 7)
+    answer_judge.judge(ANA, QUERY, reply(OLD, asked_s=2.8), 7)
 
-    assert not held.counts["stale"]
+    assert not answer_judge.counts["stale"]
 
 
 def test_what_somebody_else_may_read_leaks() -> None:
-    held = judge()
+    answer_judge = judge()
 
-    held.judge(BEN, QUERY, reply(NEW), 7)
+    answer_judge.judge(BEN, QUERY, reply(NEW), 7)
 
-    assert held.counts["leaked"] == 1
-    assert not held.counts["stale"]
+    assert answer_judge.counts["leaked"] == 1
+    assert not answer_judge.counts["stale"]
 
 
 def test_an_answer_older_than_what_was_acknowledged_is_stale() -> None:
-    held = judge()
-    held.acknowledged(Put("run-a", DOCUMENT, NEW, frozenset()), 4.0, 8)
+    answer_judge = judge()
+    answer_judge.acknowledged(PutDocument("run-a", DOCUMENT, NEW, frozenset()), 4.0, 8)
 
-    held.judge(ANA, QUERY, reply(NEW, revision=7), held.floor("run-a"))
+    answer_judge.judge(ANA, QUERY, reply(NEW, revision=7), answer_judge.floor("run-a"))
 
-    assert held.counts["stale"] == 1
+    assert answer_judge.counts["stale"] == 1
 
 
 def test_an_acknowledged_text_that_is_not_found_is_stale() -> None:
-    held = judge()
+    answer_judge = judge()
 
-    held.expect(ANA, QUERY, reply(NEW), "30 days")
-    held.expect(ANA, QUERY, reply(NEW), "no such mark")
+    answer_judge.expect(ANA, QUERY, reply(NEW), "30 days")
+    answer_judge.expect(ANA, QUERY, reply(NEW), "no such mark")
 
-    assert (held.counts["expected"], held.counts["stale"]) == (2, 1)
+    assert (answer_judge.counts["expected"], answer_judge.counts["stale"]) == (2, 1)
 
 
 def test_what_was_right_once_is_judged_anew_after_a_write() -> None:
-    held = judge()
-    held.judge(ANA, QUERY, reply(NEW), 7)
-    held.judge(ANA, QUERY, reply(NEW), 7)
-    taken = Share("run-a", DOCUMENT, frozenset())
-    held.asked(taken, 6.0)
-    held.acknowledged(taken, 6.1, 8)
+    answer_judge = judge()
+    answer_judge.judge(ANA, QUERY, reply(NEW), 7)
+    answer_judge.judge(ANA, QUERY, reply(NEW), 7)
+    taken = ShareDocument("run-a", DOCUMENT, frozenset())
+    answer_judge.asked(taken, 6.0)
+    answer_judge.acknowledged(taken, 6.1, 8)
 
-    held.judge(ANA, QUERY, reply(NEW, asked_s=7.0, revision=8), 8)
+    answer_judge.judge(ANA, QUERY, reply(NEW, asked_s=7.0, revision=8), 8)
 
-    assert (held.counts["judged"], held.counts["leaked"]) == (3, 1)
+    assert (answer_judge.counts["judged"], answer_judge.counts["leaked"]) == (3, 1)
 
 
 def test_documents_that_the_run_has_not_written_are_not_judged() -> None:
-    held = Judge("another-run")
+    answer_judge = AnswerJudge("another-run")
 
-    held.judge(ANA, QUERY, reply(OLD), 0)
+    answer_judge.judge(ANA, QUERY, reply(OLD), 0)
 
-    assert held.counts == Counter(judged=1)
+    assert answer_judge.counts == Counter(judged=1)
 
 
 def figures() -> Figures:
     """A hundred answers, of 1 to 100 ms, every second one by memory; and an error."""
-    made = Figures(0.0)
+    figures_of_run = Figures(0.0)
     for number in range(1, 101):
         due_s = number / 20
-        made.began(due_s, due_s)
+        figures_of_run.began(due_s, due_s)
         detail = "memory" if number % 2 else '"semantic 0.97"'
         answer = reply(asked_s=due_s, detail=detail if number % 4 else "")
-        made.answered(answer.answered_s - number / 1000, "tenant", answer)
-    made.began(1.0, 1.0)
-    made.failed(1.0, "503")
-    made.wrote(2.0, 2.25)
-    return made
+        figures_of_run.answered(answer.answered_s - number / 1000, "tenant", answer)
+    figures_of_run.began(1.0, 1.0)
+    figures_of_run.failed(1.0, "503")
+    figures_of_run.wrote(2.0, 2.25)
+    return figures_of_run
 
 
 def test_figures_are_as_exact_as_a_thousandth() -> None:
-    made = figures()
+    run_figures = figures()
 
-    latencies = made.latencies["all"]
+    latencies = run_figures.latencies["all"]
     assert latencies.percentile_ms(50) == pytest.approx(50, rel=0.002)
     assert latencies.percentile_ms(99) == pytest.approx(99, rel=0.002)
     assert latencies.percentile_ms(100) == pytest.approx(100, rel=0.002)
-    assert made.latencies["write"].percentile_ms(50) == pytest.approx(250, rel=0.002)
+    assert run_figures.latencies["write"].percentile_ms(50) == pytest.approx(250, rel=0.002)
 
 
 def test_tiers_are_named_without_how_similar_the_question_was() -> None:
-    made = figures()
+    run_figures = figures()
 
-    assert made.count("tier.memory") == 50
-    assert made.count("tier.semantic") == 25
-    assert made.count("tier.miss") == 25
+    assert run_figures.count("tier.memory") == 50
+    assert run_figures.count("tier.semantic") == 25
+    assert run_figures.count("tier.miss") == 25
 
 
 def test_the_slowest_are_kept_in_order() -> None:
@@ -165,7 +174,7 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
-def held(text: str, folder: Path) -> list[bool]:
+def answer_judge(text: str, folder: Path) -> list[bool]:
     limits = budget.read(written(folder, text))
     return [finding.held for finding in budget.judged(limits, figures(), judge())]
 
@@ -185,11 +194,14 @@ def test_a_budget_holds_or_is_missed_limit_by_limit(tmp_path: Path) -> None:
     p95_ms = 260
     """
 
-    assert held(text, tmp_path) == [True, False, True, True, True, False, True]
+    assert answer_judge(text, tmp_path) == [True, False, True, True, True, False, True]
 
 
 def test_what_nothing_was_seen_of_holds_no_limit(tmp_path: Path) -> None:
-    assert held("[tier.redis]\np99_ms = 100\n[all]\nstale = 0\n", tmp_path) == [False, False]
+    assert answer_judge("[tier.redis]\np99_ms = 100\n[all]\nstale = 0\n", tmp_path) == [
+        False,
+        False,
+    ]
 
 
 def test_without_a_file_errors_stale_and_leaked_answers_are_limited() -> None:
@@ -214,12 +226,12 @@ def test_without_a_file_errors_stale_and_leaked_answers_are_limited() -> None:
     ],
 )
 def test_a_budget_that_nobody_understands_says_where(tmp_path: Path, text: str, why: str) -> None:
-    with pytest.raises(NoBudget, match=why):
+    with pytest.raises(InvalidBudget, match=why):
         budget.read(written(tmp_path, text))
 
 
-def result(made: Figures, shown: Judge) -> Result:
-    findings = budget.judged(budget.read(None), made, shown)
+def result(run_figures: Figures, answer_judge: AnswerJudge) -> Result:
+    findings = budget.judged(budget.read(None), run_figures, answer_judge)
     return Result(
         url="http://x/<b>",
         date="today",
@@ -228,13 +240,13 @@ def result(made: Figures, shown: Judge) -> Result:
         summary="a load",
         options={},
         seconds=5.0,
-        figures=made,
-        judge=shown,
+        figures=run_figures,
+        judge=answer_judge,
         findings=findings,
     )
 
 
-class Reader(HTMLParser):
+class PageParser(HTMLParser):
     """What a page is made of."""
 
     def __init__(self) -> None:
@@ -257,8 +269,8 @@ class Reader(HTMLParser):
         self.said.append(data)
 
 
-def read(html: str) -> Reader:
-    reader = Reader()
+def read(html: str) -> PageParser:
+    reader = PageParser()
     reader.feed(html)
     assert reader.open == []
     return reader
@@ -270,13 +282,13 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
     assert reader.tags.count("svg") == 5
     assert not {"script", "link", "img", "b>"} & set(reader.tags)
     assert not [link for link in reader.links if "//" in link]
-    assert any("http://x/<b>" in said for said in reader.said)
+    assert any("http://x/<b>" in text for text in reader.said)
     assert "503" in reader.said
     assert "total;dur=1" in reader.said
 
 
 def test_the_page_of_a_run_that_got_no_answer_is_one_too() -> None:
-    nothing = result(Figures(0.0), Judge("run"))
+    nothing = result(Figures(0.0), AnswerJudge("run"))
 
     assert read(page.html(nothing)).tags.count("svg") == 5
     assert json.loads(nothing.as_json())["figures"]["requests"] == 0
@@ -286,14 +298,14 @@ def test_the_json_says_what_held_and_which_answers_were_wrong() -> None:
     wrong = judge()
     wrong.judge(BEN, QUERY, reply(NEW), 7)
 
-    told = json.loads(result(figures(), wrong).as_json())
+    stored = json.loads(result(figures(), wrong).as_json())
 
-    assert told["held"] is False
-    assert [one["held"] for one in told["budget"]] == [False, True, False]
-    assert told["faults"] == [
+    assert stored["held"] is False
+    assert [finding["held"] for finding in stored["budget"]] == [False, True, False]
+    assert stored["faults"] == [
         {"fault": "leaked", "who": "run-a/ben", "question": QUERY.decode(), "what": DOCUMENT}
     ]
-    assert told["figures"]["latencies"]["all"]["count"] == 100
+    assert stored["figures"]["latencies"]["all"]["count"] == 100
 
 
 def agents(seed: int, repeats: float = 0.7) -> Iterator[bytes]:
@@ -315,19 +327,19 @@ def test_agents_of_equal_seeds_ask_the_same() -> None:
 
 
 def test_agents_repeat_themselves_as_often_as_they_are_told() -> None:
-    asked = [orjson.loads(body) for body in taken(agents(1, repeats=0.7))]
-    again = 1 - len({orjson.dumps(body) for body in asked}) / len(asked)
+    bodies = [orjson.loads(body) for body in taken(agents(1, repeats=0.7))]
+    again = 1 - len({orjson.dumps(body) for body in bodies}) / len(bodies)
 
     assert again == pytest.approx(0.7, abs=0.05)
-    assert {body.get("scopes", ["all"])[0] for body in asked} == {
+    assert {body.get("scopes", ["all"])[0] for body in bodies} == {
         *("all", "private", "shared", "tenant", "public")
     }
-    assert any(body.get("semantic") == "bounded" for body in asked)
+    assert any(body.get("semantic") == "bounded" for body in bodies)
 
 
 def test_made_up_histories_change_something_with_every_write() -> None:
-    past = MadeUp(documents=30, seed=1)
-    world = World()
+    past = GeneratedHistory(documents=30, seed=1)
+    world = WorldState()
     for write in past.first:
         world.apply(write)
 
@@ -336,28 +348,36 @@ def test_made_up_histories_change_something_with_every_write() -> None:
         assert world.apply(write) is not None
         kinds.add(type(write))
 
-    assert kinds == {Put, Share, Remove, Join, Leave}
+    assert kinds == {PutDocument, ShareDocument, RemoveDocument, JoinGroup, LeaveGroup}
 
 
 def test_nothing_is_public_unless_it_may_be_and_all_is_the_runs_own() -> None:
-    past = MadeUp(documents=100, seed=1)
-    hidden, shown = Named(past, "run", public=False), Named(past, "run", public=True)
+    past = GeneratedHistory(documents=100, seed=1)
+    hidden, with_public = (
+        NamedHistory(past, "run", public=False),
+        NamedHistory(past, "run", public=True),
+    )
 
-    def readers(named: Named) -> set[str]:
-        return {reader for one in named.first if isinstance(one, Put) for reader in one.readers}
+    def readers(history: NamedHistory) -> set[str]:
+        return {
+            reader
+            for finding in history.first
+            if isinstance(finding, PutDocument)
+            for reader in finding.readers
+        }
 
-    assert "public" in readers(shown)
+    assert "public" in readers(with_public)
     assert "public" not in readers(hidden)
     for write in hidden.first:
         assert write.tenant.startswith("run-")
-        assert not isinstance(write, Put) or write.document_id.startswith("run/")
+        assert not isinstance(write, PutDocument) or write.document_id.startswith("run/")
 
 
 def test_one_key_writes_what_it_alone_may_read() -> None:
-    alone = Alone(MadeUp(documents=30, seed=1), ("own", "me"))
+    alone = OneKeyHistory(GeneratedHistory(documents=30, seed=1), ("own", "me"))
 
     writes = [*alone.first, *(write for _, write in zip(range(100), alone.writes(), strict=False))]
 
-    assert {type(write) for write in writes} == {Put, Remove}
+    assert {type(write) for write in writes} == {PutDocument, RemoveDocument}
     assert {write.tenant for write in writes} == {"own"}
-    assert all(write.readers == {"user:me"} for write in writes if isinstance(write, Put))
+    assert all(write.readers == {"user:me"} for write in writes if isinstance(write, PutDocument))

@@ -5,20 +5,20 @@ import numpy as np
 import pytest
 
 from loadtests.bench_peers import made_up, similar, trace
-from loadtests.bench_peers.made_up import Question
-from loadtests.bench_peers.world import Caller, World
+from loadtests.bench_peers.made_up import PeerTopicQuestion
+from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 
-def world() -> World:
+def world() -> PeerWorld:
     """Two tenants; `reader` may read the first and the third row."""
-    return World(
+    return PeerWorld(
         tenants=["one", "one", "one", "two"],
         readers=[("tenant",), ("group:closed",), ("group:open",), ("tenant",)],
         texts=["a", "b", "c", "a"],
         passages=[0, 1, 2, 0],
         embedded=np.array([[1, 0], [0.9, 0.1], [0, 1], [1, 0]], np.float32),
-        callers=[Caller("one", "reader", ("open",))],
-        questions=[Question("what?", {0: 1.0, 1: 1.0})],
+        callers=[PeerCaller("one", "reader", ("open",))],
+        questions=[PeerTopicQuestion("what?", {0: 1.0, 1: 1.0})],
         embedded_questions=np.array([[1, 0]], np.float32),
     )
 
@@ -64,13 +64,21 @@ def test_made_up_questions_are_about_the_passages_that_answer_them() -> None:
 
     assert len(texts) == 50
     for question in questions:
-        named = set(question.text.split()) - {"how", "do", "i", "find", "the", "what", "is"}
+        question_words = set(question.text.split()) - {
+            "how",
+            "do",
+            "i",
+            "find",
+            "the",
+            "what",
+            "is",
+        }
         for passage in question.relevant:
-            assert named & set(texts[passage].lower().replace(".", "").split())
+            assert question_words & set(texts[passage].lower().replace(".", "").split())
 
 
 @pytest.mark.parametrize(
-    "given",
+    "answered",
     [
         [4, 1, 2, 3],  # its first is not among the fresh one's first three
         [1, 7, 8, 9],  # three of the fresh one's four are not in it
@@ -78,13 +86,13 @@ def test_made_up_questions_are_about_the_passages_that_answer_them() -> None:
     ],
 )
 def test_an_answer_to_another_question_is_wrong_if_a_fresh_one_differs_much(
-    given: list[int],
+    answered: list[int],
 ) -> None:
-    assert similar.is_wrong(given, [1, 2, 3, 4])
+    assert similar.is_wrong(answered, [1, 2, 3, 4])
 
 
-@pytest.mark.parametrize("given", [[1, 2, 3, 4], [3, 1, 8, 9]])
+@pytest.mark.parametrize("answered", [[1, 2, 3, 4], [3, 1, 8, 9]])
 def test_an_answer_to_another_question_is_right_if_a_fresh_one_is_much_the_same(
-    given: list[int],
+    answered: list[int],
 ) -> None:
-    assert not similar.is_wrong(given, [1, 2, 3, 4])
+    assert not similar.is_wrong(answered, [1, 2, 3, 4])

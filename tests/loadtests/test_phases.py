@@ -1,23 +1,23 @@
 import pytest
 
-from loadtests.bench_faults.phases import Phases
+from loadtests.loadtest.phases import Phases
 
 
 def phases(*searches: tuple[float, float | None]) -> Phases:
     """Of a fault from 10 s to 20 s."""
-    made = Phases(begun_s=10.0, mended_s=20.0)
+    fault_phases = Phases(begun_s=10.0, mended_s=20.0)
     for search in searches:
-        made.add(*search)
-    return made
+        fault_phases.add(*search)
+    return fault_phases
 
 
 def test_searches_belong_to_the_phase_in_which_they_were_due() -> None:
-    told = phases((9.9, 0.001), (10.0, 15.0), (19.9, None), (20.0, 0.002)).as_json()
+    by_phase = phases((9.9, 0.001), (10.0, 15.0), (19.9, None), (20.0, 0.002)).as_json()
 
-    assert [told[name]["searches"] for name in ("before", "during", "after")] == [1, 2, 1]
-    assert [told[name]["errors"] for name in ("before", "during", "after")] == [0, 1, 0]
-    assert told["during"]["p99_ms"] == 15_000
-    assert told["after"]["p50_ms"] == 2
+    assert [by_phase[name]["searches"] for name in ("before", "during", "after")] == [1, 2, 1]
+    assert [by_phase[name]["errors"] for name in ("before", "during", "after")] == [0, 1, 0]
+    assert by_phase["during"]["p99_ms"] == 15_000
+    assert by_phase["after"]["p50_ms"] == 2
 
 
 def test_a_phase_in_which_nothing_was_answered_has_no_latency() -> None:

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from loadtests.bench_cache import questions
-from loadtests.bench_cache.questions import Question
+from loadtests.bench_cache.questions import TypedQuestion
 
 LEAVE = """---
 title: Leave
@@ -19,8 +19,8 @@ The travel office books sleeper cabins to Lisbon, on request.
 TEXTS = [LEAVE, TRAINS]
 
 
-def texts_of(made: list[Question]) -> list[str]:
-    return [question.text for question in made]
+def texts_of(made_questions: list[TypedQuestion]) -> list[str]:
+    return [question.text for question in made_questions]
 
 
 def words_of(texts: list[str]) -> set[str]:
@@ -47,13 +47,13 @@ def test_headings_are_asked_without_their_links() -> None:
 
 def test_sentences_are_asked_by_their_rarest_words_in_their_order() -> None:
     common = "The travel office books cabins to Lisbon."
-    made = questions.make([TRAINS, common, common], 10, 1)
+    made_questions = questions.make([TRAINS, common, common], 10, 1)
 
     rarest = ["sleeper", "request"]  # of the first text's sentence: only that one holds them
-    asked = [text.split() for text in texts_of(made) if "sleeper" in text]
-    assert asked
-    assert all([word for word in words if word in rarest] == rarest for words in asked)
-    assert not any("the" in words for words in asked)
+    question_words = [text.split() for text in texts_of(made_questions) if "sleeper" in text]
+    assert question_words
+    assert all([word for word in words if word in rarest] == rarest for words in question_words)
+    assert not any("the" in words for words in question_words)
 
 
 def test_nothing_of_the_front_matter_is_asked() -> None:
@@ -61,13 +61,13 @@ def test_nothing_of_the_front_matter_is_asked() -> None:
 
 
 def test_some_questions_begin_as_people_begin_and_some_hold_a_typo() -> None:
-    known = words_of(TEXTS)
-    made = questions.make(TEXTS, 40, 1)
+    text_words = words_of(TEXTS)
+    made_questions = questions.make(TEXTS, 40, 1)
 
-    assert any(question.text.startswith("how do i ") for question in made)
-    mistyped = [question for question in made if question.has_typo]
+    assert any(question.text.startswith("how do i ") for question in made_questions)
+    mistyped = [question for question in made_questions if question.has_typo]
     assert mistyped
-    assert all(set(question.text.split()) - known for question in mistyped)
+    assert all(set(question.text.split()) - text_words for question in mistyped)
 
 
 def test_by_zipf_the_second_is_asked_half_as_often_as_the_first() -> None:

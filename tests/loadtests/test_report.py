@@ -3,8 +3,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.report import Report
-from loadtests.section import Bar, Section
+from loadtests.bench.report import BenchmarkReport
+from loadtests.bench.section import Bar, Section
 
 
 def section(figure: float) -> Section:
@@ -12,8 +12,8 @@ def section(figure: float) -> Section:
     return Section("Time", "It flies.", {"speed": figure}, bars, "2026-01-31", "a machine")
 
 
-def report_in(folder: Path) -> Report:
-    return Report(folder / "benchmarks" / "index.md", "# Benchmark\n", ["rich"])
+def report_in(folder: Path) -> BenchmarkReport:
+    return BenchmarkReport(folder / "benchmarks" / "index.md", "# Benchmark\n", ["rich"])
 
 
 def test_a_section_holds_if_all_its_bars_do() -> None:
@@ -39,7 +39,10 @@ def test_what_is_not_measured_anew_stays_and_counts_for_nothing(tmp_path: Path) 
     missed = report.measure(measures, ["second"], Console(quiet=True))
 
     assert missed == []
-    assert [each.figures["speed"] for each in report.read().values()] == [1.1, 0.9]
+    assert [stored_section.figures["speed"] for stored_section in report.read().values()] == [
+        1.1,
+        0.9,
+    ]
 
 
 def test_a_bar_that_is_missed_is_told(tmp_path: Path) -> None:

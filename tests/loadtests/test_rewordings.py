@@ -16,14 +16,16 @@ def made(seed: int) -> dict[str, list[tuple[str, str]]]:
 
 
 def test_each_trap_changes_one_thing() -> None:
-    found = made(3)
+    pairs_by_family = made(3)
 
     assert ("What article was published in 1937?", "What article was not published in 1937?") in (
-        found["negation"]
+        pairs_by_family["negation"]
     )
-    assert found["opposite"] == [(QUESTIONS[2], "What is the smallest lake in Central Victoria?")]
-    assert {cached for cached, _ in found["number"]} <= set(QUESTIONS[:2])
-    for cached, asked in found["entity"]:
+    assert pairs_by_family["opposite"] == [
+        (QUESTIONS[2], "What is the smallest lake in Central Victoria?")
+    ]
+    assert {cached for cached, _ in pairs_by_family["number"]} <= set(QUESTIONS[:2])
+    for cached, asked in pairs_by_family["entity"]:
         assert cached != asked
         assert len(cached.split()) - len(asked.split()) in range(-2, 3)
 
@@ -31,9 +33,9 @@ def test_each_trap_changes_one_thing() -> None:
 def test_a_question_of_which_a_thing_is_known_is_asked_of_another() -> None:
     things = {"what is gout ?": "gout", "what is scabies ?": "scabies"}
 
-    found = rewordings.made(list(things), "en", things, Random(1))  # noqa: S311  no secret
+    pairs_by_family = rewordings.made(list(things), "en", things, Random(1))  # noqa: S311  no secret
 
-    assert set(found["entity"]) <= {
+    assert set(pairs_by_family["entity"]) <= {
         ("what is gout ?", "what is scabies ?"),
         ("what is scabies ?", "what is gout ?"),
     }

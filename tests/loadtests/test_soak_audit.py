@@ -4,28 +4,28 @@ from typing import Any
 
 import orjson
 
+from loadtests.load.response import HttpResponse
 from loadtests.soak import questions, reads
-from loadtests.soak.audit import Audit, Seen
-from loadtests.soak.client import Reply
-from loadtests.soak.model.credentials import Credentials
+from loadtests.soak.audit import Audit, ObservedAnswer
+from loadtests.soak.model.credentials import CredentialModel
 from loadtests.soak.model.floors import Floors
-from loadtests.soak.model.state import State
-from loadtests.soak.model.viewer import Viewer
-from loadtests.soak.oracle import Fresh
-from loadtests.soak.questions import Question, Zipf
+from loadtests.soak.model.state import SoakState
+from loadtests.soak.oracle import FreshAnswer
+from loadtests.soak.questions import SoakQuestion, Zipf
 from loadtests.soak.reads import Read
-from loadtests.soak.rights import Rights
-from loadtests.soak.writes import Put
+from loadtests.workload.rights import Rights
+from loadtests.workload.viewer import Viewer
+from loadtests.workload.writes import PutDocument
 
 TEXT = "The team gets 25 days."
-SEARCH = reads.search(Question(b'{"query":"days"}'))
+SEARCH = reads.search(SoakQuestion(b'{"query":"days"}'))
 
 
 def seeded() -> Random:
     return Random(1)  # noqa: S311  no secret
 
 
-def seen(*texts: str, revision: int = 3, **floors: int) -> Seen:
+def seen(*texts: str, revision: int = 3, **floors: int) -> ObservedAnswer:
     hits: list[dict[str, Any]] = [
         {
             "chunk_id": 1,
@@ -42,38 +42,38 @@ def seen(*texts: str, revision: int = 3, **floors: int) -> Seen:
 
 def answered(
     read: Read, body: dict[str, Any], revisions: dict[str, int] | None = None, **floors: int
-) -> Seen:
-    shown = reads.shown(read, Reply(200, b"", orjson.dumps(body)))
-    assert shown is not None
-    return Seen(
+) -> ObservedAnswer:
+    content = reads.shown(read, HttpResponse(200, {}, orjson.dumps(body)))
+    assert content is not None
+    return ObservedAnswer(
         *(Viewer("org", "ana"), read, 0, 1.0, 2.0),
         floors=floors,
         revisions=revisions or {},
         tier="redis",
-        shown=shown,
+        shown=content,
     )
 
 
 def audit() -> Audit:
     rights = Rights()
-    write = Put("org", "a.md", TEXT, frozenset({"tenant"}))
+    write = PutDocument("org", "a.md", TEXT, frozenset({"tenant"}))
     rights.asked(write, 0.0)
     rights.acknowledged(write, 0.5)
-    return Audit(State(rights, Credentials({})))
+    return Audit(SoakState(rights, CredentialModel({})))
 
 
 def test_an_answer_of_what_may_be_read_as_new_as_acknowledged_holds() -> None:
-    held = audit()
+    correct = audit()
 
-    held.judge(seen(TEXT, revision=3, org=3))
+    correct.judge(seen(TEXT, revision=3, org=3))
 
-    assert held.held
-    assert held.counts["judged"] == held.counts["judged_redis"] == held.counts["hits"] == 1
+    assert correct.held
+    assert correct.counts["judged"] == correct.counts["judged_redis"] == correct.counts["hits"] == 1
 
 
 def test_a_hit_of_a_document_that_nobody_may_read_leaks_and_is_shown_without_its_text() -> None:
     leaking = audit()
-    secret = Put("org", "b.md", "A secret.", frozenset({"group:board"}))
+    secret = PutDocument("org", "b.md", "A secret.", frozenset({"group:board"}))
     leaking.state.rights.asked(secret, 0.6)
     leaking.state.rights.acknowledged(secret, 0.7)
     document = {"document_id": "b.md", "text": "A secret.", "readers": ["group:board"]}
@@ -123,20 +123,20 @@ def test_a_document_that_is_not_listed_though_it_exists_is_lost() -> None:
 def test_a_document_that_is_not_found_though_it_exists_is_lost() -> None:
     losing = audit()
     read = reads.document("a.md")
-    missing = reads.shown(read, Reply(404, b"", b"{}"))
+    missing = reads.shown(read, HttpResponse(404, {}, b"{}"))
     assert missing is not None
 
-    losing.judge(Seen(Viewer("org", "ana"), read, 0, 1.0, 2.0, {}, {}, "miss", missing))
+    losing.judge(ObservedAnswer(Viewer("org", "ana"), read, 0, 1.0, 2.0, {}, {}, "miss", missing))
 
     assert losing.counts["lost"] == 1
 
 
 def test_bodies_are_compared_at_equal_revisions_alone() -> None:
     compared = audit()
-    one = seen(TEXT)
+    answer = seen(TEXT)
 
-    compared.compare(one, Fresh({"org": 3}, one.shown.comparable), "at_rest")
-    compared.compare(one, Fresh({"org": 4}, b"other"), "at_rest")
+    compared.compare(answer, FreshAnswer({"org": 3}, answer.shown.comparable), "at_rest")
+    compared.compare(answer, FreshAnswer({"org": 4}, b"other"), "at_rest")
 
     assert compared.held
     assert (compared.counts["at_rest"], compared.counts["at_rest_moved"]) == (1, 1)
@@ -145,7 +145,7 @@ def test_bodies_are_compared_at_equal_revisions_alone() -> None:
 def test_another_body_than_a_fresh_one_is_a_violation() -> None:
     compared = audit()
 
-    compared.compare(seen(TEXT), Fresh({"org": 3}, seen().shown.comparable), "at_rest")
+    compared.compare(seen(TEXT), FreshAnswer({"org": 3}, seen().shown.comparable), "at_rest")
 
     assert (compared.counts["other"], compared.held) == (1, False)
 
@@ -176,10 +176,10 @@ def test_the_first_is_drawn_as_often_as_zipf_says() -> None:
 def test_questions_are_words_of_the_texts_and_the_same_for_the_same_seed() -> None:
     text = "Everybody gets twenty-five days of annual leave, and more with every year."
 
-    made = questions.made_of([text], 20, seeded())
+    made_questions = questions.made_of([text], 20, seeded())
 
-    assert made == questions.made_of([text], 20, seeded())
-    for question in made:
+    assert made_questions == questions.made_of([text], 20, seeded())
+    for question in made_questions:
         assert set(orjson.loads(question.body)["query"].split()) <= set(questions.words(text))
 
 

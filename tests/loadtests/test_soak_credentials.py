@@ -1,11 +1,11 @@
-from loadtests.soak.model.credentials import Credential, Credentials
-from loadtests.soak.model.viewer import Viewer
+from loadtests.soak.model.credentials import CredentialModel, IssuedCredential
+from loadtests.workload.viewer import Viewer
 
 ANA = Viewer("org", "ana")
 
 
-def key(name: str = "key") -> Credential:
-    return Credential(name, f"secret of {name}", ANA)
+def key(name: str = "key") -> IssuedCredential:
+    return IssuedCredential(name, f"secret of {name}", ANA)
 
 
 def test_a_rotated_key_works_until_its_overlap_may_be_over_and_not_once_it_is() -> None:
@@ -20,8 +20,8 @@ def test_a_rotated_key_works_until_its_overlap_may_be_over_and_not_once_it_is() 
 
 def test_a_token_ends_with_each_of_its_ancestors() -> None:
     old = key()
-    token = Credential("token", "secret", ANA, old)
-    narrower = Credential("narrower", "secret", ANA, token)
+    token = IssuedCredential("token", "secret", ANA, old)
+    narrower = IssuedCredential("narrower", "secret", ANA, token)
 
     old.end(10.0, 11.0, "rotated")
 
@@ -32,21 +32,24 @@ def test_a_token_ends_with_each_of_its_ancestors() -> None:
 
 def test_a_holder_whose_key_is_replaced_keeps_none_of_its_tokens() -> None:
     old, new = key("old"), key("new")
-    held = Credentials({("org", "ana"): old})
-    token = Credential("token", "secret", ANA, old)
-    held.add_token(("org", "ana"), token)
+    credentials = CredentialModel({("org", "ana"): old})
+    token = IssuedCredential("token", "secret", ANA, old)
+    credentials.add_token(("org", "ana"), token)
 
-    held.replace_key(("org", "ana"), new)
+    credentials.replace_key(("org", "ana"), new)
 
-    assert list(held.ended) == [old, token]
-    assert held.current(new) is new
-    assert held.current(token) is None
+    assert list(credentials.ended) == [old, token]
+    assert credentials.current(new) is new
+    assert credentials.current(token) is None
 
 
 def test_what_a_lost_history_has_issued_is_refused() -> None:
-    held, lost = Credentials({("org", "ana"): key()}), Credentials({("org", "ana"): key("later")})
+    credentials, lost = (
+        CredentialModel({("org", "ana"): key()}),
+        CredentialModel({("org", "ana"): key("later")}),
+    )
 
-    held.void(lost, 10.0)
+    credentials.void(lost, 10.0)
 
-    (void,) = held.ended
+    (void,) = credentials.ended
     assert (void.key_id, void.standing(10.1, 10.2)) == ("later", "ended")

@@ -3,13 +3,13 @@ from itertools import pairwise
 from random import Random
 
 from loadtests.soak.work.interleaving import NOBODY, Interleaved
-from loadtests.soak.writes import Put, Remove, Share, Write
+from loadtests.workload.writes import PutDocument, RemoveDocument, ShareDocument, Write
 
 
 def edits() -> Iterator[Write]:
     for number in range(2_000):
         text = f"Text {number}."
-        yield Put("org", f"{number % 40}.md", text, frozenset({"tenant"}))
+        yield PutDocument("org", f"{number % 40}.md", text, frozenset({"tenant"}))
 
 
 def interleaved() -> list[Write]:
@@ -21,16 +21,16 @@ def test_queued_writes_are_overtaken_in_every_way() -> None:
     writes = interleaved()
 
     after = {
-        type(later).__name__
-        for one, later in pairwise(writes)
-        if isinstance(one, Put)
-        and one.delivery == "queued"
-        and isinstance(later, Put | Share | Remove)
-        and one.document_id == later.document_id
+        type(later)
+        for earlier, later in pairwise(writes)
+        if isinstance(earlier, PutDocument)
+        and earlier.delivery == "queued"
+        and isinstance(later, PutDocument | ShareDocument | RemoveDocument)
+        and earlier.document_id == later.document_id
     }
 
-    assert after == {"Put", "Share", "Remove"}
-    assert {write.delivery for write in writes if isinstance(write, Put)} == {
+    assert after == {PutDocument, ShareDocument, RemoveDocument}
+    assert {write.delivery for write in writes if isinstance(write, PutDocument)} == {
         *("at once", "queued", "batch"),
     }
 
@@ -38,8 +38,12 @@ def test_queued_writes_are_overtaken_in_every_way() -> None:
 def test_access_and_documents_that_are_taken_away_come_back() -> None:
     writes = interleaved()
 
-    taken = sum(isinstance(write, Share) and write.readers == NOBODY for write in writes)
-    given = sum(isinstance(write, Share) and write.readers != NOBODY for write in writes)
+    taken_away = sum(
+        isinstance(write, ShareDocument) and write.readers == NOBODY for write in writes
+    )
+    given_back = sum(
+        isinstance(write, ShareDocument) and write.readers != NOBODY for write in writes
+    )
 
-    assert taken > 50
-    assert given > 0.8 * taken
+    assert taken_away > 50
+    assert given_back > 0.8 * taken_away

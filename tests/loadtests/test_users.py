@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from loadtests.open_loop.world import MadeUp, Named
-from loadtests.soak.writes import Put
 from loadtests.users import plan, shapes
-from loadtests.users.plan import Options, Plan
+from loadtests.users.plan import UserOptions, UserPlan
 from loadtests.users.shapes import SHAPES, Shape
+from loadtests.workload.world import GeneratedHistory, NamedHistory
+from loadtests.workload.writes import PutDocument
 
 MOST = 50
 
@@ -39,19 +39,23 @@ def test_a_soak_takes_an_hour_at_least() -> None:
 
 
 def test_locusts_process_knows_the_same_world_and_what_was_there_at_first(tmp_path: Path) -> None:
-    options = Options("steady", MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html")
-    made = Plan("http://x", "run", False, {"run-a": "w"}, [["run-a", "ana", "r"]], options)
+    options = UserOptions(
+        "steady", MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html"
+    )
+    stored_plan = UserPlan(
+        "http://x", "run", False, {"run-a": "w"}, [["run-a", "ana", "r"]], options
+    )
     file = tmp_path / "plan.json"
 
-    plan.write(made, file)
+    plan.write(stored_plan, file)
     read = plan.read(file)
 
-    assert read == made
+    assert read == stored_plan
     assert file.stat().st_mode & 0o077 == 0
-    world, there = read.world(), Named(MadeUp(seed=3), "run", public=False)
-    assert world.first == there.first
-    assert [next(world.writes()) for _ in range(1)] == [next(there.writes())]
+    world, same_world = read.world(), NamedHistory(GeneratedHistory(seed=3), "run", public=False)
+    assert world.first == same_world.first
+    assert [next(world.writes()) for _ in range(1)] == [next(same_world.writes())]
     assert read.keys().readers == {("run-a", "ana"): "r"}
-    puts = [write for write in world.first if isinstance(write, Put)]
-    known = read.judge(world).rights.documents(puts[0].tenant)
-    assert known[puts[0].document_id] == (puts[0].text, puts[0].readers)
+    puts = [write for write in world.first if isinstance(write, PutDocument)]
+    documents = read.judge(world).rights.documents(puts[0].tenant)
+    assert documents[puts[0].document_id] == (puts[0].text, puts[0].readers)

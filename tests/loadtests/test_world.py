@@ -1,32 +1,31 @@
 from random import Random
 
-from loadtests.bench_cache import world
+from loadtests.workload import topics
 
 
 def test_equal_seeds_make_equal_worlds() -> None:
-    assert world.build(5, 20, 1) == world.build(5, 20, 1)
-    assert world.build(5, 20, 1) != world.build(5, 20, 2)
+    assert topics.build(5, 20, 1) == topics.build(5, 20, 1)
+    assert topics.build(5, 20, 1) != topics.build(5, 20, 2)
 
 
 def test_all_questions_differ_and_each_is_about_one_document() -> None:
-    made = world.build(5, 50, 1)
+    generated = topics.build(5, 50, 1)
 
-    assert len(set(made.questions)) == 50
-    topics = [set(topic) for topic in made.topics]
-    for question in made.questions:
-        assert any(topic.issuperset(question.split()) for topic in topics)
+    assert len(set(generated.questions)) == 50
+    topic_words = [set(topic) for topic in generated.topics]
+    for question in generated.questions:
+        assert any(topic.issuperset(question.split()) for topic in topic_words)
 
 
 def test_an_edit_replaces_one_sentence() -> None:
-    made = world.build(1, 1, 1)
-    text = made.documents[0]["text"]
+    generated = topics.build(1, 1, 1)
+    text = generated.documents[0]["text"]
 
     random = Random(1)  # noqa: S311  no secret
-    edited = world.edited(text, made.topics[0], random)
+    edited = topics.edited(text, generated.topics[0], random)
 
     before, after = text.split(". "), edited.split(". ")
     assert len(before) == len(after)
     assert (
-        sum(one.strip(".") != other.strip(".") for one, other in zip(before, after, strict=True))
-        == 1
+        sum(old.strip(".") != new.strip(".") for old, new in zip(before, after, strict=True)) == 1
     )

@@ -14,11 +14,12 @@ from typing import TypeAlias
 
 import orjson
 
-from loadtests.soak.calls import Call
-from loadtests.soak.client import Connection
-from loadtests.soak.work.context import Context
+from loadtests.load.connection_pool import ConnectionPool, Unanswered
+from loadtests.load.request import Call
+from loadtests.soak.connections import connect
+from loadtests.soak.work.context import SoakContext
 
-Fault: TypeAlias = Callable[[Context, Random], Awaitable[None]]
+Fault: TypeAlias = Callable[[SoakContext, Random], Awaitable[None]]
 
 _LASTS_S = (0.2, 3.0)
 _TAIL_S = (2.0, 6.0)  # of what is written after a copy, and lost
@@ -28,7 +29,7 @@ _POLL_S = 0.1
 _OK = 200
 
 
-async def redis_killed(context: Context, random: Random) -> None:
+async def redis_killed(context: SoakContext, random: Random) -> None:
     redis = context.servers.redis
     redis.forget()
     await asyncio.to_thread(redis.kill)
@@ -36,7 +37,7 @@ async def redis_killed(context: Context, random: Random) -> None:
     redis.start()
 
 
-async def redis_older(context: Context, random: Random) -> None:
+async def redis_older(context: SoakContext, random: Random) -> None:
     """It is started again with what it knew some seconds before."""
     redis = context.servers.redis
     await asyncio.to_thread(redis.save)
@@ -45,26 +46,26 @@ async def redis_older(context: Context, random: Random) -> None:
     redis.start()
 
 
-async def redis_paused(context: Context, random: Random) -> None:
+async def redis_paused(context: SoakContext, random: Random) -> None:
     context.servers.redis.pause()
     await _while(random)
     context.servers.redis.resume()
 
 
-async def redis_full(context: Context, random: Random) -> None:
+async def redis_full(context: SoakContext, random: Random) -> None:
     redis = context.servers.redis
     await asyncio.to_thread(redis.limit, _FULL)
     await _while(random)
     await asyncio.to_thread(redis.limit, "0")
 
 
-async def worker_killed(context: Context, random: Random) -> None:
+async def worker_killed(context: SoakContext, random: Random) -> None:
     context.servers.worker.kill()
     await _while(random)
     context.servers.worker.start()
 
 
-async def gateway_killed(context: Context, random: Random) -> None:
+async def gateway_killed(context: SoakContext, random: Random) -> None:
     gateway = random.choice(context.servers.gateways)
     async with _excused(context):
         await asyncio.to_thread(gateway.kill)
@@ -72,13 +73,13 @@ async def gateway_killed(context: Context, random: Random) -> None:
         await asyncio.to_thread(gateway.start)
 
 
-async def postgres_crashed(context: Context, _: Random) -> None:
+async def postgres_crashed(context: SoakContext, _: Random) -> None:
     """One of its processes dies; it ends all connections and recovers by itself."""
     async with _excused(context):
         await asyncio.to_thread(context.servers.postgres.crash)
 
 
-async def postgres_restarted(context: Context, random: Random) -> None:
+async def postgres_restarted(context: SoakContext, random: Random) -> None:
     postgres = context.servers.postgres
     async with _excused(context):
         await asyncio.to_thread(postgres.stop, random.choice(("fast", "immediate")))
@@ -86,19 +87,19 @@ async def postgres_restarted(context: Context, random: Random) -> None:
         await asyncio.to_thread(postgres.start)
 
 
-async def postgres_restored(context: Context, random: Random) -> None:
+async def postgres_restored(context: SoakContext, random: Random) -> None:
     """It comes back with a copy of its data some seconds old; all else goes on as it was."""
     postgres = context.servers.postgres
     await _to_an_older_history(context, random, postgres.copy, postgres.restore)
 
 
-async def postgres_failed_over(context: Context, random: Random) -> None:
+async def postgres_failed_over(context: SoakContext, random: Random) -> None:
     """An asynchronous standby takes its place, which lacks what was committed last."""
     postgres = context.servers.postgres
     await _to_an_older_history(context, random, postgres.standby, postgres.fail_over)
 
 
-async def budget_spent(context: Context, random: Random) -> None:
+async def budget_spent(context: SoakContext, random: Random) -> None:
     """What has to be embedded waits; then it is hurried."""
     await _set_budget(context, 0.0)
     await asyncio.sleep(random.uniform(*_TAIL_S))
@@ -121,26 +122,26 @@ FAULTS: Mapping[str, Fault] = {
 
 
 async def _to_an_older_history(
-    context: Context,
+    context: SoakContext,
     random: Random,
     copy: Callable[[], Path],
     take_over: Callable[[Path], None],
 ) -> None:
     state, postgres = context.state, context.servers.postgres
     async with context.at_rest():
-        known = state.copy()
+        copied = state.copy()
         data = await asyncio.to_thread(copy)
     await asyncio.sleep(random.uniform(*_TAIL_S))
     async with _excused(context):
         state.leave()
         await asyncio.to_thread(postgres.kill)
         await asyncio.to_thread(take_over, data)
-        state.go_back(known)
+        state.go_back(copied)
         context.oracle.forget()
 
 
 @asynccontextmanager
-async def _excused(context: Context) -> AsyncIterator[None]:
+async def _excused(context: SoakContext) -> AsyncIterator[None]:
     """Errors are, until all gateways say that they are ready."""
     context.outages.begin(time.monotonic())
     try:
@@ -150,10 +151,10 @@ async def _excused(context: Context) -> AsyncIterator[None]:
         context.outages.end(time.monotonic())
 
 
-async def _ready(context: Context) -> None:
+async def _ready(context: SoakContext) -> None:
     deadline_s = time.monotonic() + _READY_S_MAX
     for gateway in context.servers.gateways:
-        connection = Connection(gateway.url)
+        connection = connect(gateway.url)
         while not await _is_ready(connection):
             if time.monotonic() > deadline_s:
                 context.audit.failed(f"{gateway.url} is not ready after {_READY_S_MAX:.0f} s")
@@ -162,17 +163,17 @@ async def _ready(context: Context) -> None:
         await connection.close()
 
 
-async def _is_ready(connection: Connection) -> bool:
+async def _is_ready(connection: ConnectionPool) -> bool:
     try:
-        return (await connection.call("GET", "/readyz", "")).status == _OK
-    except (OSError, EOFError, TimeoutError):
+        return (await connection.send(Call("GET", "/readyz"), "")).status == _OK
+    except Unanswered:
         return False
 
 
-async def _set_budget(context: Context, budget: float | None) -> None:
+async def _set_budget(context: SoakContext, budget: float | None) -> None:
     body = orjson.dumps({"budget_month": budget})
     for gateway in context.servers.gateways:  # each remembers it for some seconds
-        connection = Connection(gateway.url)
+        connection = connect(gateway.url)
         for tenant in context.admins:
             call = Call("PUT", f"/v1/tenants/{tenant}/budget", body)
             await context.send(connection, call, context.servers.admin_key, "budget")

@@ -25,5 +25,6 @@ class Outages:
     def explain(self, asked_s: float, answered_s: float) -> bool:
         """Whether one lasted, or had just ended, at some moment from asked to answered."""
         return any(
-            one.begun_s <= answered_s and asked_s <= one.ended_s + _AFTER_S for one in self._all
+            outage.begun_s <= answered_s and asked_s <= outage.ended_s + _AFTER_S
+            for outage in self._all
         )

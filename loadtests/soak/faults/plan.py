@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from random import Random
 
 from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
 
 _STALL_EVERY_S = (0.5, 3.0)
 _STALLED_S = (0.1, 1.0)
 
 
-class Plan:
+class FaultSchedule:
     """names: of the faults that may happen. every_s: from the end of one to the next, on average.
 
     happened: how often each has.
     """
 
     def __init__(
-        self, context: Context, names: Sequence[str], every_s: float, random: Random
+        self, context: SoakContext, names: Sequence[str], every_s: float, random: Random
     ) -> None:
         self.happened: Counter[str] = Counter()
         self._context = context

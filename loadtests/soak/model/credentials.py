@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, TypeAlias
 
-from loadtests.soak.model.viewer import Viewer
+from loadtests.workload.viewer import Viewer
 
 Standing: TypeAlias = Literal["works", "may work", "ended"]
 Holder: TypeAlias = tuple[str, str]  # tenant and subject
@@ -21,7 +21,7 @@ _TOKENS_MAX = 4  # of a holder
 
 
 @dataclass(slots=True, eq=False)
-class Credential:
+class IssuedCredential:
     """may_end_s: it works for certain until then. ended_s: it works for certain no more.
 
     why: it ended.
@@ -30,7 +30,7 @@ class Credential:
     key_id: str
     secret: str
     viewer: Viewer
-    parent: "Credential | None" = None
+    parent: "IssuedCredential | None" = None
     may_end_s: float = math.inf
     ended_s: float = math.inf
     why: str = ""
@@ -47,81 +47,90 @@ class Credential:
     def standing(self, asked_s: float, answered_s: float) -> Standing:
         """Whether a request must be let in, may be, or must not."""
         line = list(self._line())
-        if any(one.ended_s < asked_s for one in line):
+        if any(ancestor.ended_s < asked_s for ancestor in line):
             return "ended"
-        return "works" if all(answered_s < one.may_end_s for one in line) else "may work"
+        return "works" if all(answered_s < ancestor.may_end_s for ancestor in line) else "may work"
 
     def reasons(self, asked_s: float) -> list[str]:
         """Why it had ended by then: its own, and those of what it was made with."""
         return [
-            f"{'key' if one.parent is None else 'token'} {one.why}"
-            for one in self._line()
-            if one.ended_s < asked_s
+            f"{'key' if ancestor.parent is None else 'token'} {ancestor.why}"
+            for ancestor in self._line()
+            if ancestor.ended_s < asked_s
         ]
 
-    def _line(self) -> Iterator["Credential"]:
-        one: Credential | None = self
-        while one is not None:
-            yield one
-            one = one.parent
+    def _line(self) -> Iterator["IssuedCredential"]:
+        ancestor: IssuedCredential | None = self
+        while ancestor is not None:
+            yield ancestor
+            ancestor = ancestor.parent
 
 
 @dataclass(slots=True)
-class Credentials:
+class CredentialModel:
     """keys: the one that each holder uses. tokens: narrowed from it. ended: to be tried again."""
 
-    keys: dict[Holder, Credential]
-    tokens: dict[Holder, list[Credential]] = field(default_factory=dict)
-    ended: "deque[Credential]" = field(default_factory=lambda: deque(maxlen=_ENDED_KEPT))
+    keys: dict[Holder, IssuedCredential]
+    tokens: dict[Holder, list[IssuedCredential]] = field(default_factory=dict)
+    ended: "deque[IssuedCredential]" = field(default_factory=lambda: deque(maxlen=_ENDED_KEPT))
 
     @property
-    def holders(self) -> Mapping[Holder, Credential]:
+    def holders(self) -> Mapping[Holder, IssuedCredential]:
         return self.keys
 
-    def current(self, credential: Credential) -> Credential | None:
+    def current(self, credential: IssuedCredential) -> IssuedCredential | None:
         """The credential as it is known now, if its holder still uses it."""
         holder = credential.viewer.tenant, credential.viewer.subject
         used = [self.keys[holder], *self.tokens.get(holder, ())]
-        return next((one for one in used if one.key_id == credential.key_id), None)
+        return next(
+            (
+                credential_in_use
+                for credential_in_use in used
+                if credential_in_use.key_id == credential.key_id
+            ),
+            None,
+        )
 
-    def draw(self, holder: Holder, random: Random, *, narrowed: float) -> Credential:
+    def draw(self, holder: Holder, random: Random, *, narrowed: float) -> IssuedCredential:
         """The holder's key, or with that chance one of its tokens."""
         tokens = self.tokens.get(holder)
         if tokens and random.random() < narrowed:
             return random.choice(tokens)
         return self.keys[holder]
 
-    def add_token(self, holder: Holder, token: Credential) -> None:
+    def add_token(self, holder: Holder, token: IssuedCredential) -> None:
         tokens = self.tokens.setdefault(holder, [])
         tokens.append(token)
         while len(tokens) > _TOKENS_MAX:
             del tokens[0]
 
-    def replace_key(self, holder: Holder, new: Credential) -> None:
+    def replace_key(self, holder: Holder, new: IssuedCredential) -> None:
         """With the old key, its tokens are left."""
         self.ended.append(self.keys[holder])
         self.ended.extend(self.tokens.pop(holder, ()))
         self.keys[holder] = new
 
-    def drop_token(self, holder: Holder, token: Credential) -> None:
+    def drop_token(self, holder: Holder, token: IssuedCredential) -> None:
         self.tokens[holder].remove(token)
         self.ended.append(token)
 
     def sweep(self, now_s: float) -> None:
         """Tokens that may have expired are asked with no more, but to see that they have."""
         for holder, tokens in self.tokens.items():
-            for token in [one for one in tokens if one.standing(now_s, now_s) != "works"]:
+            for token in [
+                candidate for candidate in tokens if candidate.standing(now_s, now_s) != "works"
+            ]:
                 self.drop_token(holder, token)
 
-    def void(self, lost: "Credentials", at_s: float) -> None:
+    def void(self, lost: "CredentialModel", at_s: float) -> None:
         """What a lost history has issued is refused from now on."""
-        known = {one.key_id for one in self.all()}
-        for one in lost.all():
-            if one.key_id not in known:
-                one.end(at_s, at_s, "issued in a history that is lost")
-                self.ended.append(one)
+        known_ids = {credential.key_id for credential in self.all()}
+        for credential in lost.all():
+            if credential.key_id not in known_ids:
+                credential.end(at_s, at_s, "issued in a history that is lost")
+                self.ended.append(credential)
 
-    def all(self) -> Iterator[Credential]:
+    def all(self) -> Iterator[IssuedCredential]:
         yield from self.keys.values()
         for tokens in self.tokens.values():
             yield from tokens

@@ -21,5 +21,5 @@ class Floors:
         self.acknowledged(partition, (revisions[-1] if revisions else 0) + 1, at_s)
 
     def at(self, partition: str, at_s: float) -> int:
-        place = bisect_right(self._moments[partition], at_s)
-        return self._revisions[partition][place - 1] if place else 0
+        position = bisect_right(self._moments[partition], at_s)
+        return self._revisions[partition][position - 1] if position else 0

@@ -8,9 +8,9 @@ import copy
 import time
 from dataclasses import dataclass, field
 
-from loadtests.soak.model.credentials import Credentials
+from loadtests.soak.model.credentials import CredentialModel
 from loadtests.soak.model.floors import Floors
-from loadtests.soak.rights import Rights
+from loadtests.workload.rights import Rights
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +27,18 @@ class Copy:
     """What was known when PostgreSQL's data was copied."""
 
     rights: Rights
-    credentials: Credentials
+    credentials: CredentialModel
     floors: Floors
     jobs: dict[str, QueuedWrite]
     taken_s: float
 
 
 @dataclass(slots=True)
-class State:
+class SoakState:
     """jobs: queued writes not known to be done, by job. epoch_s: since when the history is this."""
 
     rights: Rights
-    credentials: Credentials
+    credentials: CredentialModel
     floors: Floors = field(default_factory=Floors)
     jobs: dict[str, QueuedWrite] = field(default_factory=dict)
     epoch: int = 0

@@ -81,8 +81,8 @@ async def _fills_late(self: store.RedisStore, *arguments: Any, **options: Any) -
 
 def _all(*replacements: Callable[[], None]) -> Callable[[], None]:
     def replace() -> None:
-        for each in replacements:
-            each()
+        for replacement in replacements:
+            replacement()
 
     return replace
 
@@ -94,9 +94,9 @@ class _RememberingGate(Authenticator):
         self, principal: Principal, *, max_staleness_s: float = 0.0
     ) -> AuthenticatedRequest:
         del max_staleness_s
-        found = await self._revisions.read((principal.tenant, PUBLIC))
-        numbers = {name: counters.revision for name, counters in found.items()}
-        revisions = Revisions(found[PUBLIC].history, numbers)
+        counters_by_partition = await self._revisions.read((principal.tenant, PUBLIC))
+        numbers = {name: counters.revision for name, counters in counters_by_partition.items()}
+        revisions = Revisions(counters_by_partition[PUBLIC].history, numbers)
         return AuthenticatedRequest(principal, revisions, revisions)
 
 

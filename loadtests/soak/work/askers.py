@@ -7,15 +7,15 @@ from random import Random
 
 import orjson
 
+from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions, reads
-from loadtests.soak.audit import Seen
-from loadtests.soak.client import Connection
-from loadtests.soak.model.credentials import Credential
-from loadtests.soak.model.viewer import SOURCES
-from loadtests.soak.questions import Question, Zipf
+from loadtests.soak.audit import ObservedAnswer
+from loadtests.soak.model.credentials import IssuedCredential
+from loadtests.soak.questions import SoakQuestion, Zipf
 from loadtests.soak.reads import PathName, Read
 from loadtests.soak.work.asking import ask
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
+from loadtests.workload.viewer import SOURCES
 
 # Starting values, not measured.
 _SUBJECTS_EXPONENT = 0.7
@@ -42,17 +42,19 @@ _AWAY_S = 0.05  # after a request that failed
 class Askers:
     def __init__(
         self,
-        context: Context,
+        context: SoakContext,
         holders: Sequence[tuple[str, str]],
-        asked: Mapping[str, Sequence[Question]],
+        question_lists: Mapping[str, Sequence[SoakQuestion]],
         seed: int,
     ) -> None:
-        """asked: questions by tenant, those that are asked most often first."""
+        """question_lists: questions by tenant, those that are asked most often first."""
         self._context = context
         self._seed = seed
         self._holders = Zipf(holders, _SUBJECTS_EXPONENT)
-        self._questions = {tenant: Zipf(each) for tenant, each in asked.items()}
-        self._recent: dict[tuple[Credential, Read], None] = {}
+        self._questions = {
+            tenant: Zipf(tenant_questions) for tenant, tenant_questions in question_lists.items()
+        }
+        self._recent: dict[tuple[IssuedCredential, Read], None] = {}
         self._comparing = False
 
     async def ask_on(self, number: int) -> None:
@@ -61,36 +63,38 @@ class Askers:
         while True:
             gateway = random.randrange(len(gateways))
             async with self._context.lock:
-                seen = await self._ask_once(random, gateway, gateways[gateway])
-            if seen is None:
+                answer = await self._ask_once(random, gateway, gateways[gateway])
+            if answer is None:
                 await asyncio.sleep(_AWAY_S)
 
-    def recent(self, count: int, random: Random) -> list[tuple[Credential, Read]]:
+    def recent(self, count: int, random: Random) -> list[tuple[IssuedCredential, Read]]:
         """Some of what was asked, by those who will be let in for a while."""
         credentials, now_s = self._context.state.credentials, time.monotonic()
-        known = [(credentials.current(credential), read) for credential, read in self._recent]
+        recent = [(credentials.current(credential), read) for credential, read in self._recent]
         works = [
             (credential, read)
-            for credential, read in known
+            for credential, read in recent
             if credential is not None and credential.standing(now_s, now_s + _REST_S) == "works"
         ]
         return random.sample(works, min(count, len(works)))
 
-    async def compare(self, seen: Seen, kind: str) -> None:
+    async def compare(self, answer: ObservedAnswer, kind: str) -> None:
         """With a fresh search, if nothing that concerns it has been written meanwhile."""
-        context, viewer = self._context, seen.viewer
+        context, viewer = self._context, answer.viewer
         state, epoch = context.state, context.state.epoch
         changes = state.rights.changes(viewer.tenant, viewer.subject)
         groups = state.rights.groups(viewer.tenant, viewer.subject)
         counting = groups if viewer.groups is None else groups & viewer.groups
-        fresh = await context.oracle.read(viewer, counting, seen.read)
+        fresh = await context.oracle.read(viewer, counting, answer.read)
         is_same = changes % 2 == 0 and changes == state.rights.changes(
             viewer.tenant, viewer.subject
         )
         if fresh is not None and is_same and epoch == state.epoch:
-            context.audit.compare(seen, fresh, kind)
+            context.audit.compare(answer, fresh, kind)
 
-    async def _ask_once(self, random: Random, gateway: int, connection: Connection) -> Seen | None:
+    async def _ask_once(
+        self, random: Random, gateway: int, connection: ConnectionPool
+    ) -> ObservedAnswer | None:
         state, audit = self._context.state, self._context.audit
         holder = self._holders.draw(random)
         if state.credentials.ended and random.random() < _ENDED_SHARE:
@@ -100,20 +104,20 @@ class Askers:
         viewer = credential.viewer
         changes = state.rights.changes(viewer.tenant, viewer.subject)
         read = self._read(viewer.tenant, random)
-        seen = await ask(self._context, connection, gateway, credential, read)
-        if seen is None:
+        answer = await ask(self._context, connection, gateway, credential, read)
+        if answer is None:
             return None
-        audit.judge(seen)
-        if audit.is_comparable(seen):
+        audit.judge(answer)
+        if audit.is_comparable(answer):
             self._remember(credential, read)
             is_sure = changes == state.rights.changes(viewer.tenant, viewer.subject)
             if is_sure and not self._comparing and random.random() < _COMPARED_SHARE:
                 self._comparing = True
                 try:
-                    await self.compare(seen, "compared_at_work")
+                    await self.compare(answer, "compared_at_work")
                 finally:
                     self._comparing = False
-        return seen
+        return answer
 
     def _read(self, tenant: str, random: Random) -> Read:
         (path,) = random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))
@@ -145,7 +149,7 @@ class Askers:
         """One that there is, or was."""
         return random.choice(self._context.state.rights.names(tenant) or ["none"])
 
-    def _remember(self, credential: Credential, read: Read) -> None:
+    def _remember(self, credential: IssuedCredential, read: Read) -> None:
         self._recent[credential, read] = None
         if len(self._recent) > _RECENT_MAX:
             del self._recent[next(iter(self._recent))]

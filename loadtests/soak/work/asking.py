@@ -2,20 +2,25 @@
 
 import time
 
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.response import HttpResponse
 from loadtests.soak import reads
-from loadtests.soak.audit import Seen
-from loadtests.soak.client import Connection, Reply
-from loadtests.soak.model.credentials import Credential
+from loadtests.soak.audit import ObservedAnswer
+from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.reads import Read
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
 
 _UNAUTHORIZED = 401
 _OK = 200
 
 
 async def ask(
-    context: Context, connection: Connection, gateway: int, credential: Credential, read: Read
-) -> Seen | None:
+    context: SoakContext,
+    connection: ConnectionPool,
+    gateway: int,
+    credential: IssuedCredential,
+    read: Read,
+) -> ObservedAnswer | None:
     """None if it was refused, rightly or wrongly, or PostgreSQL's history has changed meanwhile."""
     state, epoch, viewer = context.state, context.state.epoch, credential.viewer
     asked_s = time.monotonic() - read.staleness_ms / 1000
@@ -29,12 +34,12 @@ async def ask(
         return None
     if not _is_let_in(context, credential, read, reply, asked_s, answered_s):
         return None
-    shown = reads.shown(read, reply)
-    if shown is None:
+    content = reads.shown(read, reply)
+    if content is None:
         detail = f"{read.path}: {reply.status} {reply.body.decode(errors='replace')[:500]}"
         context.fail(detail, read.path, asked_s)
         return None
-    return Seen(
+    return ObservedAnswer(
         viewer=viewer,
         read=read,
         gateway=gateway,
@@ -43,16 +48,16 @@ async def ask(
         floors=floors,
         revisions=reply.revisions(viewer.tenant),
         tier=reply.tier,
-        shown=shown,
+        shown=content,
         is_degraded=reply.is_degraded,
     )
 
 
 def _is_let_in(
-    context: Context,
-    credential: Credential,
+    context: SoakContext,
+    credential: IssuedCredential,
     read: Read,
-    reply: Reply,
+    reply: HttpResponse,
     asked_s: float,
     answered_s: float,
 ) -> bool:

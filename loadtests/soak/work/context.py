@@ -6,42 +6,46 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from loadtests.load.connection_pool import ConnectionPool, Unanswered
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
 from loadtests.soak.audit import Audit
-from loadtests.soak.calls import Call
-from loadtests.soak.client import Connection, Reply
+from loadtests.soak.connections import connect
 from loadtests.soak.faults.outages import Outages
-from loadtests.soak.model.state import State
+from loadtests.soak.model.state import SoakState
 from loadtests.soak.oracle import Oracle
-from loadtests.soak.servers import Servers
-from loadtests.soak.stage import Lock
+from loadtests.soak.servers import SoakServers
+from loadtests.soak.stage import RestLock
 
 _POLL_S = 0.05
 
 
 @dataclass(slots=True)
-class Context:
+class SoakContext:
     """admins: each tenant's key for its documents. calm: held while a fault or a rest lasts."""
 
-    servers: Servers
-    state: State
+    servers: SoakServers
+    state: SoakState
     audit: Audit
     oracle: Oracle
     admins: Mapping[str, str]
     outages: Outages = field(default_factory=Outages)
-    lock: Lock = field(default_factory=Lock)
+    lock: RestLock = field(default_factory=RestLock)
     calm: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def connections(self) -> list[Connection]:
+    def connections(self) -> list[ConnectionPool]:
         """One to each gateway, or as many to the balancer."""
-        return [Connection(way) for way in self.servers.ways]
+        return [connect(way) for way in self.servers.ways]
 
-    async def send(self, connection: Connection, call: Call, key: str, what: str) -> Reply | None:
+    async def send(
+        self, connection: ConnectionPool, call: Call, key: str, what: str
+    ) -> HttpResponse | None:
         """None if there was no answer, or an error of the server's, which is counted."""
         asked_s = time.monotonic()
         try:
             reply = await connection.send(call, key)
-        except (OSError, EOFError, TimeoutError) as error:
-            self.fail(f"{what}: {type(error).__name__}", what, asked_s)
+        except Unanswered as error:
+            self.fail(f"{what}: {error}", what, asked_s)
             return None
         if reply.status >= 500:
             self.fail(f"{what}: {_told(reply)}", what, asked_s)
@@ -71,5 +75,5 @@ class Context:
             self.lock.open()
 
 
-def _told(reply: Reply) -> str:
+def _told(reply: HttpResponse) -> str:
     return f"{reply.status} {reply.body.decode(errors='replace')[:500]}"

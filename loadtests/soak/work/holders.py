@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from loadtests.soak.calls import Call
-from loadtests.soak.client import Reply
-from loadtests.soak.model.credentials import Credential, Holder
-from loadtests.soak.model.viewer import SCOPES, SOURCES, Viewer
-from loadtests.soak.work.context import Context
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
+from loadtests.soak.model.credentials import Holder, IssuedCredential
+from loadtests.soak.work.context import SoakContext
+from loadtests.workload.viewer import SCOPES, SOURCES, Viewer
 
 # Starting values, not measured.
 _PAUSE_S = (0.1, 0.5)
@@ -26,7 +26,7 @@ _AGAIN_S = 0.2
 
 
 class Holders:
-    def __init__(self, context: Context, holders: Sequence[Holder], random: Random) -> None:
+    def __init__(self, context: SoakContext, holders: Sequence[Holder], random: Random) -> None:
         self.rotated = 0
         self.narrowed = 0
         self.revoked = 0
@@ -66,8 +66,8 @@ class Holders:
         reply = await self._send(Call("POST", "/v1/tokens", orjson.dumps(body)), parent.secret)
         if reply is None or reply.status != _CREATED:
             return  # a group was lost meanwhile, or the parent has just ended
-        told = orjson.loads(reply.body)
-        token = Credential(told["id"], told["token"], viewer, parent)
+        created = orjson.loads(reply.body)
+        token = IssuedCredential(created["id"], created["token"], viewer, parent)
         lives_s = body["expires_in_s"]
         token.end(asked_s + lives_s, time.monotonic() + lives_s, "expired")
         self._context.state.credentials.add_token(holder, token)
@@ -81,8 +81,8 @@ class Holders:
             body["scopes"] = chosen
             viewer = replace(viewer, scopes=tuple(name for name in SCOPES if name in chosen))
         if self._random.random() < 0.5:
-            held = self._context.state.rights.groups(viewer.tenant, viewer.subject)
-            counting = sorted(held if viewer.groups is None else held & viewer.groups)
+            groups = self._context.state.rights.groups(viewer.tenant, viewer.subject)
+            counting = sorted(groups if viewer.groups is None else groups & viewer.groups)
             count = self._random.randint(0, len(counting))
             body["groups"] = self._random.sample(counting, count)
             viewer = replace(viewer, groups=frozenset(body["groups"]))
@@ -103,8 +103,8 @@ class Holders:
             await self._give_new(holder, old)
             return
         old.end(asked_s + overlap_s, time.monotonic() + overlap_s, "rotated")
-        told = orjson.loads(reply.body)
-        new = Credential(told["id"], told["key"], old.viewer)
+        created = orjson.loads(reply.body)
+        new = IssuedCredential(created["id"], created["key"], old.viewer)
         self._context.state.credentials.replace_key(holder, new)
         self.rotated += 1
 
@@ -119,7 +119,7 @@ class Holders:
             self.revoked += 1
         await self._give_new(holder, old)
 
-    async def _revoke_token(self, holder: Holder, token: Credential) -> None:
+    async def _revoke_token(self, holder: Holder, token: IssuedCredential) -> None:
         asked_s = time.monotonic()
         token.doubt(asked_s)
         key = self._context.state.credentials.keys[holder]
@@ -130,7 +130,7 @@ class Holders:
         if token in self._context.state.credentials.tokens.get(holder, ()):
             self._context.state.credentials.drop_token(holder, token)
 
-    async def _give_new(self, holder: Holder, old: Credential) -> None:
+    async def _give_new(self, holder: Holder, old: IssuedCredential) -> None:
         """Whatever has become of the old key."""
         tenant, subject = holder
         body = orjson.dumps({"subject": subject, "roles": ["reader"]})
@@ -141,13 +141,13 @@ class Holders:
             reply = await self._send(Call("POST", "/v1/keys", body), self._context.admins[tenant])
             if epoch == self._context.state.epoch and reply is not None:
                 assert reply.status == _CREATED, reply.body
-                told = orjson.loads(reply.body)
-                new = Credential(told["id"], told["key"], Viewer(tenant, subject))
+                created = orjson.loads(reply.body)
+                new = IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
                 self._context.state.credentials.replace_key(holder, new)
                 return
             await asyncio.sleep(_AGAIN_S)
 
-    async def _send(self, call: Call, key: str) -> Reply | None:
+    async def _send(self, call: Call, key: str) -> HttpResponse | None:
         """None if nobody knows what has come of it."""
         epoch = self._context.state.epoch
         connection = self._random.choice(self._connections)

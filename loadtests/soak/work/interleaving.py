@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TypeAlias
 
-from loadtests.soak.writes import Put, Remove, Share, Write
+from loadtests.workload.writes import PutDocument, RemoveDocument, ShareDocument, Write
 
 # Starting values, not measured.
 _SHARE = 0.5  # of the writes of documents
@@ -24,18 +24,20 @@ _Where: TypeAlias = tuple[str, str]
 @dataclass(slots=True)
 class Interleaved:
     random: Random
-    _coming: deque[tuple[int, Put | Share]] = field(default_factory=deque)  # when, and what
-    _back: dict[_Where, Put | Share] = field(default_factory=dict)
+    _coming: deque[tuple[int, PutDocument | ShareDocument]] = field(
+        default_factory=deque
+    )  # when, and what
+    _back: dict[_Where, PutDocument | ShareDocument] = field(default_factory=dict)
     _number: int = 0
 
     def of(self, writes: Iterator[Write]) -> Iterator[Write]:
         for write in writes:
             self._number += 1
             yield from self._due()
-            if isinstance(write, Put):
+            if isinstance(write, PutDocument):
                 yield from self._put(write)
             else:
-                if isinstance(write, Share | Remove):
+                if isinstance(write, ShareDocument | RemoveDocument):
                     self._back.pop((write.tenant, write.document_id), None)
                 yield write
 
@@ -47,14 +49,14 @@ class Interleaved:
                 del self._back[where]
                 yield write
 
-    def _put(self, write: Put) -> Iterator[Write]:
+    def _put(self, write: PutDocument) -> Iterator[Write]:
         where = write.tenant, write.document_id
-        if isinstance(self._back.get(where), Put):
+        if isinstance(self._back.get(where), PutDocument):
             del self._back[where]
         if where in self._back or self.random.random() >= _SHARE:
             yield write
             return
-        ways: tuple[Callable[[Put], Iterator[Write]], ...] = (
+        ways: tuple[Callable[[PutDocument], Iterator[Write]], ...] = (
             _left_to_the_worker,
             _in_a_batch,
             _written_at_once,
@@ -63,17 +65,17 @@ class Interleaved:
         )
         yield from self.random.choice(ways)(write)
 
-    def _shared(self, write: Put) -> Iterator[Write]:
+    def _shared(self, write: PutDocument) -> Iterator[Write]:
         yield replace(write, delivery="queued")
-        yield Share(write.tenant, write.document_id, NOBODY)
-        self._later(Share(write.tenant, write.document_id, write.readers))
+        yield ShareDocument(write.tenant, write.document_id, NOBODY)
+        self._later(ShareDocument(write.tenant, write.document_id, write.readers))
 
-    def _removed(self, write: Put) -> Iterator[Write]:
+    def _removed(self, write: PutDocument) -> Iterator[Write]:
         yield replace(write, delivery="queued")
-        yield Remove(write.tenant, write.document_id)
+        yield RemoveDocument(write.tenant, write.document_id)
         self._later(write)
 
-    def _later(self, write: Put | Share) -> None:
+    def _later(self, write: PutDocument | ShareDocument) -> None:
         at = max(self._number + self.random.choice(_BACK_AFTER), self._last())
         self._coming.append((at, write))
         self._back[write.tenant, write.document_id] = write
@@ -82,14 +84,14 @@ class Interleaved:
         return self._coming[-1][0] if self._coming else 0
 
 
-def _left_to_the_worker(write: Put) -> Iterator[Write]:
+def _left_to_the_worker(write: PutDocument) -> Iterator[Write]:
     yield replace(write, delivery="queued")
 
 
-def _in_a_batch(write: Put) -> Iterator[Write]:
+def _in_a_batch(write: PutDocument) -> Iterator[Write]:
     yield replace(write, delivery="batch")
 
 
-def _written_at_once(write: Put) -> Iterator[Write]:
+def _written_at_once(write: PutDocument) -> Iterator[Write]:
     yield replace(write, text=f"{write.text}\n\nThis is a draft.", delivery="queued")
     yield write

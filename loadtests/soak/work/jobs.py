@@ -6,10 +6,10 @@ from itertools import islice
 
 import orjson
 
-from loadtests.soak.calls import Call
-from loadtests.soak.client import Connection
+from loadtests.load.request import Call
+from loadtests.soak.connections import connect
 from loadtests.soak.model.state import QueuedWrite
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
 
 _POLL_S = 0.1
 _LOOKED_AT_MAX = 20  # at a time, the oldest
@@ -19,9 +19,9 @@ _OK, _MISSING = 200, 404
 
 
 class Jobs:
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: SoakContext) -> None:
         self._context = context
-        self._connection = Connection(context.servers.gateways[0].url)
+        self._connection = connect(context.servers.gateways[0].url)
 
     async def watch(self) -> None:
         while True:
@@ -69,14 +69,14 @@ class Jobs:
                 self._learn(job, reply.body)
 
     def _learn(self, job: QueuedWrite, body: bytes) -> None:
-        told, state, now_s = orjson.loads(body), self._context.state, time.monotonic()
-        if told["state"] not in ("done", "failed"):
+        job_status, state, now_s = orjson.loads(body), self._context.state, time.monotonic()
+        if job_status["state"] not in ("done", "failed"):
             return
         del state.jobs[job.job_id]
-        if told["state"] == "failed":
-            detail = f"job of {job.tenant}/{job.document_id} failed: {told['error']}"
+        if job_status["state"] == "failed":
+            detail = f"job of {job.tenant}/{job.document_id} failed: {job_status['error']}"
             self._context.audit.failed(detail, "queued writes")
-        elif not told["result"].get("superseded"):
-            revision = told["result"]["revision"]
+        elif not job_status["result"].get("superseded"):
+            revision = job_status["result"]["revision"]
             state.floors.acknowledged(job.tenant, revision, now_s)
             state.rights.done(job.tenant, job.document_id, job.job_id, now_s)

@@ -10,17 +10,26 @@ from zlib import crc32
 
 import orjson
 
-from loadtests.soak import calls, losses, reads
-from loadtests.soak.audit import Seen
-from loadtests.soak.client import Connection, Reply
-from loadtests.soak.losses import Loss
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.response import HttpResponse
+from loadtests.soak import reads
+from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.state import QueuedWrite
-from loadtests.soak.model.viewer import source_of
 from loadtests.soak.reads import PathName, Read
 from loadtests.soak.work.asking import ask
-from loadtests.soak.work.context import Context
+from loadtests.soak.work.context import SoakContext
 from loadtests.soak.work.tasks import together
-from loadtests.soak.writes import Join, Leave, Put, Remove, Share, Write
+from loadtests.workload import calls, losses
+from loadtests.workload.losses import Loss
+from loadtests.workload.viewer import source_of
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    Write,
+)
 
 # Starting values, not measured.
 _WRITERS = 2
@@ -38,7 +47,7 @@ _REFUSALS_MAX = 3
 class Writers:
     """refused_s: from the acknowledgement of a loss to the next answer of whoever lost."""
 
-    def __init__(self, context: Context, random: Random) -> None:
+    def __init__(self, context: SoakContext, random: Random) -> None:
         self.written = 0
         self.queued = 0
         self.refused_s: list[float] = []
@@ -66,7 +75,7 @@ class Writers:
                 await self._write_and_look(write, turn, gateways)
 
     async def _write_and_look(
-        self, write: Write, turn: int, gateways: Sequence[Connection]
+        self, write: Write, turn: int, gateways: Sequence[ConnectionPool]
     ) -> None:
         """Whoever loses a document by the write has just seen it, and asks again at once."""
         state = self._context.state
@@ -85,7 +94,7 @@ class Writers:
         if not is_done or after is None:
             return
         self._context.audit.judge(after)
-        if not all(seen and loss.document_id in _shown(seen) for seen in before):
+        if not all(answer and loss.document_id in _shown(answer) for answer in before):
             return
         counts = self._context.audit.counts
         counts["revoked"] += 1
@@ -98,12 +107,12 @@ class Writers:
         return reads.of_query(path, query, loss.document_id, source_of(loss.document_id))
 
     async def _ask(
-        self, loss: Loss, read: Read, number: int, connection: Connection
-    ) -> Seen | None:
+        self, loss: Loss, read: Read, number: int, connection: ConnectionPool
+    ) -> ObservedAnswer | None:
         key = self._context.state.credentials.keys[loss.tenant, loss.subject]
         return await ask(self._context, connection, number, key, read)
 
-    async def _write(self, write: Write, turn: int, gateways: Sequence[Connection]) -> bool:
+    async def _write(self, write: Write, turn: int, gateways: Sequence[ConnectionPool]) -> bool:
         """Until it is acknowledged, in one epoch; False if by then there is nothing to write."""
         attempt = _Attempt(epoch=-1)
         while True:
@@ -123,7 +132,7 @@ class Writers:
 
     def _begun(self, write: Write, epoch: int) -> "_Attempt":
         rights = self._context.state.rights
-        was_certain = not isinstance(write, Join | Leave) and rights.is_certain(
+        was_certain = not isinstance(write, JoinGroup | LeaveGroup) and rights.is_certain(
             write.tenant, write.document_id
         )
         is_change = rights.is_change(write)
@@ -134,77 +143,81 @@ class Writers:
         """Whether there is something to change, by what is known now."""
         rights = self._context.state.rights
         match write:
-            case Put():
+            case PutDocument():
                 return True
-            case Share() | Remove():
+            case ShareDocument() | RemoveDocument():
                 return rights.is_there(write.tenant, write.document_id)
-            case Join(tenant, group, subject):
+            case JoinGroup(tenant, group, subject):
                 return group not in rights.groups(tenant, subject)
-            case Leave(tenant, group, subject):
+            case LeaveGroup(tenant, group, subject):
                 return group in rights.groups(tenant, subject)
 
-    async def _send(self, write: Write, connection: Connection) -> Reply | None:
+    async def _send(self, write: Write, connection: ConnectionPool) -> HttpResponse | None:
         call = calls.of(write, self._fields(write))
         return await self._context.send(
-            connection, call, self._context.admins[write.tenant], type(write).__name__
+            connection, call, self._context.admins[write.tenant], calls.label(write)
         )
 
     def _fields(self, write: Write) -> dict[str, Any]:
         """Documents belong to nobody."""
         rights = self._context.state.rights
         match write:
-            case Put(tenant, document_id):
+            case PutDocument(tenant, document_id):
                 readers = sorted(rights.readers(tenant, document_id))
                 return {"owner": None, "readers": readers, "source": source_of(document_id)}
-            case Share(_, _, readers):
+            case ShareDocument(_, _, readers):
                 return {"readers": sorted(readers)}
             case _:
                 return {}
 
-    def _settle(self, write: Write, reply: Reply, attempt: "_Attempt") -> bool:
+    def _settle(self, write: Write, reply: HttpResponse, attempt: "_Attempt") -> bool:
         """Whether it is known by the reply what has become of the write."""
         now_s = time.monotonic()
-        if reply.status == _MISSING and isinstance(write, Share | Remove | Leave):
+        if reply.status == _MISSING and isinstance(
+            write, ShareDocument | RemoveDocument | LeaveGroup
+        ):
             self._missed(write, attempt, now_s)
             return True
         refused: Mapping[str, Any] = {"status": reply.status}
-        told = _told(reply) if reply.status in _DONE else refused
-        if "status" in told:  # of a line of a batch, too
+        content = _told(reply) if reply.status in _DONE else refused
+        if "status" in content:  # of a line of a batch, too
             attempt.refusals += 1
-            name = type(write).__name__
+            name = calls.label(write)
             refusal = reply.body.decode(errors="replace")[:300]
             self._context.fail(f"{name} {_about(write)}: {reply.status} {refusal}", name, now_s)
             return False
-        if isinstance(write, Put) and "job_id" in told:
-            self._queue(write, told["job_id"])
+        if isinstance(write, PutDocument) and "job_id" in content:
+            self._queue(write, content["job_id"])
         else:
-            self._acknowledge(write, told, attempt, now_s)
+            self._acknowledge(write, content, attempt, now_s)
         return True
 
-    def _queue(self, write: Put, job_id: str) -> None:
+    def _queue(self, write: PutDocument, job_id: str) -> None:
         state = self._context.state
         state.rights.queued(write, job_id)
         state.jobs[job_id] = QueuedWrite(write.tenant, write.document_id, job_id)
         self.queued += 1
 
     def _acknowledge(
-        self, write: Write, told: Mapping[str, Any], attempt: "_Attempt", now_s: float
+        self, write: Write, content: Mapping[str, Any], attempt: "_Attempt", now_s: float
     ) -> None:
         state = self._context.state
-        if "revision" in told:
-            state.floors.acknowledged(write.tenant, told["revision"], now_s)
+        if "revision" in content:
+            state.floors.acknowledged(write.tenant, content["revision"], now_s)
         if attempt.is_public and attempt.number == 1:
             state.floors.one_more("public", now_s)
         state.rights.acknowledged(write, now_s)
         self.written += 1
 
-    def _missed(self, write: Share | Remove | Leave, attempt: "_Attempt", now_s: float) -> None:
+    def _missed(
+        self, write: ShareDocument | RemoveDocument | LeaveGroup, attempt: "_Attempt", now_s: float
+    ) -> None:
         """There was nothing to change: an earlier attempt did so, or it was not there yet."""
         state = self._context.state
-        if attempt.number > 1 and not isinstance(write, Share):
+        if attempt.number > 1 and not isinstance(write, ShareDocument):
             state.rights.acknowledged(write, now_s)
             return
-        if attempt.was_certain and not isinstance(write, Leave):
+        if attempt.was_certain and not isinstance(write, LeaveGroup):
             self._context.audit.stored("lost", write.tenant, write.document_id, "404 for a write")
         state.rights.refused(write, now_s)
 
@@ -224,20 +237,20 @@ class _Attempt:
     is_public: bool = False
 
 
-def _told(reply: Reply) -> Mapping[str, Any]:
+def _told(reply: HttpResponse) -> Mapping[str, Any]:
     """What the reply says, or the last line of a batch's."""
     lines = reply.body.splitlines()
-    told: Mapping[str, Any] = orjson.loads(lines[-1]) if lines else {}
-    return told
+    content: Mapping[str, Any] = orjson.loads(lines[-1]) if lines else {}
+    return content
 
 
-def _shown(seen: Seen) -> set[str]:
-    return {passage.document_id for passage in seen.shown.passages}
+def _shown(answer: ObservedAnswer) -> set[str]:
+    return {passage.document_id for passage in answer.shown.passages}
 
 
 def _about(write: Write) -> str:
     match write:
-        case Put() | Remove() | Share():
+        case PutDocument() | RemoveDocument() | ShareDocument():
             return f"{write.tenant} {write.document_id}"
-        case Join() | Leave():
+        case JoinGroup() | LeaveGroup():
             return f"{write.tenant} {write.subject}"

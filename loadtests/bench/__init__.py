@@ -1,0 +1,1 @@
+"""The frame of all benchmarks: arguments, sections, targets and the page that they write."""

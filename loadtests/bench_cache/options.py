@@ -1,0 +1,23 @@
+"""The options of the benchmark of the cache, and the settings of its gateways."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from loadtests.bench.frame import SETTINGS, Run, option
+
+# When the machine is busy, the gateway must neither take Redis for unavailable nor fail to store
+# an answer.
+PATIENT = {**SETTINGS, "NEARHIT_CACHE_BUDGET_S": "2"}
+
+
+@dataclass(frozen=True, slots=True)
+class CacheOptions:
+    """seconds, rounds: of the sections whose cases take turns. minutes: of replayed edits."""
+
+    connections: int = option(16, "connections of the closed loop")
+    seconds: float = option(3.0, "seconds of one turn", quick=0.5)
+    rounds: int = option(9, "turns of each case", quick=2)
+    minutes: float = option(3.0, "minutes of edits for `precision`", quick=0.2)
+
+
+CacheRun: TypeAlias = Run[CacheOptions]

@@ -1,0 +1,129 @@
+"""Chroma, in the process for the quality of its answers, as a server for their time."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import numpy as np
+from chromadb.api import ClientAPI
+from chromadb.api.collection_configuration import CreateHNSWConfiguration
+from chromadb.config import Settings
+from numpy.typing import NDArray
+
+from loadtests.bench_index import sets
+from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.sets import RetrievalSet
+from loadtests.bench_index.systems import vectors
+from loadtests.servers.service import free_port
+
+HOW = (
+    "vectors of the same static model over pieces of at most 200 words, each with its title, which "
+    "is better for it than without; cosine; a passage ranks by its best piece; the HNSW index with "
+    "`ef_construction` and `ef_search` of 200, twice what is default"
+)
+HOW_TIMED = (
+    "`chroma run` and its own client over HTTP; the tenant in the metadata, asked for by `where`; "
+    "the HNSW index as above"
+)
+_HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, ef_search=200)
+_PIECES_ASKED = 50  # enough that ten passages are among them
+_START_S_MAX = 60.0
+
+
+def rankings(retrieval_set: RetrievalSet) -> list[list[str]]:
+    """The passages found for each question, best first."""
+    pieces = [
+        (passage.passage_id, f"{passage.title}\n{piece}")
+        for passage in retrieval_set.passages
+        for piece in sets.pieces(passage)
+    ]
+    embedded = vectors.embed([text for _, text in pieces])
+    questions = vectors.embed([question.text for question in retrieval_set.questions])
+    with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
+        client = chromadb.PersistentClient(folder, settings=_settings())
+        collection = filled(client, embedded)
+        answer = collection.query(
+            query_embeddings=questions, n_results=min(_PIECES_ASKED, len(pieces)), include=[]
+        )
+    return [
+        list(dict.fromkeys(pieces[int(position)][0] for position in places))[:DEPTH]
+        for places in answer["ids"]
+    ]
+
+
+def _settings() -> Settings:
+    """Made anew for each client, which writes into it what kind of client it is."""
+    return Settings(anonymized_telemetry=False)
+
+
+def filled(
+    client: ClientAPI,
+    embedded: NDArray[np.float32],
+    metadata: Sequence[dict[str, Any]] | None = None,
+    texts: Sequence[str] | None = None,
+    *,
+    ids: Sequence[int] | None = None,
+    name: str = "bench",
+) -> chromadb.Collection:
+    """A collection of the vectors, whose identifiers are their places, if none are given."""
+    numbers = range(len(embedded)) if ids is None else ids
+    collection = client.create_collection(
+        name, configuration={"hnsw": _HNSW}, embedding_function=None
+    )
+    size = client.get_max_batch_size()
+    for at in range(0, len(embedded), size):
+        batch = slice(at, at + size)
+        collection.add(
+            ids=[str(number) for number in numbers[batch]],
+            embeddings=embedded[batch],
+            metadatas=list(metadata[batch]) if metadata else None,
+            documents=list(texts[batch]) if texts else None,
+        )
+    return collection
+
+
+@dataclass(frozen=True, slots=True)
+class ChromaServer:
+    client: ClientAPI
+    url: str
+    pid: int
+
+
+@contextmanager
+def server() -> Iterator[ChromaServer]:
+    """A server with an empty folder."""
+    with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
+        port = free_port()
+        program = Path(sys.executable).with_name("chroma")
+        command: list[str | Path] = [
+            program,
+            "run",
+            "--path",
+            folder,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
+            try:
+                yield ChromaServer(_client(port, process), f"http://127.0.0.1:{port}", process.pid)
+            finally:
+                process.terminate()
+
+
+def _client(port: int, process: "subprocess.Popen[bytes]") -> ClientAPI:
+    deadline_s = time.monotonic() + _START_S_MAX
+    while process.poll() is None and time.monotonic() < deadline_s:
+        try:
+            return chromadb.HttpClient(host="127.0.0.1", port=port, settings=_settings())
+        except ValueError:  # what it makes of a refused connection
+            time.sleep(0.1)
+    raise RuntimeError("chroma did not start")

@@ -1,0 +1,1 @@
+"""The systems that are compared: each filled, started, and asked over HTTP."""

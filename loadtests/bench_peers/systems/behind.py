@@ -1,0 +1,59 @@
+"""A library behind the small application, asked and written to over HTTP."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import orjson
+
+from loadtests.bench_index.systems import vectors
+from loadtests.bench_peers.systems.host import PeerSetup
+from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
+from loadtests.servers import service
+
+
+@contextmanager
+def application(
+    setup: PeerSetup, name: str, how: str, module: str, settings: Path, *, pids: Sequence[int] = ()
+) -> Iterator[Peer]:
+    """module: of the store. pids: of other processes that belong to it."""
+    command = ["loadtests.bench_peers.systems.app", module, str(settings)]
+    with (
+        service.process(command, {}, setup.log(module)) as (url, pid),
+        httpx2.Client(base_url=url, timeout=60) as client,
+    ):
+
+        def edit(row: int, text: str) -> None:
+            vector = vectors.embed([text])[0].tolist()
+            body = {"row": row, "text": text, "vector": vector}
+            client.post("/edit", json=body).raise_for_status()
+
+        def restrict(row: int, readers: Sequence[str]) -> None:
+            body = {"row": row, "readers": list(readers)}
+            client.post("/restrict", json=body).raise_for_status()
+
+        yield Peer(
+            name=name,
+            how=how,
+            url=f"{url}/search",
+            keys=setup.keys,
+            pids=[pid, *pids],
+            body=_body,
+            found=_found,
+            edit=edit,
+            restrict=restrict,
+        )
+
+
+def fresh(question: PeerQuestion) -> bytes:
+    """What is sent for an answer that no cache gives."""
+    return orjson.dumps({"text": question.text, "vector": question.vector, "fresh": True})
+
+
+def _body(question: PeerQuestion) -> bytes:
+    return orjson.dumps({"text": question.text, "vector": question.vector})
+
+
+def _found(body: bytes) -> list[Found]:
+    return [Found(hit["row"], hit["text"]) for hit in orjson.loads(body)["hits"]]

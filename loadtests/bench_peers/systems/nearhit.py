@@ -1,0 +1,101 @@
+"""Nearhit as anybody else would use it: over HTTP, with a key for each caller."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+import orjson
+
+from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
+from loadtests.bench_peers.world import PeerCaller, PeerWorld
+from loadtests.servers.service import Service
+from loadtests.workload.tenant_client import TenantClient, new_tenant
+
+NAME = "Nearhit"
+HOW = (
+    "one worker, all at its defaults but for the rates, which refuse nobody; a key for each caller "
+    "with its groups; `POST /v1/search` with `top_k` 10 embeds the question itself, searches by "
+    "words as well as by vectors, and reads the revision before each answer; nearest with `alpha` 1"
+)
+HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they have proved right"
+
+
+@contextmanager
+def filled(world: PeerWorld, gateway: Service, advance: Callable[[int], object]) -> Iterator[Peer]:
+    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
+    with ExitStack() as stack:
+        tenants: dict[str, TenantClient] = {}
+        for name in dict.fromkeys(world.tenants):
+            tenants[name] = stack.enter_context(new_tenant(gateway, name))
+            documents = [
+                {
+                    "document_id": str(row),
+                    "text": world.texts[row],
+                    "language": "en",
+                    "readers": world.readers[row],
+                }
+                for row, owner in enumerate(world.tenants)
+                if owner == name
+            ]
+            chunks = tenants[name].put(documents, advance)
+            assert chunks == len(documents), "each passage is one chunk"
+        client = stack.enter_context(httpx2.Client(base_url=gateway.url, headers=admin, timeout=60))
+        keys = [_key(client, caller, caller.subject) for caller in world.callers]
+
+        def edit(row: int, text: str) -> None:
+            tenants[world.tenants[row]].put_one(
+                str(row), text, language="en", readers=world.readers[row]
+            )
+
+        def restrict(row: int, readers: Sequence[str]) -> None:
+            client_of_tenant = tenants[world.tenants[row]].client
+            path = f"/v1/documents/{row}/access"
+            client_of_tenant.patch(path, json={"readers": readers}).raise_for_status()
+
+        yield Peer(
+            name=NAME,
+            how=HOW,
+            url=f"{gateway.url}/v1/search",
+            keys=keys,
+            pids=[gateway.pid],
+            body=_body,
+            found=_found,
+            edit=edit,
+            restrict=restrict,
+            recall_body=lambda question: _body(question, alpha=1),
+        )
+
+
+def similar(ours: Peer, world: PeerWorld, gateway: Service) -> Peer:
+    """The same, which may answer by what a similar question was answered; callers of its own.
+
+    They may read the same, but share no entries with the others.
+    """
+    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
+    with httpx2.Client(base_url=gateway.url, headers=admin, timeout=60) as client:
+        keys = [_key(client, caller, f"{caller.subject}-too") for caller in world.callers]
+    return replace(
+        ours,
+        name="Nearhit, similar questions",
+        how=HOW_SIMILAR,
+        keys=keys,
+        body=lambda question: _body(question, semantic="bounded"),
+        fresh_body=_body,
+    )
+
+
+def _key(client: httpx2.Client, caller: PeerCaller, subject: str) -> str:
+    body = {"tenant": caller.tenant, "subject": subject, "groups": caller.groups}
+    key: str = client.post("/v1/keys", json=body).raise_for_status().json()["key"]
+    return key
+
+
+def _body(question: PeerQuestion, **options: Any) -> bytes:
+    return orjson.dumps({"query": question.text, "top_k": DEPTH, **options})
+
+
+def _found(body: bytes) -> list[Found]:
+    return [Found(int(hit["document_id"]), hit["text"]) for hit in orjson.loads(body)["hits"]]

@@ -1,0 +1,1 @@
+"""The load generator: schedules, HTTP connections, and the recording of latencies."""

@@ -1,0 +1,149 @@
+"""What a run comes to in figures: how long answers took, how many, by which tier, what failed."""
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from loadtests.load.latencies import Latencies
+from loadtests.load.response import HttpResponse
+
+_SLOWEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SlowRequest:
+    """A request that took long. waited_ms: until it could be sent."""
+
+    ms: float
+    waited_ms: float
+    at_s: float
+    tier: str
+    scope: str
+    server_timing: str
+
+
+@dataclass(slots=True)
+class SecondFigures:
+    """Of a run, by when its requests were due."""
+
+    latencies_s: list[float] = field(default_factory=list)
+    hits: int = 0
+    errors: int = 0
+    writes: int = 0
+
+    def as_json(self) -> dict[str, float]:
+        return {
+            "answers": len(self.latencies_s),
+            "hits": self.hits,
+            "errors": self.errors,
+            "writes": self.writes,
+            "p50_ms": self._percentile_ms(50),
+            "p99_ms": self._percentile_ms(99),
+        }
+
+    def _percentile_ms(self, percentile: float) -> float:
+        if not self.latencies_s:
+            return 0.0
+        return round(float(np.percentile(self.latencies_s, percentile)) * 1000, 3)
+
+
+class Figures:
+    """latencies: of answers from when their requests were due, by `all`, `tier.…`, `scope.…` and
+    `write`; `sent`, of all, from when they were sent, which hides what a stall did to those that
+    were due meanwhile. late: how late the driver itself was.
+    """
+
+    def __init__(self, begun_s: float) -> None:
+        self.latencies: dict[str, Latencies] = {}
+        self.late = Latencies()
+        self.errors: Counter[str] = Counter()
+        self.requests = 0
+        self._begun_s = begun_s
+        self._seconds: dict[int, SecondFigures] = {}
+        self._slowest: list[tuple[float, int, SlowRequest]] = []
+        self._numbers = itertools.count()
+
+    def began(self, due_s: float, now_s: float) -> None:
+        self.requests += 1
+        self.late.add(now_s - due_s)
+
+    def answered(self, due_s: float, scope: str, reply: HttpResponse) -> None:
+        seconds = reply.answered_s - due_s
+        for name in ("all", f"tier.{reply.tier}", f"scope.{scope}"):
+            self._of(name).add(seconds)
+        self._of("sent").add(reply.answered_s - reply.sent_s)
+        second = self._second(due_s)
+        second.latencies_s.append(seconds)
+        second.hits += reply.tier != "miss"
+        if len(self._slowest) == _SLOWEST and seconds * 1000 <= self._slowest[0][0]:
+            return
+        slow = SlowRequest(
+            ms=round(seconds * 1000, 3),
+            waited_ms=round((reply.sent_s - due_s) * 1000, 3),
+            at_s=round(due_s - self._begun_s, 3),
+            tier=reply.tier,
+            scope=scope,
+            server_timing=reply.headers.get(b"server-timing", ""),
+        )
+        push = heapq.heappush if len(self._slowest) < _SLOWEST else heapq.heappushpop
+        push(self._slowest, (slow.ms, next(self._numbers), slow))
+
+    def wrote(self, due_s: float, answered_s: float) -> None:
+        self._of("write").add(answered_s - due_s)
+        self._second(due_s).writes += 1
+
+    def failed(self, due_s: float, what: str) -> None:
+        self.errors[what] += 1
+        self._second(due_s).errors += 1
+
+    def share(self, name: str) -> float:
+        """Of all answers, those of that name."""
+        answers = self.count("all")
+        return self.count(name) / answers if answers else 0.0
+
+    def count(self, name: str) -> int:
+        return self.latencies[name].count if name in self.latencies else 0
+
+    @property
+    def error_share(self) -> float:
+        return self.errors.total() / self.requests if self.requests else 0.0
+
+    @property
+    def seconds(self) -> Sequence[SecondFigures]:
+        """One by one, also those in which nothing was due."""
+        last = max(self._seconds, default=-1)
+        return [self._seconds.get(number, SecondFigures()) for number in range(last + 1)]
+
+    @property
+    def slowest(self) -> list[SlowRequest]:
+        return [slow for _, _, slow in sorted(self._slowest, reverse=True)]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "requests": self.requests,
+            "errors": dict(self.errors.most_common()),
+            "error_share": self.error_share,
+            "hit_rate": 1 - self.share("tier.miss"),
+            "latencies": {
+                name: values.as_json() for name, values in sorted(self.latencies.items())
+            },
+            "late": self.late.as_json(),
+            "seconds": [second.as_json() for second in self.seconds],
+            "slowest": [asdict(slow) for slow in self.slowest],
+        }
+
+    def _of(self, name: str) -> Latencies:
+        if name not in self.latencies:
+            self.latencies[name] = Latencies()
+        return self.latencies[name]
+
+    def _second(self, due_s: float) -> SecondFigures:
+        number = max(0, int(due_s - self._begun_s))
+        if number not in self._seconds:
+            self._seconds[number] = SecondFigures()
+        return self._seconds[number]

@@ -1,0 +1,1 @@
+"""What `nearhit loadtest` runs: tenants set up, requests sent when due, answers judged."""

@@ -1,0 +1,110 @@
+"""A service that holds the run's own tenants and documents, for any number of loads."""
+
+import secrets
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.loadtest import setup
+from loadtests.loadtest.driver import Load, LoadRun, OnSearch
+from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.setup import LoadKeys
+from loadtests.workload import world as worlds
+from loadtests.workload.agents import Agents, words
+from loadtests.workload.world import HistorySource, NamedHistory, OneKeyHistory
+from loadtests.workload.writes import PutDocument, Write
+
+_SETTING_UP_S = 600.0
+_ME = ("own", "me")  # what the run calls the one key's tenant and subject
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """key: writes and reads documents of its own; or admin_key, the operator's: makes tenants.
+
+    data: a folder of real histories. lines: questions to ask instead of made-up ones; if nothing
+    is written, no document is either. public: whether some documents may be read by all tenants.
+    """
+
+    url: str
+    key: str | None = None
+    admin_key: str | None = None
+    data: Path | None = None
+    lines: Sequence[str] = ()
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEnvironment:
+    target: Deployment
+    world: NamedHistory
+    keys: LoadKeys
+    judge: AnswerJudge
+    writes: Iterator[Write]
+    texts: Mapping[str, Sequence[Sequence[str]]]
+
+    def agents(self, load: Load) -> Agents:
+        """Who has not asked anything yet."""
+        return Agents(
+            self.world.subjects,
+            self.texts,
+            self.target.lines,
+            repeats=load.repeats,
+            strangers=load.strangers,
+            random=Random(f"{load.seed} agents"),  # noqa: S311  no secret
+        )
+
+    @asynccontextmanager
+    async def drive(
+        self,
+        load: Load,
+        agents: Agents | None = None,
+        on_search: OnSearch = lambda *_: None,
+    ) -> AsyncIterator[LoadRun]:
+        """agents: who go on where they were."""
+        connections = ConnectionPool(
+            self.target.url, connections_max=load.connections, timeout_s=load.timeout_s
+        )
+        asking = agents or self.agents(load)
+        try:
+            yield LoadRun(connections, load, self.keys, self.judge, asking, self.writes, on_search)
+        finally:
+            await connections.close()
+
+
+@asynccontextmanager
+async def load_environment(
+    target: Deployment, *, seed: int, writes: bool
+) -> AsyncIterator[LoadEnvironment]:
+    """Everything but the load, removed at the end. Raises `NotStaged`, `Unanswered`, `ValueError`.
+
+    writes: whether anything is to be written.
+    """
+    run = f"load-{secrets.token_hex(4)}"
+    past: HistorySource = worlds.past(target.data, seed)
+    if target.admin_key is None:
+        past = OneKeyHistory(past, _ME)
+    if not writes and target.lines and target.admin_key is None:
+        past = worlds.EmptyHistory(past.subjects)
+    world = NamedHistory(past, run, target.public)
+    judge = AnswerJudge(run)
+    connections = ConnectionPool(target.url, connections_max=1, timeout_s=_SETTING_UP_S)
+    try:
+        async with setup.set_up(
+            connections, world, judge, key=target.key, admin_key=target.admin_key
+        ) as keys:
+            yield LoadEnvironment(target, world, keys, judge, world.writes(), texts_of(world))
+    finally:
+        await connections.close()
+
+
+def texts_of(world: NamedHistory) -> Mapping[str, list[list[str]]]:
+    """What may be asked about: each tenant's documents, in words."""
+    texts: dict[str, list[list[str]]] = {tenant: [] for tenant in world.tenants}
+    for write in world.first:
+        if isinstance(write, PutDocument) and len(text_words := words(write.text)) > 1:
+            texts[write.tenant].append(text_words)
+    return texts

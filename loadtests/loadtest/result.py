@@ -1,0 +1,64 @@
+"""A run that is over: what it was, what it came to, and whether that is enough."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loadtests.load.figures import Figures
+from loadtests.loadtest.budget import Finding
+from loadtests.loadtest.judge import AnswerJudge
+
+_LATE_MS_MAX = 5.0  # at P99, beyond which it is the driver that is slow
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """summary: of the load, in a line. options: it in full. seconds: that were counted.
+
+    command: by which it can be had again, without keys. machine: which sent the requests.
+    """
+
+    url: str
+    date: str
+    command: str
+    machine: str
+    summary: str
+    options: Mapping[str, Any]
+    seconds: float
+    figures: Figures
+    judge: AnswerJudge
+    findings: Sequence[Finding]
+
+    @property
+    def held(self) -> bool:
+        return all(finding.held for finding in self.findings)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return list(self._warnings())
+
+    def _warnings(self) -> Iterator[str]:
+        late = self.figures.late
+        if late.count and late.percentile_ms(99) > _LATE_MS_MAX:
+            yield (
+                f"The machine that sent the requests was late itself, by "
+                f"{late.percentile_ms(99):.0f} ms at P99: the times are longer than the service's."
+            )
+
+    def as_json(self) -> str:
+        fields: dict[str, Any] = {
+            "url": self.url,
+            "date": self.date,
+            "command": self.command,
+            "machine": self.machine,
+            "options": dict(self.options),
+            "seconds": self.seconds,
+            "held": self.held,
+            "budget": [finding.as_json() for finding in self.findings],
+            "judged": dict(self.judge.counts),
+            "faults": self.judge.shown,
+            "figures": self.figures.as_json(),
+            "warnings": self.warnings,
+        }
+        return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"

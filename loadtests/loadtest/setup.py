@@ -1,0 +1,156 @@
+"""Tenants, keys and the first documents: made before the load, removed after it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.request import Call
+from loadtests.load.response import HttpResponse
+from loadtests.loadtest.judge import AnswerJudge
+from loadtests.workload import calls
+from loadtests.workload.agents import Who
+from loadtests.workload.world import NamedHistory
+from loadtests.workload.writes import JoinGroup, PutDocument, RemoveDocument, ShareDocument, Write
+
+_BATCH_DOCUMENTS = 50
+_ROLES = ("reader", "writer")
+
+
+class SetupRefused(Exception):
+    """The service has refused what the run needs; the message says what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadKeys:
+    """admin: the operator's, if the run may make tenants. writers: by tenant. readers: of each who
+    asks.
+    """
+
+    admin: str | None
+    writers: Mapping[str, str]
+    readers: Mapping[Who, str]
+
+
+@asynccontextmanager
+async def set_up(
+    connections: ConnectionPool,
+    world: NamedHistory,
+    judge: AnswerJudge,
+    *,
+    key: str | None,
+    admin_key: str | None,
+) -> AsyncIterator[LoadKeys]:
+    """Either key; with the operator's there are tenants of the run's own. Raises `SetupRefused`."""
+    if admin_key is None:
+        assert key is not None, "there is a key or the operator's"
+        (who,) = world.subjects
+        keys = LoadKeys(None, {who[0]: key}, {who: key})
+    else:
+        keys = await _made(connections, world, admin_key)
+    try:
+        await _write_first(connections, world.first, keys, judge)
+        yield keys
+    finally:
+        await asyncio.shield(_remove(connections, keys, judge))
+
+
+def call_of(write: Write, keys: LoadKeys, judge: AnswerJudge) -> Call:
+    """judge: knows of it already."""
+    if keys.admin is None or not isinstance(write, PutDocument | ShareDocument):
+        return calls.of(write, {})
+    if isinstance(write, PutDocument):
+        return calls.of(write, _access(judge.rights.readers(write.tenant, write.document_id)))
+    return calls.of(write, _access(write.readers))
+
+
+def _access(readers: frozenset[str]) -> dict[str, Any]:
+    """What one person alone reads is that person's."""
+    names = sorted(readers)
+    if len(names) == 1 and names[0].startswith("user:"):
+        return {"owner": names[0].removeprefix("user:"), "readers": []}
+    return {"owner": None, "readers": names}
+
+
+async def _made(connections: ConnectionPool, world: NamedHistory, admin_key: str) -> LoadKeys:
+    async def post(path: str, **body: object) -> Any:
+        reply = await connections.send(Call("POST", path, orjson.dumps(body)), admin_key)
+        return orjson.loads(_done(path, reply).body)
+
+    async def key(tenant: str, subject: str, roles: Sequence[str]) -> str:
+        created = await post("/v1/keys", tenant=tenant, subject=subject, roles=roles)
+        secret: str = created["key"]
+        return secret
+
+    for tenant in world.tenants:
+        await post("/v1/tenants", id=tenant)
+    return LoadKeys(
+        admin_key,
+        {tenant: await key(tenant, "loadtest", ["admin"]) for tenant in world.tenants},
+        {who: await key(*who, _ROLES) for who in world.subjects},
+    )
+
+
+async def _write_first(
+    connections: ConnectionPool, writes: Iterable[Write], keys: LoadKeys, judge: AnswerJudge
+) -> None:
+    waiting: dict[str, list[PutDocument]] = {}
+    for write in writes:
+        judge.asked(write, 0.0)
+        match write:
+            case PutDocument():
+                batch = waiting.setdefault(write.tenant, [])
+                batch.append(write)
+                if len(batch) == _BATCH_DOCUMENTS:
+                    await _put(connections, waiting.pop(write.tenant), keys)
+            case JoinGroup() if keys.admin is not None:
+                call = calls.of(write, {})
+                reply = await connections.send(call, keys.writers[write.tenant])
+                _done(call.path, reply)
+            case _:
+                pass
+        judge.acknowledged(write, 0.0, None)
+    for batch in waiting.values():
+        await _put(connections, batch, keys)
+
+
+async def _put(connections: ConnectionPool, batch: Sequence[PutDocument], keys: LoadKeys) -> None:
+    lines = (
+        {"document_id": write.document_id}
+        | calls.document(
+            write.document_id,
+            write.text,
+            {} if keys.admin is None else _access(write.readers),
+        )
+        for write in batch
+    )
+    path = "/v1/documents/batch"
+    body = b"\n".join(map(orjson.dumps, lines))
+    reply = _done(
+        path, await connections.send(Call("POST", path, body), keys.writers[batch[0].tenant])
+    )
+    for line in map(orjson.loads, reply.body.splitlines()):
+        if "revision" not in line:
+            raise SetupRefused(f"{path}: {line}")
+
+
+async def _remove(connections: ConnectionPool, keys: LoadKeys, judge: AnswerJudge) -> None:
+    """What is left of it, as far as the service still answers."""
+    for tenant, key in keys.writers.items():
+        if keys.admin is not None:
+            await connections.send(Call("DELETE", f"/v1/tenants/{tenant}"), keys.admin)
+            continue
+        for document_id in judge.rights.documents(tenant):
+            call = calls.of(RemoveDocument(tenant, document_id), {})
+            await connections.send(call, key)
+
+
+def _done(path: str, reply: HttpResponse) -> HttpResponse:
+    if reply.status >= 300:
+        detail = reply.body.decode(errors="replace")[:500]
+        raise SetupRefused(f"{path}: {reply.status} {detail}")
+    return reply

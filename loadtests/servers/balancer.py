@@ -1,0 +1,104 @@
+"""HAProxy before some gateways, as one would set it up."""
+
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_WAIT_S_MAX = 30.0
+_POLL_S = 0.05
+# `retries` and `redispatch` concern requests that could not be sent: nothing is asked for twice.
+_SETTINGS = """
+global
+  stats socket {socket} level admin
+defaults
+  mode http
+  maxconn 4000
+  timeout connect 2s
+  timeout client 60s
+  timeout server 60s
+  timeout http-keep-alive 30s
+  retries 3
+  option redispatch
+frontend agents
+  bind 127.0.0.1:{port}
+  default_backend gateways
+backend gateways
+  balance leastconn
+  option httpchk GET /readyz
+  default-server check inter 500ms fall 2 rise 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Balancer:
+    port: int
+    admin: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def drain(self, number: int) -> None:
+        """Send a gateway nothing new; returns when it is at nothing any more."""
+        self._say(f"set server gateways/g{number} state drain")
+        self.until(lambda: self._column(number, "scur") == "0")
+
+    def bring_back(self, number: int) -> None:
+        """Returns when its checks say that it answers."""
+        self._say(f"set server gateways/g{number} state ready")
+        self.until(lambda: self._column(number, "status") == "UP")
+
+    def until(self, is_so: Callable[[], bool]) -> None:
+        deadline_s = time.monotonic() + _WAIT_S_MAX
+        while not is_so():
+            if time.monotonic() > deadline_s:
+                raise TimeoutError("the balancer does not see what it waits for")
+            time.sleep(_POLL_S)
+
+    def _column(self, number: int, name: str) -> str:
+        head, *rows = self._say("show stat").removeprefix("# ").splitlines()
+        names = head.split(",")
+        for row in rows:
+            fields = dict(zip(names, row.split(","), strict=False))
+            if (fields["pxname"], fields["svname"]) == ("gateways", f"g{number}"):
+                return fields[name]
+        raise LookupError(f"the balancer knows no gateway {number}")
+
+    def _say(self, command: str) -> str:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(self.admin))
+            connection.sendall(f"{command}\n".encode())
+            with connection.makefile() as reply:
+                return reply.read()
+
+
+@contextmanager
+def before(ports: Sequence[int], port: int) -> Iterator[Balancer]:
+    """Raises `SystemExit` where there is no HAProxy."""
+    program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if program is None:
+        raise SystemExit("this benchmark needs HAProxy: apt-get install haproxy")
+    with tempfile.TemporaryDirectory(prefix="nearhit-scale-") as name:
+        admin = Path(name) / "admin.sock"
+        file = Path(name) / "haproxy.cfg"
+        servers = (
+            f"  server g{number} 127.0.0.1:{gateway_port}\n"
+            for number, gateway_port in enumerate(ports)
+        )
+        file.write_text(_SETTINGS.format(socket=admin, port=port) + "".join(servers))
+        command = [program, "-db", "-f", str(file)]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:  # noqa: S603  ours
+            try:
+                balancer = Balancer(port, admin)
+                balancer.until(admin.exists)
+                for number in range(len(ports)):
+                    balancer.bring_back(number)
+                yield balancer
+            finally:
+                process.terminate()

@@ -1,0 +1,28 @@
+"""The least that a Starlette app can do: parse the body, return the same bytes. The yardstick."""
+
+import os
+from pathlib import Path
+
+import orjson
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from loadtests.servers import serve
+
+_ANSWER = Path(os.environ["BARE_ANSWER_FILE"])
+
+
+def create() -> Starlette:
+    answer = _ANSWER.read_bytes()
+
+    async def search(request: Request) -> Response:
+        orjson.loads(await request.body())
+        return Response(answer, media_type="application/json")
+
+    return Starlette(routes=[Route("/v1/search", search, methods=["POST"])])
+
+
+if __name__ == "__main__":
+    serve.serve(create())

@@ -1,0 +1,43 @@
+"""A gateway that is killed and started again."""
+
+import os
+import signal
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from loadtests.servers import service
+from loadtests.servers.service import Service, free_port
+
+
+@dataclass
+class GatewayProcess:
+    """Always on the same port. launcher: the module that runs the command, if not its own."""
+
+    shared: Service
+    settings: Mapping[str, str]
+    launcher: tuple[str, ...] = ("gateway",)
+    port: int = field(default_factory=free_port)
+    _running: ExitStack = field(default_factory=ExitStack)
+    _service: Service | None = None
+
+    def start(self) -> None:
+        beside = service.beside(self.shared, self.settings, port=self.port, launcher=self.launcher)
+        self._service = self._running.enter_context(beside)
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        self._running.close()
+
+    def stop(self) -> None:
+        """Returns when it has finished what it was at."""
+        self._running.close()
+
+    @property
+    def pid(self) -> int:
+        assert self._service is not None, "it was started"
+        return self._service.pid
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"

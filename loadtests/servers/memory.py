@@ -1,0 +1,72 @@
+"""Processes of servers, and what they take of the memory."""
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from loadtests.servers.service import Service
+
+_PROC = Path("/proc")
+
+
+def megabytes(pids: Iterable[int]) -> float:
+    """Of these, a page shared out among those that share it (PSS); 0 where there is no /proc."""
+    return sum(map(_kilobytes, pids)) / 1024
+
+
+def database(service: Service) -> set[int]:
+    """The processes of the PostgreSQL that came with the gateway; none of another one."""
+    return _tree(_postmaster(service))
+
+
+def redis(service: Service) -> set[int]:
+    """Those of its Valkey, which who started PostgreSQL has started too."""
+    parents = _parents()
+    starters = {parents[pid] for pid in _postmaster(service)}
+    return {
+        pid
+        for pid, parent in parents.items()
+        if parent in starters and "valkey-server" in _command(pid)
+    }
+
+
+def _postmaster(service: Service) -> set[int]:
+    """Its command line tells the folder of its socket."""
+    (folder,) = parse_qs(urlsplit(service.database_url).query).get("host", [""])
+    return {pid for pid in _parents() if folder and f"-k {folder} " in _command(pid)}
+
+
+def _tree(pids: set[int]) -> set[int]:
+    """With all that they started, and these started."""
+    parents = _parents()
+    while True:
+        more = {pid for pid, parent in parents.items() if parent in pids} - pids
+        if not more:
+            return pids
+        pids |= more
+
+
+def _parents() -> dict[int, int]:
+    parents_by_pid = {}
+    for folder in _PROC.glob("[0-9]*"):
+        with suppress(OSError):  # it is gone
+            stat = (folder / "stat").read_text()
+            parents_by_pid[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
+    return parents_by_pid
+
+
+def _command(pid: int) -> str:
+    with suppress(OSError):
+        return (_PROC / str(pid) / "cmdline").read_bytes().decode().replace("\0", " ")
+    return ""
+
+
+def _kilobytes(pid: int) -> int:
+    try:
+        rolled_up = (_PROC / str(pid) / "smaps_rollup").read_text()
+    except OSError:
+        return 0
+    parents_by_pid = re.search(r"^Pss: +(\d+) kB", rolled_up, re.MULTILINE)
+    return 0 if parents_by_pid is None else int(parents_by_pid[1])

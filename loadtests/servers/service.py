@@ -1,0 +1,172 @@
+"""Servers under test: processes of their own, on free ports, stopped at the end."""
+
+import json
+import math
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gateway.embedded import embedded_servers
+
+_LISTENING = "listening on "
+_START_S_MAX = 60.0
+_SERVE = ("gateway", "serve", "--port", "0")
+# Requests are counted, as always, but nobody is refused.
+UNLIMITED = {
+    "NEARHIT_RATE_KEY": "1000000",
+    "NEARHIT_RATE_TENANT": "1000000",
+    "NEARHIT_REQUESTS_MAX": "100000",
+    "NEARHIT_TENANT_REQUESTS_MAX": "100000",
+    "NEARHIT_RATE_ADDRESS": "0",
+    "NEARHIT_ADDRESS_CONNECTIONS_MAX": "100000",
+    "NEARHIT_CONNECTIONS_MAX": "100000",
+    "NEARHIT_HEAD_DEADLINE_S": "3600",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A gateway with one worker, and the servers that it uses."""
+
+    url: str
+    admin_key: str
+    database_url: str
+    redis_url: str
+    pid: int
+
+
+@contextmanager
+def server_folder() -> Iterator[Path]:
+    """A temporary folder for servers and their sockets."""
+    with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # as root, PostgreSQL runs as nobody, who has to enter it
+        yield folder
+
+
+def new_admin_key() -> str:
+    return f"nh_{secrets.token_urlsafe(32)}"
+
+
+@contextmanager
+def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
+    """A gateway on servers of its own, with an empty index.
+
+    settings: of its environment, beside the servers and the operator's key.
+    """
+    admin_key = new_admin_key()
+    with server_folder() as folder:
+        environment = {"NEARHIT_DATA_DIR": f"{folder}/data", "NEARHIT_ADMIN_KEY": admin_key}
+        with process(_SERVE, environment | dict(settings or {}), folder) as (url, pid):
+            database_url, redis_url = _servers(folder / "data")
+            yield Service(url, admin_key, database_url, redis_url, pid)
+
+
+@contextmanager
+def beside(
+    service: Service,
+    settings: Mapping[str, str] | None = None,
+    *,
+    samples: Path | None = None,
+    port: int = 0,
+    launcher: Sequence[str] = _SERVE[:1],
+) -> Iterator[Service]:
+    """Another gateway on the same servers.
+
+    samples: where it writes what it was doing. launcher: the module that runs its command.
+    """
+    if samples is not None:
+        launcher = ("loadtests.servers.sampled_gateway", str(samples))
+    command = (*launcher, *_SERVE[1:-1], str(port))
+    with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
+        environment = {
+            "NEARHIT_DATABASE_URL": service.database_url,
+            "NEARHIT_REDIS_URL": service.redis_url,
+            "NEARHIT_ADMIN_KEY": service.admin_key,
+        }
+        with process(command, environment | dict(settings or {}), Path(name)) as (url, pid):
+            yield replace(service, url=url, pid=pid)
+
+
+@contextmanager
+def database(folder: Path) -> Iterator[str]:
+    """The URL of a PostgreSQL of one's own."""
+    with embedded_servers.own_servers(folder) as servers:
+        yield servers.database_url
+
+
+@contextmanager
+def bare(answer: bytes) -> Iterator[tuple[str, int]]:
+    """The bare application, which always gives this answer; yields its URL and its pid."""
+    with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
+        file = Path(name) / "answer"
+        file.write_bytes(answer)
+        environment = {"BARE_ANSWER_FILE": str(file)}
+        with process(["loadtests.servers.bare_app"], environment, Path(name)) as (url, pid):
+            yield url, pid
+
+
+@contextmanager
+def process(
+    module: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> Iterator[tuple[str, int]]:
+    """Run `python -m MODULE …`, its log in a file, as a service's would be; its URL and pid."""
+    log = folder / "log"
+    with (
+        log.open("w") as output,
+        subprocess.Popen(  # noqa: S603  our own commands
+            [sys.executable, "-m", *module],
+            env=os.environ | UNLIMITED | dict(environment),
+            stdout=output,
+        ) as started,
+    ):
+        try:
+            yield _url(started, log), started.pid
+        finally:
+            started.terminate()
+
+
+def processor_s(pid: int) -> float:
+    """What the process has had of the processor; nan where the system does not say so in /proc.
+
+    What else a machine does is in every time that a clock shows, and hardly in this.
+    """
+    file = Path(f"/proc/{pid}/stat")
+    if not file.exists():
+        return math.nan
+    user, system = file.read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def _servers(data_dir: Path) -> tuple[str, str]:
+    """The URLs that the gateway was given, or else of what it started itself."""
+    if "NEARHIT_DATABASE_URL" in os.environ:
+        return os.environ["NEARHIT_DATABASE_URL"], os.environ["NEARHIT_REDIS_URL"]
+    started = json.loads((data_dir / "servers.json").read_text())
+    return started["database_url"], started["redis_url"]
+
+
+def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:
+    """The address that the process tells in its log."""
+    deadline_s = time.monotonic() + _START_S_MAX
+    while time.monotonic() < deadline_s and process.poll() is None:
+        for line in log.read_text().splitlines():
+            if line.startswith(_LISTENING):
+                return line.removeprefix(_LISTENING)
+        time.sleep(0.05)
+    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+
+
+def free_port() -> int:
+    """Of this machine, for a server that must be told one; taken by whoever is first."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port

@@ -1,0 +1,49 @@
+"""A wire between two Unix sockets, to be cut by killing it and hung by stopping it.
+
+python -m loadtests.servers.socket_relay LISTEN TARGET [MS]
+
+With MS every byte is so long under way.
+"""
+
+import asyncio
+import sys
+from contextlib import closing, suppress
+
+import uvloop
+
+_PIECE_BYTES = 65_536
+
+
+async def _serve(listen: str, target: str, way_ms: str = "0") -> None:
+    way_s = int(way_ms) / 1000
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer), suppress(OSError):
+            far_reader, far_writer = await asyncio.open_unix_connection(target)
+            with closing(far_writer):
+                forth = asyncio.create_task(_pass_on(reader, far_writer, way_s))
+                await _pass_on(far_reader, writer, way_s)
+                forth.cancel()
+
+    server = await asyncio.start_unix_server(connected, listen)
+    async with server:
+        await server.serve_forever()
+
+
+async def _pass_on(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way_s: float
+) -> None:
+    loop = asyncio.get_running_loop()
+    with suppress(OSError, RuntimeError):  # as uvloop has it, whose other end has gone
+        while piece := await reader.read(_PIECE_BYTES):
+            if way_s:  # nothing overtakes what was sent before it
+                loop.call_later(way_s, writer.write, piece)
+            else:
+                writer.write(piece)
+                await writer.drain()
+    await asyncio.sleep(way_s)
+    writer.close()
+
+
+if __name__ == "__main__":
+    uvloop.run(_serve(*sys.argv[1:]))

@@ -1,0 +1,55 @@
+"""A worker that is killed, paused and started again."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from loadtests.servers.service import UNLIMITED, Service
+
+_SWEEP_S = "5"
+
+
+class WorkerProcess:
+    """launcher: the module that runs the command, if not its own. log: of what it says."""
+
+    def __init__(
+        self,
+        shared: Service,
+        settings: Mapping[str, str],
+        log: Path,
+        launcher: tuple[str, ...] = ("gateway",),
+    ) -> None:
+        servers = {
+            "NEARHIT_DATABASE_URL": shared.database_url,
+            "NEARHIT_REDIS_URL": shared.redis_url,
+            "NEARHIT_ADMIN_KEY": shared.admin_key,
+        }
+        self._environment = os.environ | UNLIMITED | servers | dict(settings)
+        self._command = [sys.executable, "-m", *launcher, "worker", "--every-s", _SWEEP_S]
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """It works once it is up; nothing is lost until then."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603  ours
+                self._command, env=self._environment, stdout=log, stderr=log
+            )
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def pause(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)

@@ -1,0 +1,1 @@
+"""What the load consists of: who asks which question, who writes what, and who may read it."""

@@ -1,0 +1,126 @@
+"""What agents ask: bursts of related questions, paraphrases, follow-ups, and much of it again.
+
+Pure and seeded: equal documents and seeds make equal requests.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import orjson
+
+Who = tuple[str, str]  # tenant and subject
+
+_WORD = re.compile(r"[^\W\d_]{3,20}")
+_BEGINNINGS = ("how do i", "what is", "where can i find", "who do i ask about", "can i")
+_QUESTION_WORDS = (3, 5)
+_BURST = (2, 6)  # questions about one document
+_REMEMBERED_MAX = 500  # questions of an agent, of which one may come again
+# Starting values, not measured. None names no scope, which means all that the key may see.
+_SCOPES: Mapping[str | None, float] = {
+    None: 0.4,
+    "tenant": 0.25,
+    "shared": 0.15,
+    "private": 0.1,
+    "public": 0.1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentQuestion:
+    """scope: the one that it names, or all. body: as it is sent."""
+
+    scope: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRequest:
+    """is_stranger: it comes with a key that nobody has made."""
+
+    who: Who
+    question: AgentQuestion
+    is_stranger: bool
+
+
+def words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+class Agents:
+    """texts: by tenant, the words of each document. lines: questions to ask instead of made-up
+    ones, if there are any. repeats, strangers: shares of the requests.
+    """
+
+    def __init__(
+        self,
+        whos: Sequence[Who],
+        texts: Mapping[str, Sequence[Sequence[str]]],
+        lines: Sequence[str],
+        *,
+        repeats: float,
+        strangers: float,
+        random: Random,
+    ) -> None:
+        self._whos = whos
+        self._texts = texts
+        self._lines = lines
+        self._repeats = repeats
+        self._strangers = strangers
+        self._random = random
+        self._remembered: dict[Who, list[AgentQuestion]] = {who: [] for who in whos}
+        self._news = {who: self._new(who[0]) for who in whos}
+
+    def ask(self) -> AgentRequest:
+        who = self._whos[_zipf(len(self._whos), self._random)]
+        is_stranger = self._random.random() < self._strangers
+        return AgentRequest(who, self._question(who), is_stranger)
+
+    def _question(self, who: Who) -> AgentQuestion:
+        remembered = self._remembered[who]
+        if remembered and self._random.random() < self._repeats:
+            return remembered[_zipf(len(remembered), self._random)]
+        question = next(self._news[who])
+        if len(remembered) < _REMEMBERED_MAX:
+            remembered.append(question)
+        else:  # the favourites stay
+            remembered[self._random.randrange(_REMEMBERED_MAX // 2, _REMEMBERED_MAX)] = question
+        return question
+
+    def _new(self, tenant: str) -> Iterator[AgentQuestion]:
+        while True:
+            scope = self._random.choices(list(_SCOPES), list(_SCOPES.values()))[0]
+            if self._lines:
+                yield _question(self._random.choice(self._lines), scope)
+            else:
+                yield from self._burst(self._random.choice(self._texts[tenant]), scope)
+
+    def _burst(self, text: Sequence[str], scope: str | None) -> Iterator[AgentQuestion]:
+        first = self._neighbours(text)
+        yield _question(" ".join(first), scope)
+        for _ in range(self._random.randint(*_BURST) - 1):
+            match self._random.randrange(3):
+                case 0:  # a paraphrase, for which another's answer may do
+                    other = self._random.sample(first, len(first))
+                    beginning = self._random.choice(_BEGINNINGS)
+                    yield _question(f"{beginning} {' '.join(other)}", scope, semantic="bounded")
+                case 1:  # a follow-up
+                    yield _question(" ".join([*first, *self._neighbours(text)[:2]]), scope)
+                case _:  # something else about the same
+                    yield _question(" ".join(self._neighbours(text)), scope)
+
+    def _neighbours(self, text: Sequence[str]) -> list[str]:
+        length = self._random.randint(*_QUESTION_WORDS)
+        start = self._random.randrange(max(1, len(text) - length))
+        return [word.lower() for word in text[start : start + length]]
+
+
+def _question(query: str, scope: str | None, **more: object) -> AgentQuestion:
+    scopes = {} if scope is None else {"scopes": [scope]}
+    return AgentQuestion(scope or "all", orjson.dumps({"query": query, **scopes, **more}))
+
+
+def _zipf(length: int, random: Random) -> int:
+    """A place, the first most often: the n-th about as often as 1 / n says."""
+    return int((length + 1) ** random.random()) - 1

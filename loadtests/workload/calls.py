@@ -1,0 +1,58 @@
+"""Each write as the call that asks for it."""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import orjson
+
+from loadtests.load.request import Call
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    Write,
+)
+
+_LATER = (("Prefer", "respond-async"),)
+
+
+def of(write: Write, access: dict[str, Any]) -> Call:
+    """access: owner and readers of the document that it concerns, from now on; its source too."""
+    match write:
+        case PutDocument(_, document_id, text, _, delivery):
+            fields = document(document_id, text, access)
+            if delivery == "batch":
+                line = orjson.dumps({"document_id": document_id, **fields})
+                return Call("POST", "/v1/documents/batch", line)
+            headers = _LATER if delivery == "queued" else ()
+            body = orjson.dumps(fields)
+            return Call("PUT", f"/v1/documents/{document_id}", body, headers=headers)
+        case ShareDocument(_, document_id):
+            return Call("PATCH", f"/v1/documents/{document_id}/access", orjson.dumps(access))
+        case RemoveDocument(_, document_id):
+            return Call("DELETE", f"/v1/documents/{document_id}")
+        case JoinGroup(_, group, subject):
+            return Call("PUT", f"/v1/groups/{group}/members/{subject}")
+        case LeaveGroup(_, group, subject):
+            return Call("DELETE", f"/v1/groups/{group}/members/{subject}")
+
+
+def document(document_id: str, text: str, access: dict[str, Any]) -> dict[str, Any]:
+    return {"title": PurePosixPath(document_id).stem, "text": text, **access}
+
+
+def label(write: Write) -> str:
+    """The kind of write, for counters and reports."""
+    return _LABELS[type(write)]
+
+
+_LABELS: Mapping[type[Write], str] = {
+    PutDocument: "put",
+    ShareDocument: "share",
+    RemoveDocument: "remove",
+    JoinGroup: "join",
+    LeaveGroup: "leave",
+}

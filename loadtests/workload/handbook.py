@@ -1,0 +1,80 @@
+"""A real handbook and the edits that its people made to it, as writes to a tenant."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadtests.workload.tenant_client import TenantClient
+
+_READERS = ["tenant"]
+_TITLE = re.compile(r"^title: *[\"']?(.+?)[\"']?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """gone: the path of a document to remove. path, text: of one to write; None if none is.
+
+    commit: the number of the one that it belongs to, from 0.
+    """
+
+    gone: str | None
+    path: str | None
+    text: str = ""
+    commit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Handbook:
+    """texts: by path, before the first edit."""
+
+    texts: dict[str, str]
+    edits: Sequence[Edit]
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        return [{"document_id": path, **document(text)} for path, text in self.texts.items()]
+
+
+def read(data: Path) -> Handbook:
+    folder = data / "edits_18f_handbook"
+    texts = {line["path"]: line["text"] for line in _lines(folder / "snapshot.jsonl.gz")}
+    return Handbook(texts, [_edit(line) for line in _lines(folder / "events.jsonl.gz")])
+
+
+def apply(edit: Edit, tenant: TenantClient) -> int:
+    """Write it; returns how many chunks that inserted. A document that moves goes and comes."""
+    if edit.gone is not None:
+        tenant.remove(edit.gone)
+    if edit.path is None:
+        return 0
+    return tenant.put_one(edit.path, **document(edit.text))["added"]
+
+
+def document(text: str) -> dict[str, Any]:
+    title = _TITLE.search(text)
+    return {
+        "text": text,
+        "title": "" if title is None else title[1],
+        "language": "en",
+        "readers": _READERS,
+    }
+
+
+def _edit(line: dict[str, Any]) -> Edit:
+    commit = line["commit"]
+    match line["op"]:
+        case "D":
+            return Edit(gone=line["path"], path=None, commit=commit)
+        case "R":
+            return Edit(gone=line["from"], path=line["path"], text=line["text"], commit=commit)
+        case _:
+            return Edit(gone=None, path=line["path"], text=line["text"], commit=commit)
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)

@@ -1,0 +1,344 @@
+"""Who may have seen what, when: a model of all rights, by the clock of whoever asked for them.
+
+A write takes effect some time between the moment when it is asked for and the one when it is
+acknowledged. So what it makes may be seen from the former on, and what it ends until the latter. A
+queued write takes effect some time before its job is known to be done; until then both texts may
+be seen. What a later write has ended stays ended, whatever was queued before it.
+
+Pure; moments are seconds of one clock.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from loadtests.workload.viewer import Viewer
+from loadtests.workload.writes import (
+    JoinGroup,
+    LeaveGroup,
+    PutDocument,
+    RemoveDocument,
+    ShareDocument,
+    Write,
+)
+
+_KEPT_S = 60.0  # longer than any request takes
+_Where: TypeAlias = tuple[str, str]  # tenant and document
+
+
+@dataclass(slots=True)
+class Span:
+    """While something may have been so; since and until belong to it."""
+
+    since_s: float
+    until_s: float = math.inf
+
+    def end(self, at_s: float) -> None:
+        self.until_s = min(self.until_s, at_s)
+
+    def covers(self, since_s: float, until_s: float) -> bool:
+        return self.since_s <= since_s and until_s <= self.until_s
+
+
+@dataclass(slots=True)
+class Version:
+    """order: of the write that brought the text. job_id: of a queued one not known to be done."""
+
+    span: Span
+    text: str
+    readers: frozenset[str]
+    order: int = 0
+    job_id: str = ""
+
+
+class Rights:
+    def __init__(self) -> None:
+        self.versions: dict[_Where, list[Version]] = defaultdict(list)
+        self._writing: dict[_Where, list[Version]] = {}  # what the write in progress makes
+        self._removing: set[_Where] = set()
+        self._present: dict[_Where, list[Span]] = defaultdict(list)  # while it certainly exists
+        self._tenants: dict[str, set[str]] = defaultdict(set)  # by document, whose it was ever
+        self._members: dict[_Where, dict[str, list[Span]]] = defaultdict(dict)
+        self._certain: dict[_Where, dict[str, list[Span]]] = defaultdict(dict)
+        self._changes: dict[_Where, int] = defaultdict(int)
+        self._order = 0
+
+    def asked(self, write: Write, at_s: float) -> bool:
+        """From now on it may be so. Returns whether it makes a change of what is public."""
+        match write:
+            case PutDocument() | ShareDocument():
+                where = write.tenant, write.document_id
+                stored, new = self._stored(where), self._made(write, at_s)
+                self.versions[where] += new
+                self._writing[where] = new
+                self._tenants[write.document_id].add(write.tenant)
+                return "public" in new[-1].readers or _is_public(stored)
+            case RemoveDocument(tenant, document_id):
+                self._removing.add((tenant, document_id))
+                self._end(self._present[tenant, document_id], at_s)
+                return _is_public(self._stored((tenant, document_id)))
+            case JoinGroup(tenant, group, subject):
+                self._members[tenant, subject].setdefault(group, []).append(Span(at_s))
+                self._changes[tenant, subject] += 1
+            case LeaveGroup(tenant, group, subject):
+                self._end(self._certain[tenant, subject].get(group, []), at_s)
+                self._changes[tenant, subject] += 1
+        return False
+
+    def acknowledged(self, write: Write, at_s: float) -> None:
+        """From now on it is so."""
+        match write:
+            case PutDocument() | ShareDocument():
+                where = write.tenant, write.document_id
+                new = self._writing.pop(where, self.versions[where][-1:])
+                ended = [version for version in self.versions[where] if not _is_in(version, new)]
+                self._end([version.span for version in ended], at_s)
+                if isinstance(write, PutDocument):
+                    self._exists(where, at_s)
+                self._forget(where, at_s)
+            case RemoveDocument(tenant, document_id):
+                self._removing.discard((tenant, document_id))
+                versions = self.versions[tenant, document_id]
+                self._end([version.span for version in versions], at_s)
+            case LeaveGroup(tenant, group, subject):
+                self._end(self._members[tenant, subject].get(group, []), at_s)
+                self._changes[tenant, subject] += 1
+            case JoinGroup(tenant, group, subject):
+                self._certain[tenant, subject].setdefault(group, []).append(Span(at_s))
+                self._changes[tenant, subject] += 1
+
+    def queued(self, write: PutDocument, job_id: str) -> None:
+        """A worker will write it, unless a later write comes first."""
+        for version in self._writing.pop((write.tenant, write.document_id)):
+            version.job_id = job_id
+
+    def refused(self, write: Write, at_s: float) -> None:
+        """It has changed nothing, for there was nothing to change."""
+        if isinstance(write, RemoveDocument):
+            self._removing.discard((write.tenant, write.document_id))
+        if isinstance(write, PutDocument | ShareDocument):
+            new = self._writing.pop((write.tenant, write.document_id), [])
+            self._end([version.span for version in new], at_s)
+
+    def done(self, tenant: str, document_id: str, job_id: str, at_s: float) -> None:
+        """A worker has written it; texts that are older than it are gone."""
+        where = tenant, document_id
+        of_job = [version for version in self.versions[where] if version.job_id == job_id]
+        if not of_job:
+            return
+        order = max(version.order for version in of_job)
+        older = [version.span for version in self.versions[where] if version.order < order]
+        self._end(older, at_s)
+        for version in of_job:
+            version.job_id = ""
+        if self._stored(where) is not None and where not in self._removing:
+            self._exists(where, at_s)
+        self._forget(where, at_s)
+
+    def readers(self, tenant: str, document_id: str) -> frozenset[str]:
+        """Of a document, by what was asked for last."""
+        return self.versions[tenant, document_id][-1].readers
+
+    def is_there(self, tenant: str, document_id: str) -> bool:
+        """Whether the document may exist now."""
+        return self._stored((tenant, document_id)) is not None
+
+    def is_change(self, write: Write) -> bool:
+        """Whether the write changes a document for certain, so that it makes a revision."""
+        if not isinstance(write, PutDocument | ShareDocument | RemoveDocument):
+            return False
+        live = self._live((write.tenant, write.document_id))
+        match write:
+            case PutDocument():
+                return write.delivery == "at once" and (
+                    not live or (len(live) == 1 and live[0].text != write.text)
+                )
+            case ShareDocument():
+                return len(live) == 1 and live[0].readers != write.readers
+            case RemoveDocument():
+                return self.is_certain(write.tenant, write.document_id)
+
+    def is_certain(self, tenant: str, document_id: str) -> bool:
+        """Whether the document exists now for certain."""
+        spans = self._present[tenant, document_id]
+        return bool(spans) and spans[-1].until_s == math.inf
+
+    def stored(self) -> Iterator[tuple[str, str, list[Version]]]:
+        """Each document that there ever was, with the versions that it may have now."""
+        for where in list(self.versions):
+            yield *where, self._live(where)
+
+    def names(self, tenant: str) -> list[str]:
+        """The tenant's documents, and those that were its."""
+        return [document_id for owner, document_id in self.versions if owner == tenant]
+
+    def documents(self, tenant: str) -> dict[str, tuple[str, frozenset[str]]]:
+        """The tenant's, each with its text and its readers, by what was asked for last."""
+        return {
+            document_id: (stored.text, stored.readers)
+            for owner, document_id in list(self.versions)
+            if owner == tenant and (stored := self._stored((owner, document_id))) is not None
+        }
+
+    def groups(self, tenant: str, subject: str) -> frozenset[str]:
+        """Those that the subject is in, by what was asked for last."""
+        members = self._members[tenant, subject].items()
+        return frozenset(group for group, spans in members if spans[-1].until_s == math.inf)
+
+    def changes(self, tenant: str, subject: str) -> int:
+        """A number that is odd while the subject's groups are changing, and never comes again."""
+        return self._changes[tenant, subject]
+
+    def may_have_seen(
+        self, tenant: str, subject: str, hit: Mapping[str, Any], asked_s: float, answered_s: float
+    ) -> bool:
+        """Whether there is a moment, from asked to answered, at which the document was as the hit
+        shows it, and the subject might read it.
+        """
+        viewer = Viewer(tenant, subject)
+        return any(
+            version.text[hit["start"] : hit["end"]] == hit["text"]
+            for version in self.seen_by(viewer, hit["document_id"], asked_s, answered_s)
+        )
+
+    def might_read(
+        self, tenant: str, subject: str, document_id: str, asked_s: float, answered_s: float
+    ) -> bool:
+        """Whether there is a moment at which the subject might read the document, as it was."""
+        return any(self.seen_by(Viewer(tenant, subject), document_id, asked_s, answered_s))
+
+    def seen_by(
+        self, viewer: Viewer, document_id: str, asked_s: float, answered_s: float
+    ) -> Iterator[Version]:
+        """The versions that the viewer might read at some moment from asked to answered."""
+        if not viewer.may_search(document_id):
+            return
+        for owner in self._tenants[document_id]:
+            for version in self.versions[owner, document_id]:
+                since_s = max(version.span.since_s, asked_s)
+                until_s = min(version.span.until_s, answered_s)
+                if since_s <= until_s and self._might_read(
+                    viewer, version.readers, owner, since_s, until_s
+                ):
+                    yield version
+
+    def must_read(
+        self, viewer: Viewer, document_id: str, asked_s: float, answered_s: float
+    ) -> bool:
+        """Whether a document of the viewer's tenant existed, and the viewer might read it, all the
+        while for certain.
+        """
+        where = viewer.tenant, document_id
+        present = any(span.covers(asked_s, answered_s) for span in self._present[where])
+        return (
+            present
+            and viewer.may_search(document_id)
+            and all(
+                self._must_read(viewer, version.readers, asked_s, answered_s)
+                for version in self.versions[where]
+                if version.span.since_s <= answered_s and asked_s <= version.span.until_s
+            )
+        )
+
+    def told(self, tenant: str, subject: str, document_id: str) -> list[Any]:
+        """All that is known of a document, but for its texts, and of the subject's groups."""
+        versions = [
+            (
+                owner,
+                version.span.since_s,
+                version.span.until_s,
+                len(version.text),
+                sorted(version.readers),
+                version.job_id,
+            )
+            for owner in self._tenants[document_id]
+            for version in self.versions[owner, document_id]
+        ]
+        groups = {
+            group: [(span.since_s, span.until_s) for span in spans]
+            for group, spans in self._members[tenant, subject].items()
+        }
+        return [versions, groups]
+
+    def void(self, lost: "Rights", since_s: float, at_s: float) -> None:
+        """What a lost history has written since then ends now, in this one, which lacks it."""
+        for where, versions in lost.versions.items():
+            gone = [version for version in versions if version.span.since_s >= since_s]
+            self._end([version.span for version in gone], at_s)
+            self.versions[where][:0] = gone
+            self._tenants[where[1]].add(where[0])
+
+    def _might_read(
+        self, viewer: Viewer, readers: frozenset[str], owner: str, since_s: float, until_s: float
+    ) -> bool:
+        if "public" in readers and viewer.is_public_reader():
+            return True
+        if viewer.tenant != owner:
+            return False
+        if not readers.isdisjoint(viewer.own_readers()):
+            return True
+        members = self._members[viewer.tenant, viewer.subject]
+        return any(
+            max(span.since_s, since_s) <= min(span.until_s, until_s)
+            for group in viewer.counting_groups(readers)
+            for span in members.get(group, ())
+        )
+
+    def _must_read(
+        self, viewer: Viewer, readers: frozenset[str], since_s: float, until_s: float
+    ) -> bool:
+        if "public" in readers and viewer.is_public_reader():
+            return True
+        if not readers.isdisjoint(viewer.own_readers()):
+            return True
+        members = self._certain[viewer.tenant, viewer.subject]
+        return any(
+            span.covers(since_s, until_s)
+            for group in viewer.counting_groups(readers)
+            for span in members.get(group, ())
+        )
+
+    def _live(self, where: _Where) -> list[Version]:
+        return [version for version in self.versions[where] if version.span.until_s == math.inf]
+
+    def _stored(self, where: _Where) -> Version | None:
+        live = self._live(where)
+        return live[-1] if live else None
+
+    def _made(self, write: PutDocument | ShareDocument, at_s: float) -> list[Version]:
+        """What the document will be: what is not named stays as it is, if it is there."""
+        live = self._live((write.tenant, write.document_id))
+        if isinstance(write, ShareDocument):
+            assert live, "only what is there is shared"
+            texts = {(version.order, version.job_id): version for version in live}.values()
+            return [
+                Version(Span(at_s), version.text, write.readers, version.order, version.job_id)
+                for version in texts
+            ]
+        self._order += 1
+        readers = live[-1].readers if live else write.readers
+        return [Version(Span(at_s), write.text, readers, self._order)]
+
+    def _exists(self, where: _Where, at_s: float) -> None:
+        if not self.is_certain(*where):
+            self._present[where].append(Span(at_s))
+
+    def _forget(self, where: _Where, at_s: float) -> None:
+        versions = self.versions[where]
+        versions[:] = [version for version in versions if version.span.until_s > at_s - _KEPT_S]
+
+    @staticmethod
+    def _end(spans: Iterable[Span], at_s: float) -> None:
+        for span in spans:
+            span.end(at_s)
+
+
+def _is_in(version: Version, versions: Iterable[Version]) -> bool:
+    """By identity: equal versions are several all the same."""
+    return any(version is other for other in versions)
+
+
+def _is_public(version: Version | None) -> bool:
+    return version is not None and "public" in version.readers

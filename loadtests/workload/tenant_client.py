@@ -1,0 +1,105 @@
+"""A tenant of a gateway, used as anybody would: over HTTP, with a key."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import uvloop
+
+from loadtests.load import closed_loop
+from loadtests.load.request import RequestTemplate
+from loadtests.load.response import HttpResponse
+from loadtests.servers.service import Service
+
+_BATCH_DOCUMENTS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class TenantClient:
+    """A connection that stays open, with a key of the tenant."""
+
+    client: httpx2.Client
+    key: str
+
+    @property
+    def search_request(self) -> RequestTemplate:
+        return RequestTemplate(str(self.client.base_url.join("/v1/search")), self.key)
+
+    def put(
+        self, documents: Sequence[Mapping[str, Any]], on_written: Callable[[int], object]
+    ) -> int:
+        """Write documents in batches; returns how many chunks they became."""
+        chunks = 0
+        for at in range(0, len(documents), _BATCH_DOCUMENTS):
+            batch = documents[at : at + _BATCH_DOCUMENTS]
+            lines = "\n".join(json.dumps(document) for document in batch)
+            response = self.client.post("/v1/documents/batch", content=lines)
+            response.raise_for_status()
+            written = map(json.loads, response.text.splitlines())
+            chunks += sum(line["chunks"]["added"] for line in written)
+            on_written(len(batch))
+        return chunks
+
+    def put_one(self, document_id: str, text: str, **fields: Any) -> dict[str, int]:
+        """Write a document; returns how many chunks were added, kept and removed."""
+        path = f"/v1/documents/{quote(document_id)}"
+        written = self.client.put(path, json={"text": text, **fields})
+        written.raise_for_status()
+        chunks: dict[str, int] = written.json()["chunks"]
+        return chunks
+
+    def remove(self, document_id: str) -> None:
+        self.client.delete(f"/v1/documents/{quote(document_id)}").raise_for_status()
+
+    def search_all(self, bodies: Sequence[bytes], *, connections: int) -> list[HttpResponse]:
+        """The answers to these searches, each asked once."""
+        template = self.search_request
+        requests = list(map(template.encode, bodies))
+        return uvloop.run(closed_loop.send_all(template.url, requests, connections=connections))
+
+    def search(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        """The hits of a search."""
+        return self._hits(self._answer(query, options))
+
+    def search_anew(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        """The hits of a search that no cache has answered."""
+        answer = self._answer(query, options)
+        assert "; hit" not in answer.headers["cache-status"], "each question is asked once"
+        return self._hits(answer)
+
+    def _answer(self, query: str, options: dict[str, Any]) -> httpx2.Response:
+        answer = self.client.post("/v1/search", json={"query": query, **options})
+        answer.raise_for_status()
+        return answer
+
+    def _hits(self, answer: httpx2.Response) -> list[dict[str, Any]]:
+        hits: list[dict[str, Any]] = answer.json()["hits"]
+        return hits
+
+
+@contextmanager
+def new_tenant(service: Service, name: str) -> Iterator[TenantClient]:
+    """A new tenant of the gateway."""
+    admin = {"Authorization": f"Bearer {service.admin_key}"}
+    with httpx2.Client(base_url=service.url, timeout=600) as client:
+        client.post("/v1/tenants", json={"id": name}, headers=admin).raise_for_status()
+        body = {"tenant": name, "subject": "bench"}
+        created = client.post("/v1/keys", json=body, headers=admin)
+        created.raise_for_status()
+        yield connected(client, created.json()["key"])
+
+
+@contextmanager
+def through(tenant: TenantClient, service: Service) -> Iterator[TenantClient]:
+    """The same tenant, by another gateway on the same servers."""
+    with httpx2.Client(base_url=service.url, timeout=600) as client:
+        yield connected(client, tenant.key)
+
+
+def connected(client: httpx2.Client, key: str) -> TenantClient:
+    client.headers["Authorization"] = f"Bearer {key}"
+    return TenantClient(client, key)

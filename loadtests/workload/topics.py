@@ -1,0 +1,77 @@
+"""Documents and questions made of English words: topics that have little to do with each other.
+
+Pure and seeded.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Any
+
+import wordfreq
+
+_COMMON = 150  # words that every text holds
+_TELLING = slice(300, 8_000)  # words that topics are made of, by how frequent they are in English
+_TOPIC_WORDS = 12
+_SENTENCES, _SENTENCE_WORDS = 6, 12
+_TELLING_SHARE = 0.5  # of a sentence's words
+_QUESTION_WORDS_MIN, _QUESTION_WORDS_MAX = 3, 5
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWorld:
+    """topics: the telling words of each document."""
+
+    topics: Sequence[Sequence[str]]
+    documents: Sequence[dict[str, Any]]
+    questions: Sequence[str]
+
+
+def build(documents: int, questions: int, seed: int) -> TopicWorld:
+    """So many documents of one chunk each, and so many different questions about them."""
+    random = Random(seed)  # noqa: S311  no secret
+    common = wordfreq.top_n_list("en", _COMMON)
+    telling = wordfreq.top_n_list("en", _TELLING.stop)[_TELLING]
+    topics = [random.sample(telling, _TOPIC_WORDS) for _ in range(documents)]
+    written: list[dict[str, Any]] = [
+        {
+            "document_id": f"document-{number}",
+            "text": " ".join(_sentence(topic, common, random) for _ in range(_SENTENCES)),
+            "language": "en",
+            "readers": ["tenant"],
+        }
+        for number, topic in enumerate(topics)
+    ]
+    chosen = islice(_different(_questions(topics, random)), questions)
+    return TopicWorld(topics, written, list(chosen))
+
+
+def edited(text: str, topic: Sequence[str], random: Random) -> str:
+    """With another sentence in the place of one."""
+    sentences = text.removesuffix(".").split(". ")
+    common = wordfreq.top_n_list("en", _COMMON)
+    sentences[random.randrange(len(sentences))] = _sentence(topic, common, random).rstrip(".")
+    return ". ".join(sentences) + "."
+
+
+def _sentence(topic: Sequence[str], common: Sequence[str], random: Random) -> str:
+    words = (
+        random.choice(topic if random.random() < _TELLING_SHARE else common)
+        for _ in range(_SENTENCE_WORDS)
+    )
+    return " ".join(words).capitalize() + "."
+
+
+def _questions(topics: Sequence[Sequence[str]], random: Random) -> Iterator[str]:
+    while True:
+        count = random.randint(_QUESTION_WORDS_MIN, _QUESTION_WORDS_MAX)
+        yield " ".join(random.sample(random.choice(topics), count))
+
+
+def _different(questions: Iterator[str]) -> Iterator[str]:
+    earlier = set()
+    for question in questions:
+        if question not in earlier:
+            earlier.add(question)
+            yield question

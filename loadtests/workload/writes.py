@@ -1,0 +1,101 @@
+"""What the replay asks of the service, as values, and what of a world each one undoes."""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+Delivery: TypeAlias = Literal["at once", "queued", "batch"]
+
+
+@dataclass(frozen=True, slots=True)
+class PutDocument:
+    """Write a document. readers: of one that is new; a stored one keeps its own.
+
+    delivery: written by the request, by a worker afterwards, or as a line of a batch.
+    """
+
+    tenant: str
+    document_id: str
+    text: str
+    readers: frozenset[str]
+    delivery: Delivery = "at once"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveDocument:
+    tenant: str
+    document_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareDocument:
+    tenant: str
+    document_id: str
+    readers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinGroup:
+    tenant: str
+    group: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveGroup:
+    tenant: str
+    group: str
+    subject: str
+
+
+Write: TypeAlias = PutDocument | RemoveDocument | ShareDocument | JoinGroup | LeaveGroup
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    text: str
+    readers: frozenset[str]
+
+
+@dataclass(slots=True)
+class WorldState:
+    """Documents by tenant and identifier; who is in which group of which tenant."""
+
+    documents: dict[tuple[str, str], DocumentState] = field(default_factory=dict)
+    members: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def apply(self, write: Write) -> Write | None:
+        """What would undo it; None if it changes nothing, so that there is nothing to ask for."""
+        match write:
+            case PutDocument() | RemoveDocument() | ShareDocument():
+                return self._write(write)
+            case JoinGroup(tenant, group, subject):
+                if (tenant, group, subject) in self.members:
+                    return None
+                self.members.add((tenant, group, subject))
+                return LeaveGroup(tenant, group, subject)
+            case LeaveGroup(tenant, group, subject):
+                if (tenant, group, subject) not in self.members:
+                    return None
+                self.members.remove((tenant, group, subject))
+                return JoinGroup(tenant, group, subject)
+
+    def _write(self, write: PutDocument | RemoveDocument | ShareDocument) -> Write | None:
+        where = write.tenant, write.document_id
+        stored = self.documents.get(where)
+        if stored is None:
+            if isinstance(write, PutDocument):
+                self.documents[where] = DocumentState(write.text, write.readers)
+                return RemoveDocument(*where)
+            return None
+        match write:
+            case RemoveDocument():
+                del self.documents[where]
+                return PutDocument(*where, stored.text, stored.readers)
+            case PutDocument():
+                new = replace(stored, text=write.text)
+                undoes: Write = PutDocument(*where, stored.text, stored.readers)
+            case ShareDocument():
+                new = replace(stored, readers=write.readers)
+                undoes = ShareDocument(*where, stored.readers)
+        self.documents[where] = new
+        return None if new == stored else undoes
