@@ -176,7 +176,7 @@ async def test_a_rotation_without_overlap_ends_the_tokens_of_the_old_key(
     gateway: Gateway, other_worker: Gateway
 ) -> None:
     answer = await gateway.operator.call(
-        "POST", "/v1/keys", json={"tenant": "acme", "subject": "eve"}
+        "POST", "/v1/keys", json={"tenant": gateway.tenant_name, "subject": "eve"}
     )
     eve = Caller(gateway.client, answer.json()["key"])
     token = await _token(eve)
@@ -204,7 +204,7 @@ async def test_a_rotation_with_an_overlap_ends_tokens_when_the_old_key_ends(
     gateway: Gateway,
 ) -> None:
     answer = await gateway.operator.call(
-        "POST", "/v1/keys", json={"tenant": "acme", "subject": "eve"}
+        "POST", "/v1/keys", json={"tenant": gateway.tenant_name, "subject": "eve"}
     )
     token = await _token(Caller(gateway.client, answer.json()["key"]))
     rotate = f"/v1/keys/{answer.json()['id']}/rotate"
