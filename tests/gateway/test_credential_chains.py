@@ -20,6 +20,7 @@ from index.postgres.database import Database
 from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from tests.gateway.gateways import Caller, Gateway, problem
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -145,7 +146,7 @@ async def connected(database_url: str) -> AsyncIterator[Database]:
 
 
 @hypothesis.settings(
-    max_examples=100,
+    max_examples=examples(100),
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
 )
 @given(moves=MOVES, ends_in_s=st.sampled_from([None, HOUR_S, MONTH_S]))
