@@ -22,6 +22,7 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
 from index.postgres import migrate
+from tests.sampling import EXAMPLES, QUICK_EXAMPLES
 
 # How long an example takes says more about the machine than about the code. What CI says of a
 # commit hangs on the commit alone; whoever works gets other examples each time.
@@ -30,6 +31,10 @@ hypothesis.settings.register_profile(
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    max_examples=EXAMPLES,
+)
+hypothesis.settings.register_profile(
+    "quick", hypothesis.settings.get_profile("nearhit"), max_examples=QUICK_EXAMPLES
 )
 hypothesis.settings.load_profile("nearhit")
 

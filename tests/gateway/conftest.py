@@ -10,7 +10,14 @@ from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
-from tests.gateway.gateways import Caller, Gateway, running
+from tests.gateway.gateways import (
+    Caller,
+    Gateway,
+    connected,
+    read_samples,
+    running,
+    serving,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +29,7 @@ def no_blocking_calls() -> Iterator[BlockBuster]:
             function.can_block_in(
                 "gateway/search/embedders.py", "make"
             )  # of commands, before they begin
+            function.can_block_in("tests/conftest.py", "template")
             function.can_block_in("gateway/problems.py", "from_exception")  # logs a stack trace
         yield blockbuster
 
@@ -36,19 +44,79 @@ def embedder() -> Embedder:
     return StaticEmbedder()
 
 
+@pytest.fixture(scope="session")
+async def shared_settings(
+    servers: Servers, databases: "asyncio.Queue[str]"
+) -> AsyncIterator[Settings]:
+    async with fresh_settings(servers, databases) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+async def shared_worker(shared_settings: Settings, embedder: Embedder) -> AsyncIterator[str]:
+    """The URL of a worker that all tests of this process share."""
+    async with serving(shared_settings, embedder) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+async def other_shared_worker(shared_settings: Settings, embedder: Embedder) -> AsyncIterator[str]:
+    """A second one on the same servers."""
+    async with serving(shared_settings, embedder) as url:
+        yield url
+
+
 @pytest.fixture
-async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    """A worker, with the tenant acme."""
+async def tenant_on_shared_worker(shared_worker: str) -> AsyncIterator[Gateway]:
+    async with connected(shared_worker) as client:
+        gateway = Gateway(client, counted_before=await read_samples(client))
+        gateway.tenant_name = await gateway.new_tenant()
+        yield gateway
+
+
+@pytest.fixture
+async def own_gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    """A worker on a database of its own, with the tenant acme."""
     async with running(settings, embedder) as started:
-        await started.tenant("acme")
+        await started.tenant(started.tenant_name)
         yield started
 
 
 @pytest.fixture
-async def other_worker(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+def gateway(request: pytest.FixtureRequest) -> Gateway:
+    """A worker and a tenant of the test's own.
+
+    The worker and its database are shared, unless the test is marked `isolated` or brings settings.
+    """
+    is_isolated = request.node.get_closest_marker("isolated") is not None
+    gateway = request.getfixturevalue("own_gateway" if is_isolated else "tenant_on_shared_worker")
+    assert isinstance(gateway, Gateway)
+    return gateway
+
+
+@pytest.fixture
+async def other_shared_gateway(
+    gateway: Gateway, other_shared_worker: str
+) -> AsyncIterator[Gateway]:
+    async with connected(other_shared_worker) as client:
+        yield Gateway(client, gateway.tenant_name, await read_samples(client))
+
+
+@pytest.fixture
+async def other_own_gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    async with running(settings, embedder) as started:
+        yield started
+
+
+@pytest.fixture
+def other_worker(request: pytest.FixtureRequest) -> Gateway:
     """A second worker on the same servers."""
-    async with running(settings, embedder) as started:
-        yield started
+    is_isolated = request.node.get_closest_marker("isolated") is not None
+    gateway = request.getfixturevalue(
+        "other_own_gateway" if is_isolated else "other_shared_gateway"
+    )
+    assert isinstance(gateway, Gateway)
+    return gateway
 
 
 @pytest.fixture

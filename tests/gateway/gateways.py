@@ -1,10 +1,12 @@
 """Gateways that really run, over HTTP on a loopback port, in the event loop of the test."""
 
 import asyncio
-import re
+import itertools
+import secrets
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from types import MappingProxyType
 from typing import Any
 
 import httpx2
@@ -55,20 +57,37 @@ class Caller:
 
 
 class Gateway:
-    """One worker: its own memory, on servers that others may share."""
+    """One worker: its own memory, on servers that others may share.
 
-    def __init__(self, client: httpx2.AsyncClient) -> None:
+    tenant_name: of the tenant that the test's callers belong to unless they name another.
+    counted_before: the counters of the worker when the test began.
+    """
+
+    def __init__(
+        self,
+        client: httpx2.AsyncClient,
+        tenant_name: str = "acme",
+        counted_before: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
         self.client = client
+        self.tenant_name = tenant_name
         self.operator = Caller(client, ADMIN_KEY)
         self.stranger = Caller(client, None)
+        self._counted_before = counted_before
 
     async def tenant(self, tenant: str) -> None:
         answer = await self.operator.call("POST", "/v1/tenants", json={"id": tenant})
         assert answer.status_code == 201, answer.text
 
-    async def caller(self, subject: str, *, tenant: str = "acme", **fields: Any) -> Caller:
+    async def new_tenant(self) -> str:
+        """The name of one more tenant."""
+        name = f"t-{secrets.token_hex(6)}"
+        await self.tenant(name)
+        return name
+
+    async def caller(self, subject: str, *, tenant: str = "", **fields: Any) -> Caller:
         """Somebody new, with a key of the tenant."""
-        body = {"tenant": tenant, "subject": subject, **fields}
+        body = {"tenant": tenant or self.tenant_name, "subject": subject, **fields}
         answer = await self.operator.call("POST", "/v1/keys", json=body)
         assert answer.status_code == 201, answer.text
         return Caller(self.client, answer.json()["key"])
@@ -78,12 +97,11 @@ class Gateway:
         return Caller(self.client, caller.key)
 
     async def counted(self, name: str, **labels: str) -> float:
-        """A counter's value, from /metrics."""
-        text = (await self.client.get("/metrics")).text
+        """How far a counter has gone up since the test began, from /metrics."""
         named = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
-        whole = f"{name}{{{named}}}" if named else name
-        line = re.search(rf"^{re.escape(whole)} (\S+)$", text, re.MULTILINE)
-        return float(line.group(1)) if line else 0.0
+        series = f"{name}{{{named}}}" if named else name
+        samples = await read_samples(self.client)
+        return samples.get(series, 0.0) - self._counted_before.get(series, 0.0)
 
     async def answers(self) -> dict[str, float]:
         """How many answers came from each tier."""
@@ -92,6 +110,13 @@ class Gateway:
 
     async def fills(self) -> float:
         return await self.counted("nearhit_answers_total", tier="miss")
+
+
+async def read_samples(client: httpx2.AsyncClient) -> dict[str, float]:
+    """Each sample of /metrics by its name with its labels."""
+    lines = (await client.get("/metrics")).text.splitlines()
+    pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    return {series: float(value) for series, value in pairs}
 
 
 def problem(answer: httpx2.Response, status: int) -> dict[str, Any]:
@@ -110,9 +135,38 @@ def problem(answer: httpx2.Response, status: int) -> dict[str, Any]:
 async def running(
     settings: Settings, embedder: Embedder, counted: Metrics | None = None
 ) -> AsyncIterator[Gateway]:
+    async with serving(settings, embedder, counted) as url, connected(url) as client:
+        yield Gateway(client)
+
+
+def connected(url: str) -> httpx2.AsyncClient:
+    # Without TLS there is nothing to verify, and loading authorities takes a tenth of a second.
+    return httpx2.AsyncClient(base_url=url, timeout=30, verify=False)
+
+
+class _Server(uvicorn.Server):
+    """One that ends when it is told to, not at its next look a tenth of a second later."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ended = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        for tick in itertools.count():
+            if await self.on_tick(tick % 864_000):
+                break
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.ended.wait(), 0.1)
+
+
+@asynccontextmanager
+async def serving(
+    settings: Settings, embedder: Embedder, counted: Metrics | None = None
+) -> AsyncIterator[str]:
+    """The URL of a worker."""
     listener = socket.create_server(("127.0.0.1", 0))
     app = create_app(settings, counted or Metrics(), embedder)
-    server = uvicorn.Server(
+    server = _Server(
         uvicorn.Config(
             app,
             log_config=None,
@@ -122,12 +176,10 @@ async def running(
             timeout_keep_alive=75,  # no connection closes just as a test uses it again
         )
     )
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        # Without TLS there is nothing to verify, and loading authorities takes a tenth of a second.
-        async with httpx2.AsyncClient(base_url=url, timeout=30, verify=False) as client:
-            yield Gateway(client)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
-        await serving
+        server.ended.set()
+        await task

@@ -19,6 +19,7 @@ async def explained(admin: Caller, document_id: str, subject: str) -> dict[str, 
     return told
 
 
+@pytest.mark.isolated
 @pytest.mark.parametrize(
     ("readers", "subject", "scopes"),
     [
@@ -85,8 +86,8 @@ async def test_only_the_tenants_own_admins_are_told(
     gateway: Gateway, ana: Caller, admin: Caller
 ) -> None:
     await ana.put("leave", LEAVE)
-    await gateway.tenant("beta")
-    stranger = await gateway.caller("ada", tenant="beta", roles=["admin"])
+    beta = await gateway.new_tenant()
+    stranger = await gateway.caller("ada", tenant=beta, roles=["admin"])
     path = "/v1/documents/leave/access/explain"
 
     problem(await ana.call("GET", path, params={"subject": "ana"}), 403)

@@ -27,7 +27,7 @@ from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.test_jobs import put_later
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 PATH = "/v1/audit/log"
 SEEN_S_MAX = 10.0

@@ -11,7 +11,7 @@ from tests.conftest import run_sql
 from tests.gateway.commands import command, environment_of, refused, succeeds
 from tests.gateway.gateways import Caller
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 

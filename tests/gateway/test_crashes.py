@@ -31,7 +31,7 @@ from tests.gateway.crashes import (
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.test_jobs import job, put_later
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 LEASES_END = "UPDATE jobs SET leased_until = now() WHERE state = 'running'"
 

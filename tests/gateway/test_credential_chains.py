@@ -19,6 +19,7 @@ from index.postgres.database import Database
 from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from tests.gateway.gateways import Caller, Gateway, problem
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -144,7 +145,7 @@ async def connected(database_url: str) -> AsyncIterator[Database]:
 
 
 @hypothesis.settings(
-    max_examples=100,
+    max_examples=examples(100),
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
 )
 @given(moves=MOVES, ends_in_s=st.sampled_from([None, HOUR_S, MONTH_S]))
@@ -175,7 +176,7 @@ async def test_a_rotation_without_overlap_ends_the_tokens_of_the_old_key(
     gateway: Gateway, other_worker: Gateway
 ) -> None:
     answer = await gateway.operator.call(
-        "POST", "/v1/keys", json={"tenant": "acme", "subject": "eve"}
+        "POST", "/v1/keys", json={"tenant": gateway.tenant_name, "subject": "eve"}
     )
     eve = Caller(gateway.client, answer.json()["key"])
     token = await _token(eve)
@@ -203,7 +204,7 @@ async def test_a_rotation_with_an_overlap_ends_tokens_when_the_old_key_ends(
     gateway: Gateway,
 ) -> None:
     answer = await gateway.operator.call(
-        "POST", "/v1/keys", json={"tenant": "acme", "subject": "eve"}
+        "POST", "/v1/keys", json={"tenant": gateway.tenant_name, "subject": "eve"}
     )
     token = await _token(Caller(gateway.client, answer.json()["key"]))
     rotate = f"/v1/keys/{answer.json()['id']}/rotate"

@@ -23,8 +23,8 @@ SLOWER_MAX = 25.0  # times; with a filter's cost as it was before it had a limit
 
 @pytest.fixture
 async def beta(gateway: Gateway) -> Caller:
-    await gateway.tenant("beta")
-    ben = await gateway.caller("ben", tenant="beta")
+    beta = await gateway.new_tenant()
+    ben = await gateway.caller("ben", tenant=beta)
     await ben.put("leave", "Everybody has 25 days of leave.")
     return ben
 

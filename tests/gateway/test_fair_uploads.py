@@ -49,8 +49,8 @@ async def attach(caller: Caller, file_id: str) -> dict[str, Any]:
 async def test_uploads_that_take_long_to_read_do_not_hold_up_the_writes_of_others(
     gateway: Gateway, ana: Caller
 ) -> None:
-    await gateway.tenant("beta")
-    ben = await gateway.caller("ben", tenant="beta")
+    beta = await gateway.new_tenant()
+    ben = await gateway.caller("ben", tenant=beta)
     comments = [await upload(ana, f"{number}.html", b"<!--" * 500_000) for number in range(8)]
     slow = [await upload(ana, f"{number}.pdf", slow_pdf()) for number in range(4)]
     bomb = await upload(ana, "bomb.docx", docx(["Leave"] + [""] * 500_000))

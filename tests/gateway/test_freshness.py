@@ -96,7 +96,9 @@ async def test_a_revoked_key_stops_working_at_the_next_request_on_every_worker(
     gateway: Gateway, other_worker: Gateway
 ) -> None:
     made = (
-        await gateway.operator.call("POST", "/v1/keys", json={"tenant": "acme", "subject": "eve"})
+        await gateway.operator.call(
+            "POST", "/v1/keys", json={"tenant": gateway.tenant_name, "subject": "eve"}
+        )
     ).json()
     eve = Caller(gateway.client, made["key"])
     await warm(eve, gateway, other_worker)
@@ -109,6 +111,7 @@ async def test_a_revoked_key_stops_working_at_the_next_request_on_every_worker(
         assert refused.status_code == 401
 
 
+@pytest.mark.isolated
 async def test_a_public_document_reaches_and_leaves_other_tenants_at_once(
     gateway: Gateway, other_worker: Gateway, ana: Caller
 ) -> None:

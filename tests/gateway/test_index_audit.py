@@ -20,7 +20,7 @@ from tests.conftest import run_sql
 from tests.gateway.commands import command, environment_of, succeeds
 from tests.gateway.gateways import Caller
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 LOSE_A_VECTOR = "DELETE FROM chunks WHERE chunk_id = (SELECT min(chunk_id) FROM chunks)"

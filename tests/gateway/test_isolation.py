@@ -201,6 +201,7 @@ async def gateways(
         yield [first, second]
 
 
+@pytest.mark.isolated
 @pytest.mark.parametrize("seed", range(2))
 async def test_everybody_sees_what_the_grants_admit_and_nothing_else_whatever_changes(
     gateway: Gateway, other_worker: Gateway, seed: int

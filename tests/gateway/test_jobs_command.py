@@ -17,7 +17,7 @@ from tests.gateway.commands import WAIT_S_MAX, environment_of, refused, succeeds
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.test_jobs import job, put_later
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

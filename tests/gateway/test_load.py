@@ -214,6 +214,7 @@ async def blocked(
     await connection.close()
 
 
+@pytest.mark.isolated
 @pytest.mark.usefixtures("blocked")
 @pytest.mark.parametrize("given", ["0.2", "0.200000"])
 async def test_a_caller_that_waits_no_longer_gets_a_504_and_its_statement_ends(
@@ -296,6 +297,7 @@ async def test_a_tenant_that_has_all_its_connections_in_use_is_told_so(
         assert sorted([(await task).status_code for task in waiting]) == [200, 429]
 
 
+@pytest.mark.isolated
 @pytest.mark.usefixtures("blocked")
 async def test_the_callers_deadline_holds_for_writes_too(ana: Caller) -> None:
     answer = await ana.call(

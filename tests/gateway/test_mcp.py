@@ -124,6 +124,7 @@ async def test_a_revoked_reader_gets_nothing_from_a_warm_tool(ana: Caller, ben: 
     assert unseen.structured_content == {"results": []}
 
 
+@pytest.mark.isolated
 async def test_what_another_tenant_has_made_public_is_found_and_can_be_read(
     gateway: Gateway, ana: Caller
 ) -> None:

@@ -26,7 +26,7 @@ from tests.gateway.commands import command, environment_of, succeeds
 from tests.gateway.gateways import Caller, Gateway
 from tests.index.worlds import made_up_documents
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 T = TypeVar("T")
 

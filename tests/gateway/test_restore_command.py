@@ -11,7 +11,7 @@ from tests.gateway.commands import environment_of, refused, succeeds
 from tests.gateway.gateways import Caller
 from tests.gateway.own_postgres import place, run
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

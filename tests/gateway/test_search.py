@@ -40,6 +40,7 @@ async def test_an_answer_says_nothing_about_how_it_was_made(ana: Caller) -> None
     assert hit.headers["cache-status"] == "nearhit; hit; detail=memory"
 
 
+@pytest.mark.isolated
 async def test_the_headers_tell_tier_revision_timings_and_request(ana: Caller) -> None:
     written = await ana.put("leave", LEAVE)
 
@@ -193,6 +194,7 @@ async def test_max_staleness_keeps_nobody_out_whose_groups_have_just_changed(
     assert await gateway.as_(ben).found("leave", max_staleness_ms=60_000) == ["leave"]
 
 
+@pytest.mark.isolated
 async def test_max_staleness_is_of_answers_and_never_of_rights(
     settings: Settings, embedder: Embedder, gateway: Gateway
 ) -> None:
@@ -202,7 +204,9 @@ async def test_max_staleness_is_of_answers_and_never_of_rights(
         ana = await gateway.caller("ana")
         await ana.put("leave", LEAVE, readers=["group:sales"])
         made = await gateway.operator.call(
-            "POST", "/v1/keys", json={"tenant": "acme", "subject": "ben", "groups": ["sales"]}
+            "POST",
+            "/v1/keys",
+            json={"tenant": gateway.tenant_name, "subject": "ben", "groups": ["sales"]},
         )
         key = Caller(other.client, made.json()["key"])
         token = await key.call("POST", "/v1/tokens", json={})

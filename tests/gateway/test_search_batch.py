@@ -42,6 +42,7 @@ async def test_the_answers_are_byte_for_byte_those_of_single_searches(ana: Calle
     assert {each.headers["cache-status"] for each in singly} == {"nearhit; hit; detail=memory"}
 
 
+@pytest.mark.isolated
 async def test_the_headers_tell_of_each_answer_and_of_all(ana: Caller) -> None:
     written = await ana.put("leave", LEAVE)
     await ana.search("annual leave")

@@ -62,6 +62,7 @@ async def test_all_bands_are_shut_before_anything_is_verified(admin: Caller) -> 
         assert band["open"] is False
 
 
+@pytest.mark.isolated
 async def test_a_band_opens_when_its_error_is_surely_within_the_limit(
     admin: Caller, bands: SemanticBucketStore
 ) -> None:
@@ -75,6 +76,7 @@ async def test_a_band_opens_when_its_error_is_surely_within_the_limit(
     assert after["bound"] == pytest.approx(0.009969, abs=1e-6)
 
 
+@pytest.mark.isolated
 async def test_a_limit_holds_at_once_on_every_worker(
     gateway: Gateway, other_worker: Gateway, admin: Caller, bands: SemanticBucketStore
 ) -> None:
@@ -97,11 +99,12 @@ async def test_without_a_limit_of_its_own_a_tenant_has_that_of_all(admin: Caller
     assert answer.json()["error_max"] == 0.01
 
 
+@pytest.mark.isolated
 async def test_a_tenant_sees_and_sets_its_own_alone(
     gateway: Gateway, admin: Caller, bands: SemanticBucketStore
 ) -> None:
-    await gateway.tenant("beta")
-    theirs = await gateway.caller("bob", tenant="beta", roles=["admin"])
+    beta = await gateway.new_tenant()
+    theirs = await gateway.caller("bob", tenant=beta, roles=["admin"])
     await count(bands, verified=500, wrong=0)
     await admin.call("PUT", PATH, json={"error_max": 0.2})
 

@@ -20,7 +20,7 @@ from ingest.events import event_schemas
 from ingest.events.event_handler import EventHandler
 from tests.gateway.gateways import Caller, problem
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 LATER = {"Prefer": "respond-async"}
 FOLDER = {"kind": "folder", "settings": {"path": "handbook"}}

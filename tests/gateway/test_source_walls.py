@@ -20,7 +20,7 @@ from ingest.errors import JobRefused
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.git_server import commit, git, git_server
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 SECRET = "# Merger\n\nThe merger is secret.\n"
 

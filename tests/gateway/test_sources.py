@@ -19,7 +19,7 @@ from tests.conftest import run_sql
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.git_server import commit, git, git_server
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 FOLDER = {"kind": "folder", "settings": {"path": "handbook"}}
 

@@ -1,6 +1,7 @@
 """Tokens: what an agent is given to act for somebody, never more than that somebody may do."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -38,13 +39,15 @@ async def listed(caller: Caller) -> set[str]:
 
 
 @pytest.fixture
-async def documents(ana: Caller, ben: Caller) -> None:
+async def documents(ana: Caller, ben: Caller) -> AsyncIterator[None]:
     """Of ana's, one for each way in; ben, in sales, shares one with ana and one with sales."""
     await ana.put("own", LEAVE, source="wiki", tags=["hr"], metadata={"team": "people"})
     await ana.put("sales", LEAVE + " S.", readers=["group:sales"], source="wiki")
     await ana.put("all", LEAVE + " A.", readers=["tenant"], source="mail", tags=["hr", "old"])
     await ana.put("world", LEAVE + " W.", readers=["public"], source="mail", language="pt")
     await ben.put("for-ana", LEAVE + " B.", readers=["user:ana"], source="wiki")
+    yield
+    await ana.call("DELETE", "/v1/documents/world")  # the other tests' tenants would find it
 
 
 @pytest.mark.usefixtures("documents")
@@ -236,7 +239,7 @@ async def test_who_revokes_a_key_revokes_its_tokens_on_every_worker(
     gateway: Gateway, other_worker: Gateway
 ) -> None:
     answer = await gateway.operator.call(
-        "POST", "/v1/keys", json={"tenant": "acme", "subject": "eve"}
+        "POST", "/v1/keys", json={"tenant": gateway.tenant_name, "subject": "eve"}
     )
     key = answer.json()
     eve = Caller(gateway.client, key["key"])

@@ -275,8 +275,8 @@ async def test_a_store_is_seen_by_its_readers_and_its_files_by_theirs(
 async def test_another_tenant_sees_nothing_of_it(gateway: Gateway, client: AsyncOpenAI) -> None:
     store = await client.vector_stores.create(name="Ours", extra_body={"readers": ["tenant"]})
     file_id = await attached(client, store.id, "leave.md", LEAVE)
-    await gateway.tenant("globex")
-    carl = await gateway.caller("carl", tenant="globex", roles=["admin"])
+    globex = await gateway.new_tenant()
+    carl = await gateway.caller("carl", tenant=globex, roles=["admin"])
 
     async with client_of(carl) as theirs:
         for call in (

@@ -21,7 +21,7 @@ from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.issuer import ALGORITHMS, AUDIENCE, ISSUER, Issuer, issuing
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 SECRET = "a secret of at least thirty-two characters"

@@ -27,6 +27,7 @@ from tests.index.commits import (
     written,
 )
 from tests.index.samples import a_document
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +43,9 @@ metadata = st.dictionaries(lines, scalars | st.lists(scalars, max_size=3), max_s
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(text=st.text(max_size=100).map(normalise), title=lines, tag=lines, metadata=metadata)
 async def test_a_document_is_read_as_it_was_written(

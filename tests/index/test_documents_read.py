@@ -19,6 +19,7 @@ from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from tests.index.commits import a_write, apply, digest, written
 from tests.index.samples import a_document
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -172,7 +173,9 @@ steps = st.one_of(
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(taken=st.lists(st.tuples(st.sampled_from(["acme", "beta"]), steps), max_size=12))
 async def test_after_any_changes_the_counters_say_what_counting_says(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from index.errors import Saturated
 from index.postgres.fair_share import FairShare
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -112,7 +113,7 @@ async def test_no_more_wait_than_may() -> None:
     await crowd.end_all()
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     slots=st.integers(1, 5),
     steps=st.lists(

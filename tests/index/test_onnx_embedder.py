@@ -17,6 +17,7 @@ from index.embedders.onnx_embedder import OnnxEmbedder, load
 from index.embedders.onnx_model import OnnxModel, read
 from index.errors import EmbedderRefused, EmbeddingUnavailable
 from tests.minilm import lay_out
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +69,7 @@ class TestMiniLM:
         assert [row.tobytes() for row in together] == alone[::-1]
         assert [row.tobytes() for row in side_by_side] == alone
 
-    @settings(max_examples=20)
+    @settings(max_examples=examples(20))
     @given(text=st.text(max_size=2_000))
     async def test_any_text_has_a_direction(self, embedder: OnnxEmbedder, text: str) -> None:
         vector = await embedder.embed_query(text)

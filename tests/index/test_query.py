@@ -18,6 +18,7 @@ from index.model.document import Document
 from index.model.query import Filter
 from index.search.visibility_args import filter_args
 from tests.index import questions, worlds
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -59,7 +60,7 @@ attributed = st.dictionaries(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(wanted=questions.filters, document=st.sampled_from(WORLD), updated_at=questions.moments)
 def test_a_filter_admits_what_meets_all_of_it(
     wanted: Filter, document: Document, updated_at: datetime
@@ -77,7 +78,7 @@ def test_a_filter_admits_what_meets_all_of_it(
     assert admitted == worlds.meets(document, updated_at, wanted)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(
     asked=questions.filters,
     limits=questions.filters.map(lambda limits: replace(limits, tags_any=None)),
@@ -93,7 +94,7 @@ def test_a_filter_narrowed_by_another_admits_what_both_do(
     assert admitted == both
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(held=metadata, asked=metadata, limits=metadata)
 def test_metadata_wanted_twice_has_to_be_held_twice(
     held: dict[str, Any], asked: dict[str, Any], limits: dict[str, Any]
@@ -114,7 +115,7 @@ def test_metadata_wanted_twice_has_to_be_held_twice(
     assert holds(one.narrowed(other)) == (holds(one) and holds(other))
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(held=metadata, wanted=metadata)
 async def test_metadata_is_held_as_postgresql_says(
     connection: "asyncpg.Connection[asyncpg.Record]", held: dict[str, Any], wanted: dict[str, Any]
@@ -136,7 +137,7 @@ async def test_metadata_is_held_as_postgresql_says(
     assert admitted == expected
 
 
-@settings(max_examples=1_500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(1_500), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(held=attributed, condition=conditions)
 async def test_attributes_are_compared_as_postgresql_does(
     connection: "asyncpg.Connection[asyncpg.Record]", held: dict[str, Any], condition: Condition
@@ -150,7 +151,7 @@ async def test_attributes_are_compared_as_postgresql_does(
     assert attributes.meets(held, condition) == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(held=attributed, one=conditions, other=st.none() | conditions)
 def test_conditions_asked_for_twice_have_to_be_met_twice(
     held: dict[str, Any], one: Condition, other: Condition | None

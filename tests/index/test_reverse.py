@@ -17,6 +17,7 @@ from index.invalidation.reverse_search import ReverseIndex
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
 from tests.index import worlds
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -200,7 +201,7 @@ keys = st.sampled_from(["a", "b", "c", "d"])
 deeds = st.lists(st.tuples(keys, st.none() | dependences), max_size=12)
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(deeds=deeds, news=news)
 def test_the_doomed_are_those_that_the_rules_end_and_those_that_rounding_might(
     deeds: Sequence[tuple[str, AnswerDependencies | None]], news: ChangeSet

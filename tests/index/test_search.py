@@ -25,6 +25,7 @@ from tests.index.samples import (
     subsets,
 )
 from tests.index.worlds import Principal
+from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +35,7 @@ ANA = everything("acme", "ana", ["sales"])
 
 
 @pytest.mark.parametrize("names", SCOPES, ids="+".join)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(asking=questions.principals, query=questions.queries)
 async def test_a_search_finds_what_brute_force_finds(
     world: World, names: tuple[ScopeName, ...], asking: Principal, query: Query

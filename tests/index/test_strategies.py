@@ -23,6 +23,7 @@ from tests.conftest import fresh_settings
 from tests.index import crowd, questions, worlds
 from tests.index.questions import SCOPES, World
 from tests.index.worlds import Principal
+from tests.sampling import examples
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -107,7 +108,7 @@ async def laid(
         yield made
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(asking=questions.principals, names=st.sampled_from(SCOPES), query=questions.queries)
 async def test_an_exact_pass_finds_what_brute_force_finds(
     laid: Laid, asking: Principal, names: tuple[ScopeName, ...], query: Query
@@ -115,7 +116,7 @@ async def test_an_exact_pass_finds_what_brute_force_finds(
     await laid.world.assert_right(laid.searchers["exact"], asking, names, query)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(asking=questions.principals, names=st.sampled_from(SCOPES), query=questions.queries)
 async def test_the_lexical_leg_is_exact_with_an_index_too(
     laid: Laid, asking: Principal, names: tuple[ScopeName, ...], query: Query

@@ -220,8 +220,8 @@ async def test_no_more_are_kept_than_may_be(served: Served) -> None:
 async def test_items_are_of_their_tenant_and_for_its_admins(
     gateway: Gateway, ana: Caller, admin: Caller
 ) -> None:
-    await gateway.tenant("globex")
-    eve = await gateway.caller("eve", tenant="globex", roles=["admin"])
+    globex = await gateway.new_tenant()
+    eve = await gateway.caller("eve", tenant=globex, roles=["admin"])
     await set_to(admin, min=0.99)
     await ana.search("Lamps?")
     (item,) = await kept(admin, 1)

@@ -69,8 +69,8 @@ async def test_what_is_no_question_is_not_searched(gateway: Gateway, ana: Caller
 async def test_a_tenant_says_its_own_words_from_the_next_message_on(
     gateway: Gateway, other_worker: Gateway, ana: Caller, admin: Caller
 ) -> None:
-    await gateway.tenant("globex")
-    eve = await gateway.caller("eve", tenant="globex")
+    globex = await gateway.new_tenant()
+    eve = await gateway.caller("eve", tenant=globex)
     body = {"open": ["order"], "otherwise": "closed"}
     for name in ("support", "shop"):
         put = await admin.call("PUT", f"/v1/gates/{name}", json=body)

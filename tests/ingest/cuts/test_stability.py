@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.chunkers.structure import chunks
+from tests.sampling import examples
 
 pytestmark = pytest.mark.slow
 
@@ -146,7 +147,7 @@ def a_thousand_chunks(shape: Shape) -> tuple[list[Section], frozenset[bytes]]:
 
 @pytest.mark.parametrize("kind", [*(edit.__name__ for edit in EDITS), "move a section"])
 @pytest.mark.parametrize("shape", LONG.values(), ids=LONG)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(seed=st.integers(0, 2**32))
 def test_so_it_is_at_any_place_of_a_document_of_a_thousand_chunks(
     shape: Shape, kind: str, seed: int

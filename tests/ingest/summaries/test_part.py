@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ingest.chunkers.segments import count_words
 from ingest.summaries.part import SECTION_WORDS_MIN, WHOLE_WORDS_MIN, Part, parts, parts_at
 from ingest.summaries.summary import rebuild_summaries, summaries
+from tests.sampling import examples
 
 
 def prose(words: int, word: str = "lamp") -> str:
@@ -58,7 +59,7 @@ sections = st.lists(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(sections)
 def test_they_are_nested_long_enough_and_in_order(text: str) -> None:
     found = parts(text)
@@ -72,7 +73,7 @@ def test_they_are_nested_long_enough_and_in_order(text: str) -> None:
     assert parts_at(text, [(part.start, part.end) for part in found]) == found
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(sections)
 def test_what_is_stored_is_restored_with_equal_digests(text: str) -> None:
     made = summaries(text, {})
@@ -80,7 +81,7 @@ def test_what_is_stored_is_restored_with_equal_digests(text: str) -> None:
     assert rebuild_summaries(text, [(each.start, each.end, each.text) for each in made]) == made
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(sections, sections, sections)
 def test_an_edit_outside_of_a_section_leaves_its_summary(
     before: str, after: str, other: str
