@@ -9,7 +9,7 @@ from itertools import chain
 from pgvector import HalfVector
 
 from index.documents import document_writes, event_versions, forgetting, outbox
-from index.documents.document_writes import CommitOutcome, Confirmation, Write
+from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
 from index.documents.rows import row_to_document
@@ -167,7 +167,7 @@ class DocumentStore:
         await self._database.rows("documents.keep_embeddings", tenant, space, digests, dense)
 
     async def apply_all(
-        self, tenant: str, writes: Sequence[Write], cause: WriteCause | None = None
+        self, tenant: str, writes: Sequence[DocumentWrite], cause: WriteCause | None = None
     ) -> list[CommitOutcome]:
         """Commit writes of different documents together.
 

@@ -19,7 +19,7 @@ from index.text.vocabulary import Extent
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class DocumentWrite:
     """One document's next version. version: the stored one it was planned from, 0 if none.
 
     space: of the added chunks' vectors; None if there are none.
@@ -76,7 +76,7 @@ class LockedRows:
         row = self.rows.get(document_id)
         return 0 if row is None else row["version"]
 
-    def is_plan_of(self, write: Write, absent: Mapping[str, Absent]) -> bool:
+    def is_plan_of(self, write: DocumentWrite, absent: Mapping[str, Absent]) -> bool:
         """Whether the write was planned from these rows. absent: current, by document id."""
         document_id = write.document.document_id
         spaces = {self.space, write.space} - {None}
@@ -87,7 +87,9 @@ class LockedRows:
         )
 
 
-def sources_of_callers(writes: Sequence[Write], cause: WriteCause | None) -> dict[str, str | None]:
+def sources_of_callers(
+    writes: Sequence[DocumentWrite], cause: WriteCause | None
+) -> dict[str, str | None]:
     """By document, the source to which a caller writes it; None if no caller does."""
     by_caller = not isinstance(cause, Reading)
     return {
@@ -113,7 +115,7 @@ async def absent_now(
     session: Session,
     tenant: str,
     locked: LockedRows,
-    writes: Sequence[Write],
+    writes: Sequence[DocumentWrite],
     cause: WriteCause | None,
 ) -> dict[str, Absent]:
     """The records of the missing documents, if the writes are earlier ones."""
@@ -137,7 +139,7 @@ async def put(
     session: Session,
     tenant: str,
     locked: LockedRows,
-    writes: Sequence[Write],
+    writes: Sequence[DocumentWrite],
     cause: WriteCause | None,
 ) -> list[Change]:
     """Write the documents and their chunks."""
@@ -177,7 +179,12 @@ async def put(
 
 
 def _change(
-    key: int, row: Row | None, write: Write, *, added: Sequence[int], repositioned: Collection[int]
+    key: int,
+    row: Row | None,
+    write: DocumentWrite,
+    *,
+    added: Sequence[int],
+    repositioned: Collection[int],
 ) -> Change:
     """repositioned: chunks whose position in their text has changed, also of other documents."""
     stored, document = write.stored, write.document
@@ -200,5 +207,5 @@ def _change(
     )
 
 
-def _chunks(write: Write) -> int:
+def _chunks(write: DocumentWrite) -> int:
     return len(write.added) + len(write.kept)

@@ -1,13 +1,13 @@
 """Plans a document's next version, without its vectors; CPU work only, no I/O."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgvector import HalfVector
 
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.document_store import StoredDocument
-from index.documents.document_writes import Write
+from index.documents.document_writes import DocumentWrite
 from index.embedders import vectors
 from index.model.document import NO_SUMMARIES, Document
 from index.model.scope import PUBLIC
@@ -41,37 +41,46 @@ NO_LLM_RESULT = LlmResult()
 
 @dataclass(frozen=True, slots=True)
 class DocumentPlan:
-    """version: the stored version that the plan starts from, 0 if none.
+    """A write whose added chunks have no vectors yet.
 
-    added_words: the encoded lexical vector of each added chunk.
-    new_words: the words to add to the tenant's vocabulary.
-    strays: further chunks to remove, which the stored document does not list.
+    write:       the write without its added chunks.
+    added:       the chunks that it adds.
+    added_words: the encoded lexical vector of each of them.
     """
 
-    document: Document
-    stored: Document | None
-    version: int
+    write: DocumentWrite
     added: Sequence[Chunk]
     added_words: Sequence[bytes]
-    kept: Sequence[KeptChunk]
-    removed: Sequence[int]
-    new_words: Collection[str]
-    strays: Sequence[int] = ()
+
+    def with_vectors(self, space: str | None, dense: Mapping[bytes, HalfVector]) -> DocumentWrite:
+        """The write to commit. dense: vectors in the space, by added digest."""
+        chunks = [
+            AddedChunk(
+                chunk.digest,
+                chunk.start,
+                chunk.end,
+                chunk.text,
+                dense[chunk.digest],
+                words,
+                chunk.kind,
+            )
+            for chunk, words in zip(self.added, self.added_words, strict=True)
+        ]
+        return replace(self.write, added=chunks, space=space if chunks else None)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBatch:
-    """Plans, their writes, and the digests that were embedded for them."""
+    """Writes to commit together, and the digests that were embedded for them."""
 
-    plans: Sequence[DocumentPlan]
-    writes: Sequence[Write]
+    writes: Sequence[DocumentWrite]
     embedded: Collection[bytes]
 
     def embedded_counts(self) -> Iterator[int]:
-        """For each plan, the number of embedded digests that no earlier plan contains."""
+        """For each write, the number of embedded digests that no earlier write contains."""
         unclaimed = set(self.embedded)
-        for plan in self.plans:
-            first_seen = unclaimed.intersection(chunk.digest for chunk in plan.added)
+        for write in self.writes:
+            first_seen = unclaimed.intersection(chunk.digest for chunk in write.added)
             unclaimed -= first_seen
             yield len(first_seen)
 
@@ -96,12 +105,10 @@ def plan_document(
         stored.document.title != document.title or stored.document.language != document.language
     )
     added = [new_chunks[index] for index in chunk_plan.added]
-    return DocumentPlan(
+    write = DocumentWrite(
         document=document,
-        stored=stored.document if stored else None,
         version=stored.version if stored else 0,
-        added=added,
-        added_words=[_words(document, chunk) for chunk in added],
+        added=(),
         kept=[
             _kept_chunk(
                 chunk_id,
@@ -111,34 +118,10 @@ def plan_document(
             for chunk_id, index in chunk_plan.kept
         ],
         removed=chunk_plan.removed,
-        new_words=_vocabulary_words(document, new_chunks if becomes_visible else added),
+        words=_vocabulary_words(document, new_chunks if becomes_visible else added),
+        stored=stored.document if stored else None,
     )
-
-
-def to_write(plan: DocumentPlan, space: str | None, dense: Mapping[bytes, HalfVector]) -> Write:
-    """The write that commits the plan; dense: vectors in the space, by added digest."""
-    return Write(
-        document=plan.document,
-        version=plan.version,
-        added=[
-            AddedChunk(
-                chunk.digest,
-                chunk.start,
-                chunk.end,
-                chunk.text,
-                dense[chunk.digest],
-                words,
-                chunk.kind,
-            )
-            for chunk, words in zip(plan.added, plan.added_words, strict=True)
-        ],
-        kept=plan.kept,
-        removed=plan.removed,
-        space=space if plan.added else None,
-        words=plan.new_words,
-        strays=plan.strays,
-        stored=plan.stored,
-    )
+    return DocumentPlan(write, added, [_words(document, chunk) for chunk in added])
 
 
 async def plan_in_thread(

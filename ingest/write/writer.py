@@ -31,7 +31,6 @@ from ingest.write.document_plan import (
     PlannedBatch,
     is_tenant_visible,
     plan_in_thread,
-    to_write,
 )
 from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.llm_preprocessing import LlmPreprocessor
@@ -236,7 +235,7 @@ class Writer:
                 raise error
             batch = await self._embed_plans(
                 tenant,
-                [replace(plan, strays=strays) for plan in plans],
+                [replace(plan, write=replace(plan.write, strays=strays)) for plan in plans],
                 {document_id: Revision(stored, stored.document, frozenset())},
             )
             outcome = (await self._commit(tenant, batch, cause)).get(document_id)
@@ -378,39 +377,40 @@ class Writer:
         vectors, embedded = await self._vectors(tenant, space, texts)
         writes = []
         for plan in plans:
-            revised, write = revisions[plan.document.document_id], to_write(plan, space, vectors)
+            write = plan.with_vectors(space, vectors)
+            revised = revisions[write.document.document_id]
             writes.append(replace(write, parts=revised.parts, absent=revised.absent))
-        return PlannedBatch(plans, writes, embedded)
+        return PlannedBatch(writes, embedded)
 
     async def _commit(
         self, tenant: str, batch: PlannedBatch, cause: WriteCause | None
     ) -> dict[str, Outcome]:
-        """Commit the plans in one transaction; the outcomes of those that were written."""
-        if not batch.plans:
+        """Commit the writes in one transaction; the outcomes of those that were committed."""
+        if not batch.writes:
             return {}
         commits = await self._documents.apply_all(tenant, batch.writes, cause)
         outcomes: dict[str, Outcome] = {
-            plan.document.document_id: commit
-            for plan, commit in zip(batch.plans, commits, strict=True)
+            write.document.document_id: commit
+            for write, commit in zip(batch.writes, commits, strict=True)
             if isinstance(commit, SourceReserved)
         }
         committed = next((commit for commit in commits if isinstance(commit, CommitResult)), None)
         if committed is None:
             return outcomes
         revision = await self._invalidate(tenant, committed)
-        for plan, commit, texts_embedded in zip(
-            batch.plans, commits, batch.embedded_counts(), strict=True
+        for write, commit, texts_embedded in zip(
+            batch.writes, commits, batch.embedded_counts(), strict=True
         ):
             if not isinstance(commit, CommitResult):
                 continue
-            added, kept = len(plan.added), len(plan.kept)
-            self._count(tenant, plan.document, texts_embedded, added + kept - texts_embedded)
-            outcomes[plan.document.document_id] = Written(
-                plan.document.document_id,
+            added, kept = len(write.added), len(write.kept)
+            self._count(tenant, write.document, texts_embedded, added + kept - texts_embedded)
+            outcomes[write.document.document_id] = Written(
+                write.document.document_id,
                 revision,
                 added=added,
                 kept=kept,
-                removed=len(plan.removed),
+                removed=len(write.removed),
                 embedded=texts_embedded,
             )
         return outcomes

@@ -18,7 +18,7 @@ from pgvector import HalfVector, SparseVector
 
 from index.documents.chunk_store import AddedChunk
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import Write
+from index.documents.document_writes import DocumentWrite
 from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
@@ -131,8 +131,8 @@ class ChunkRows:
 
     def write(
         self, planned: PlannedDocument, *, version: int = 0, removed: Sequence[int] = ()
-    ) -> Write:
-        return Write(
+    ) -> DocumentWrite:
+        return DocumentWrite(
             document=Document(
                 document_id=planned.document_id,
                 title=f"Document {planned.document_id}",
@@ -168,7 +168,7 @@ class ChunkRows:
         )
 
 
-async def store(documents: DocumentStore, tenant: str, writes: Sequence[Write]) -> None:
+async def store(documents: DocumentStore, tenant: str, writes: Sequence[DocumentWrite]) -> None:
     committed = await documents.apply_all(tenant, writes)
     assert None not in committed, "nobody else writes"
 

@@ -15,7 +15,7 @@ import asyncpg
 from pgvector.asyncpg import register_vector
 
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import Write
+from index.documents.document_writes import DocumentWrite
 from index.postgres.database import connect
 from index.tenants.tenant_store import TenantStore
 from loadtests.bench.section import Bar, Section, table
@@ -154,7 +154,9 @@ def _made(number: int, chunks: int, source: Passages, random: Random) -> list[Pl
 
 
 async def _copied(
-    connection: "asyncpg.Connection[asyncpg.Record]", batches: Sequence[Sequence[Write]], after: int
+    connection: "asyncpg.Connection[asyncpg.Record]",
+    batches: Sequence[Sequence[DocumentWrite]],
+    after: int,
 ) -> float:
     """Seconds that COPY takes for the rows of these batches, in transactions of the same size."""
     seconds, chunk_id, key = 0.0, after, after

@@ -10,7 +10,7 @@ from pgvector import HalfVector, SparseVector
 
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.document_store import DocumentStore, StoredDocument
-from index.documents.document_writes import CommitOutcome, Write
+from index.documents.document_writes import CommitOutcome, DocumentWrite
 from index.documents.outbox import CommitResult
 from index.errors import SourceReserved
 from index.model.document import Document
@@ -18,7 +18,7 @@ from index.tenants.tenant_store import TenantStore
 from index.text.lexical import DIMENSION
 
 
-async def apply(documents: DocumentStore, tenant: str, write: Write) -> CommitResult | None:
+async def apply(documents: DocumentStore, tenant: str, write: DocumentWrite) -> CommitResult | None:
     (committed,) = await documents.apply_all(tenant, [write])
     assert not isinstance(committed, SourceReserved)
     return committed
@@ -53,9 +53,9 @@ def a_write(
     kept: Sequence[KeptChunk] = (),
     removed: Sequence[int] = (),
     stored: Document | None = None,
-) -> Write:
+) -> DocumentWrite:
     chunks = [a_chunk(text) for text in added]
-    return Write(document, version, chunks, kept, removed, stored=stored)
+    return DocumentWrite(document, version, chunks, kept, removed, stored=stored)
 
 
 async def written(documents: DocumentStore, document: Document, *texts: str) -> StoredDocument:

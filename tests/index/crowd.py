@@ -10,7 +10,7 @@ from pgvector import HalfVector, SparseVector
 
 from index.documents.chunk_store import AddedChunk
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import Write
+from index.documents.document_writes import DocumentWrite
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.search.strategy import StrategyLimits
 from index.text import lexical
@@ -53,13 +53,13 @@ async def settle(
         assert None not in await documents.apply_all(tenant, writes)
 
 
-async def _write(random: Random, document_id: str, readers: tuple[str, ...]) -> Write:
+async def _write(random: Random, document_id: str, readers: tuple[str, ...]) -> DocumentWrite:
     weights = [1 / rank for rank in range(1, len(WORDS) + 1)]
     texts = [" ".join(random.choices(WORDS, weights, k=_CHUNK_WORDS)) for _ in range(CHUNKS)]
     document = a_document(document_id, "\n".join(texts), owner=None, readers=readers)
     vectors = await EMBEDDER.embed_passages(texts)
     vectors += [[random.random() / 100 for _ in row] for row in vectors]  # so that none are equal
-    return Write(document, 0, list(_added(texts, vectors)), [], [])
+    return DocumentWrite(document, 0, list(_added(texts, vectors)), [], [])
 
 
 def _added(texts: Sequence[str], vectors: NDArray[np.float32]) -> Iterator[AddedChunk]:

@@ -11,7 +11,7 @@ from pgvector import SparseVector
 
 from index.documents.chunk_store import KeptChunk
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import Write
+from index.documents.document_writes import DocumentWrite
 from index.model.document import METADATA_INTEGER_MAX, normalise
 from index.model.query import Filter
 from index.model.scope import everything
@@ -66,7 +66,9 @@ async def test_a_stored_document_knows_its_chunks_in_the_order_of_the_text(
     documents: DocumentStore,
 ) -> None:
     chunks = [a_chunk("third", 20), a_chunk("first", 0), a_chunk("second", 10)]
-    committed = await apply(documents, "acme", Write(a_document("leave"), 0, chunks, [], []))
+    committed = await apply(
+        documents, "acme", DocumentWrite(a_document("leave"), 0, chunks, [], [])
+    )
 
     stored = await documents.stored("acme", "leave")
 

@@ -11,7 +11,7 @@ from pgvector import HalfVector
 
 from index.documents.chunk_store import KeptChunk
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import Write
+from index.documents.document_writes import DocumentWrite
 from index.model.query import Filter
 from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
@@ -206,7 +206,7 @@ async def take(documents: DocumentStore, tenant: str, step: tuple[Any, ...]) -> 
 
 async def plan(
     documents: DocumentStore, tenant: str, name: str, chunks: int, readers: tuple[str, ...]
-) -> Write:
+) -> DocumentWrite:
     """Every other stored chunk is kept, and as many are added as make it so many."""
     stored = await documents.stored(tenant, name)
     document = a_document(name, readers=readers)

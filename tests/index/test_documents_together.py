@@ -9,7 +9,7 @@ from pgvector import SparseVector
 
 from index.documents.chunk_store import KeptChunk
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import Write
+from index.documents.document_writes import DocumentWrite
 from index.tenants.tenant_store import TenantStore
 from index.text.lexical import DIMENSION
 from tests.index.commits import Rows, a_chunk, a_write, digest, revision, revisions_of, written
@@ -78,7 +78,7 @@ async def test_several_documents_are_committed_together_or_not_at_all(
     broken = replace(a_chunk("b"), lexical=SparseVector({1: float("nan")}, DIMENSION))
     writes = [
         a_write(a_document("first"), added=["a"]),
-        Write(a_document("second"), 0, [broken], [], []),
+        DocumentWrite(a_document("second"), 0, [broken], [], []),
     ]
 
     with pytest.raises(asyncpg.DataError):

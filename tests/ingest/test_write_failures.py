@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import CommitOutcome, Write
+from index.documents.document_writes import CommitOutcome, DocumentWrite
 from index.documents.event_versions import WriteCause
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import EmbeddingUnavailable
@@ -206,7 +206,7 @@ class Slow(DocumentStore):
     """Is in no hurry to commit a text that has the word slow in it."""
 
     async def apply_all(
-        self, tenant: str, writes: Sequence[Write], by: WriteCause | None = None
+        self, tenant: str, writes: Sequence[DocumentWrite], by: WriteCause | None = None
     ) -> list[CommitOutcome]:
         if any("slow" in write.document.text for write in writes):
             await asyncio.sleep(0.1)

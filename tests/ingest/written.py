@@ -7,7 +7,7 @@ from typing import NamedTuple
 import asyncpg
 
 from index.documents.document_store import DocumentStore
-from index.documents.document_writes import CommitOutcome, Write
+from index.documents.document_writes import CommitOutcome, DocumentWrite
 from index.documents.event_versions import WriteCause
 from index.model.document import Document
 from index.postgres.database import Database
@@ -50,7 +50,7 @@ class Overtaken(DocumentStore):
         self._overtake: Callable[[], Awaitable[object]] | None = overtake
 
     async def apply_all(
-        self, tenant: str, writes: Sequence[Write], by: WriteCause | None = None
+        self, tenant: str, writes: Sequence[DocumentWrite], by: WriteCause | None = None
     ) -> list[CommitOutcome]:
         overtake, self._overtake = self._overtake, None
         if overtake is not None:
