@@ -143,7 +143,7 @@ def _reason(error: Exception) -> str:
         case DatabaseUnavailable() | EmbeddingUnavailable():
             return str(error)
         case DocumentContended():
-            return "others kept changing the document"
+            return "concurrent writes kept changing the document"
         case _:
             return type(error).__name__
 
