@@ -308,8 +308,8 @@ def _build_services(
             embedders[0],
             invalidation,
             *embedders[1:],
-            assistant=assistant,
-            tally=spending,
+            preprocessor=assistant,
+            chunk_counter=spending,
         ),
     )
 
