@@ -52,8 +52,8 @@ def build(
         embedders[0],
         invalidation,
         *embedders[1:],
-        assistant=preprocessor,
-        tally=usage_meter,
+        preprocessor=preprocessor,
+        chunk_counter=usage_meter,
     )
     return DocumentServices(
         settings=settings,

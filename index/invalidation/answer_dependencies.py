@@ -154,7 +154,7 @@ def decode_record(record: bytes) -> DependencyRecord:
     if form != FORMAT:
         raise Unreadable(f"the record is of format {form}, and this version reads {FORMAT}")
     if checksum != zlib.crc32(memoryview(record)[_FORM.size :]):
-        raise Unreadable("the record is not what was written")
+        raise Unreadable("the record has another checksum")
     exact, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = _HEAD.unpack_from(
         record, _FORM.size
     )

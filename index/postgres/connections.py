@@ -183,7 +183,7 @@ def _role_errors() -> Iterator[None]:
     try:
         yield
     except (asyncpg.InvalidParameterValueError, asyncpg.InsufficientPrivilegeError) as error:
-        raise RoleRefused(f"PostgreSQL refuses what Nearhit connects with: {error}") from error
+        raise RoleRefused(f"PostgreSQL refuses Nearhit's connection settings: {error}") from error
 
 
 async def _prepare_if_statements_are_kept(
@@ -221,7 +221,7 @@ async def _skip_reset(connection: Connection) -> None:
 
 def _pooler_in_between() -> PoolerRefused:
     return PoolerRefused(
-        "a pooler stands before PostgreSQL: NEARHIT_DATABASE_URL has to lead to the server itself, "
+        "a pooler stands before PostgreSQL: NEARHIT_DATABASE_URL must lead to the server itself, "
         "and NEARHIT_POOLER_URL and NEARHIT_POOLER_SEARCH_URL to the pooler"
     )
 

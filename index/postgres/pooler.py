@@ -103,7 +103,7 @@ async def _verify_login(
     try:
         connection = await asyncpg.connect(url, statement_cache_size=0)
     except (*connections.LOST, ValueError) as error:
-        raise DatabaseUnavailable(f"the pooler lets no {login} in: {error}") from error
+        raise DatabaseUnavailable(f"the pooler refuses the login {login}: {error}") from error
     try:
         await _check(connection, login, database_identity, settings)
         return await connections.keeps_statements(connection)
@@ -115,12 +115,12 @@ async def _check(
     connection: Connection, login: str, database_identity: Any, settings: Mapping[str, str]
 ) -> None:
     if await connection.fetchrow(_DATABASE_IDENTITY) != database_identity:
-        raise PoolerRefused("the pooler leads to another database than NEARHIT_DATABASE_URL")
+        raise PoolerRefused("the pooler connects to another database than NEARHIT_DATABASE_URL")
     session_user, current_user = await connection.fetchval(_USERS)
     if {session_user, current_user} != {login}:
         raise PoolerRefused(
-            f"the pooler has to log in as {login}, and does as {session_user}, acting as "
-            f"{current_user}: searches need a login of their own, and everything else that of "
+            f"the pooler must log in as {login}, but logs in as {session_user} and acts as "
+            f"{current_user}: searches have their own login, and all else has that of "
             "NEARHIT_DATABASE_URL"
         )
     missing_settings = await connection.fetchval(

@@ -52,7 +52,7 @@ async def check(connection: Connection, schema: str, name: str) -> None:
     current_user = await connection.fetchval("SELECT current_user")
     if current_user != name:
         raise RoleRefused(
-            f"searches have to run as the database role {name}, and the connection acts as "
+            f"searches must run as the database role {name}, but the connection acts as "
             f"{current_user}: connect without a pooler that drops the settings of a connection"
         )
     rows = await connection.fetch(_EXCESS, schema)
@@ -66,7 +66,7 @@ async def check(connection: Connection, schema: str, name: str) -> None:
             else ""
         )
         raise RoleRefused(
-            f"the database role {name}, which serves searches, may do more than call our "
+            f"the database role {name}, which serves searches, may do more than call Nearhit's "
             f"functions, so Nearhit does not start: {problems}{suffix}"
         )
 
@@ -94,6 +94,6 @@ async def _refuse(connection: Connection, name: str) -> NoReturn:
     exists = await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", name)
     create_statement = "" if exists else f"CREATE ROLE {name} NOLOGIN; "
     raise RoleRefused(
-        f"searches are served by the database role {name}, which {owner} may not take on: "
-        f"let an administrator of the server run: {create_statement}GRANT {name} TO {owner};"
+        f"searches run as the database role {name}, and {owner} may not act as it: an "
+        f"administrator of the server must run: {create_statement}GRANT {name} TO {owner};"
     )

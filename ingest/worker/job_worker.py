@@ -45,7 +45,7 @@ class Worker:
     jobs: JobQueue
     listening: Listening
     handlers: Mapping[str, Handler]
-    pace: WorkerLimits = field(default_factory=WorkerLimits)
+    limits: WorkerLimits = field(default_factory=WorkerLimits)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; jobs that do not end in time return to the queue."""
@@ -62,7 +62,7 @@ class Worker:
 
     async def _work(self, stop: asyncio.Event, mode: QueueExecutionMode) -> None:
         repository = PgqueuerRepositoryAdapter(
-            self.jobs, self.pace, self.listening, list(self.handlers), stop
+            self.jobs, self.limits, self.listening, list(self.handlers), stop
         )
         # The port has more methods than the manager uses; pgqueuer's command line uses the others.
         manager = QueueManager(cast("RepositoryPort", repository), channel=Channel(CHANNEL))
@@ -75,7 +75,7 @@ class Worker:
                 dequeue_timeout=_POLL if mode is QueueExecutionMode.continuous else _DRAIN_POLL,
                 mode=mode,
                 shutdown_on_listener_failure=True,
-                heartbeat_timeout=timedelta(seconds=self.pace.lease_s),
+                heartbeat_timeout=timedelta(seconds=self.limits.lease_s),
                 log_aggregation_interval=timedelta(0),
             )
         )
@@ -83,7 +83,7 @@ class Worker:
         try:
             await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
             manager.shutdown.set()
-            await asyncio.wait((running,), timeout=self.pace.stop_s)
+            await asyncio.wait((running,), timeout=self.limits.stop_s)
         finally:
             stopping.cancel()
             running.cancel()  # running jobs return to the queue
@@ -108,7 +108,7 @@ class Worker:
         except JobLost:
             log.info("job", state="lost", **log_fields)
         except BudgetSpent as error:
-            await self.jobs.reschedule(run, str(error), due_s=self.pace.spent_s, counts=False)
+            await self.jobs.reschedule(run, str(error), due_s=self.limits.spent_s, counts=False)
         except (JobRefused, DocumentTooLong, SourceReserved, TenantMissing) as error:
             log.warning("job", state="failed", detail=str(error), **log_fields)
             await self.jobs.fail(run, str(error))
@@ -134,7 +134,9 @@ class Worker:
         if attempts >= claimed.attempts_max:
             await self.jobs.fail(claimed.run, reason)
         else:
-            await self.jobs.reschedule(claimed.run, reason, due_s=self.pace.pause_after_s(attempts))
+            await self.jobs.reschedule(
+                claimed.run, reason, due_s=self.limits.pause_after_s(attempts)
+            )
 
 
 def _reason(error: Exception) -> str:
@@ -143,7 +145,7 @@ def _reason(error: Exception) -> str:
         case DatabaseUnavailable() | EmbeddingUnavailable():
             return str(error)
         case DocumentContended():
-            return "others kept changing the document"
+            return "concurrent writes kept changing the document"
         case _:
             return type(error).__name__
 

@@ -57,7 +57,7 @@ class PgqueuerRepositoryAdapter:
     """
 
     jobs: JobQueue
-    pace: WorkerLimits
+    limits: WorkerLimits
     listening: Listening
     kinds: Sequence[str]
     stop: asyncio.Event
@@ -75,12 +75,12 @@ class PgqueuerRepositoryAdapter:
 
     async def dequeue(self, *, queue_manager_id: UUID, **_: object) -> list[Ticket]:
         self._manager = queue_manager_id
-        if self.stop.is_set() or len(self.claimed) >= self.pace.jobs_max:
+        if self.stop.is_set() or len(self.claimed) >= self.limits.jobs_max:
             return []
         claimed = await self.jobs.claim(
             queue_manager_id,
-            lease_s=self.pace.lease_s,
-            tenant_jobs_max=self.pace.tenant_jobs_max,
+            lease_s=self.limits.lease_s,
+            tenant_jobs_max=self.limits.tenant_jobs_max,
             kinds=self.kinds,
             at_work=list(self.at_work),
         )
@@ -105,7 +105,7 @@ class PgqueuerRepositoryAdapter:
 
     async def update_heartbeat(self, job_ids: list[JobId]) -> None:
         assert self._manager is not None, "a running job has been claimed"
-        await self.jobs.renew(self._manager, [*job_ids], lease_s=self.pace.lease_s)
+        await self.jobs.renew(self._manager, [*job_ids], lease_s=self.limits.lease_s)
 
     async def next_deferred_eta(self, _: list[QueueEntrypoint]) -> timedelta | None:
         seconds = await self.jobs.next_s()

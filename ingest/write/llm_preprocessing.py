@@ -33,13 +33,13 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LlmPreprocessor:
-    """model_cut: for documents with the `model` chunker; None chunks them by structure.
+    """chunker: for documents with the `model` chunker; None chunks them by structure.
 
-    model_summaries: for documents with `model` summaries; None uses extracts.
+    summarizer: for documents with `model` summaries; None uses extracts.
     """
 
-    model_cut: Chunker | None = None
-    model_summaries: Summarizer | None = None
+    chunker: Chunker | None = None
+    summarizer: Summarizer | None = None
 
     async def preprocess(
         self, changed: Sequence[tuple[StoredDocument | None, Document]]
@@ -57,7 +57,7 @@ class LlmPreprocessor:
         self, stored: StoredDocument | None, document: Document
     ) -> Sequence[Chunk] | None:
         if (
-            self.model_cut is None
+            self.chunker is None
             or document.cut != chunking_config.MODEL
             or has_same_chunking(stored, document)
         ):
@@ -67,7 +67,7 @@ class LlmPreprocessor:
             if stored is not None and stored.document.cut == chunking_config.MODEL
             else None
         )
-        return await self.model_cut.chunks(document.text, stored_chunks)
+        return await self.chunker.chunks(document.text, stored_chunks)
 
     async def _summaries(
         self, stored: StoredDocument | None, document: Document
@@ -80,6 +80,6 @@ class LlmPreprocessor:
             reusable = await asyncio.to_thread(
                 llm_summary_texts, stored.document.text, stored.summaries
             )
-        if self.model_summaries is None:
+        if self.summarizer is None:
             return reusable
-        return await self.model_summaries.summaries_by_text(document.text, reusable)
+        return await self.summarizer.summaries_by_text(document.text, reusable)

@@ -53,7 +53,7 @@ _PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many processe
 _THREADS = 4
 _WAITING_MAX = 1_000  # writes of one tenant that wait to be chunked
 _WAIT_S_MAX = 300.0
-_NO_ASSISTANT = LlmPreprocessor()
+_NO_PREPROCESSING = LlmPreprocessor()
 
 
 class ChunkCounter(Protocol):
@@ -81,17 +81,17 @@ class Writer:
         documents: DocumentStore,
         embedder: PassageEmbedder,
         invalidation: CacheInvalidation,
-        *others: PassageEmbedder,
-        assistant: LlmPreprocessor = _NO_ASSISTANT,
-        tally: ChunkCounter | None = None,
+        *other_embedders: PassageEmbedder,
+        preprocessor: LlmPreprocessor = _NO_PREPROCESSING,
+        chunk_counter: ChunkCounter | None = None,
     ) -> None:
-        """embedder: for tenants without vectors; others: for tenants whose space is theirs."""
+        """embedder: for tenants without vectors; other_embedders: for tenants in their spaces."""
         self._documents = documents
         self._first = embedder.space
-        self._embedders = {model.space: model for model in (embedder, *others)}
+        self._embedders = {model.space: model for model in (embedder, *other_embedders)}
         self._invalidation = invalidation
-        self._assistant = assistant
-        self._tally = tally
+        self._preprocessor = preprocessor
+        self._chunk_counter = chunk_counter
         self._precedence = FairnessLocks()
         self._threads = Threads(
             _THREADS, name="write", waiting_max=_WAITING_MAX, wait_s_max=_WAIT_S_MAX
@@ -366,7 +366,7 @@ class Writer:
     ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
         """The plans, and by document the errors of those that are too long."""
         with bill_to(tenant):
-            llm_results = await self._assistant.preprocess(changed)
+            llm_results = await self._preprocessor.preprocess(changed)
         return await plan_in_thread(self._threads, tenant, changed, llm_results)
 
     async def _embed_plans(
@@ -416,8 +416,8 @@ class Writer:
         return outcomes
 
     def _count(self, tenant: str, document: Document, embedded: int, reused: int) -> None:
-        if self._tally is not None:
-            self._tally.chunks(tenant, document.source, embedded, reused)
+        if self._chunk_counter is not None:
+            self._chunk_counter.chunks(tenant, document.source, embedded, reused)
 
     async def _space(self, tenant: str) -> str:
         """The tenant's embedding space; the commit is refused if it changes meanwhile."""

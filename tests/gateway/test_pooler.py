@@ -232,14 +232,14 @@ class TestRefusedAtTheStart:
         pooler = place.pooler(bouncer, searches=OWNER)
 
         with pytest.raises(
-            PoolerRefused, match=f"log in as {search_role.NAME}, and does as {OWNER}"
+            PoolerRefused, match=f"log in as {search_role.NAME}, but logs in as {OWNER}"
         ):
             await operations.try_database(place.settings(pooler))
 
     async def test_is_a_pooler_that_makes_everybody_the_owner(self, place: Place) -> None:
         async with _bouncer(place, as_user=OWNER) as bouncer:
             with pytest.raises(
-                PoolerRefused, match=f"log in as {search_role.NAME}, and does as {OWNER}"
+                PoolerRefused, match=f"log in as {search_role.NAME}, but logs in as {OWNER}"
             ):
                 await place.pooler(bouncer).verify(place.url, TIMEOUTS_S)
 
@@ -249,7 +249,9 @@ class TestRefusedAtTheStart:
         """What a session has taken on, it can put off."""
         pooler = place.pooler(bouncer, searches=TAKER)
 
-        with pytest.raises(PoolerRefused, match=f"does as {TAKER}, acting as {search_role.NAME}"):
+        with pytest.raises(
+            PoolerRefused, match=f"logs in as {TAKER} and acts as {search_role.NAME}"
+        ):
             await pooler.verify(place.url, TIMEOUTS_S)
 
     async def test_is_a_connection_older_than_what_its_role_is_set_to(
@@ -278,9 +280,9 @@ class TestRefusedAtTheStart:
         async with _bouncer(place, ignore_startup_parameters=ignored) as bouncer:
             pooler = place.pooler(bouncer)
 
-            with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL has to lead to the"):
+            with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL must lead to the"):
                 await migrate.migrate(pooler.url, MIGRATIONS)
-            with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL has to lead to the"):
+            with pytest.raises(PoolerRefused, match="NEARHIT_DATABASE_URL must lead to the"):
                 await pooler.verify(pooler.url, TIMEOUTS_S)
 
     async def test_is_a_login_that_the_pooler_does_not_know(
@@ -289,7 +291,7 @@ class TestRefusedAtTheStart:
         unknown = bouncer.url(place.url, "nobody", "knows")
 
         with pytest.raises(
-            DatabaseUnavailable, match=f"the pooler lets no {search_role.NAME} in: "
+            DatabaseUnavailable, match=f"the pooler refuses the login {search_role.NAME}: "
         ):
             await Pooler(place.pooler(bouncer).url, unknown).verify(place.url, TIMEOUTS_S)
 

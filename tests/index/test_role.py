@@ -189,7 +189,7 @@ async def test_who_may_make_no_roles_is_told_what_an_administrator_has_to_run(
     if is_there:
         await connection.execute(create)
 
-    with pytest.raises(RoleRefused, match="administrator of the server run: ") as refused:
+    with pytest.raises(RoleRefused, match="administrator of the server must run: ") as refused:
         await search_role.create(modest, other)
 
     remedy = str(refused.value).partition("run: ")[2]

@@ -48,7 +48,7 @@ def halving(
     invalidation: RecordingInvalidation,
     halves: Halves,
 ) -> Writer:
-    return Writer(documents, embedder, invalidation, assistant=LlmPreprocessor(model_cut=halves))
+    return Writer(documents, embedder, invalidation, preprocessor=LlmPreprocessor(chunker=halves))
 
 
 async def test_another_cut_makes_other_chunks_of_the_same_text(

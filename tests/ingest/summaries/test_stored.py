@@ -346,7 +346,7 @@ async def test_what_a_model_has_said_stays_as_long_as_its_part_does(
     documents: DocumentStore, embedder: RecordingEmbedder, invalidation: RecordingInvalidation
 ) -> None:
     parrot = Parrot()
-    writer = Writer(documents, embedder, invalidation, assistant=LlmPreprocessor(None, parrot))
+    writer = Writer(documents, embedder, invalidation, preprocessor=LlmPreprocessor(None, parrot))
     book = replace(BOOK, summaries="model")
     await put(writer, book)
     before = await stored(documents)
@@ -375,7 +375,7 @@ async def test_without_a_model_its_summaries_are_extracts_and_asked_for_when_the
     assert all(extracts(TEXT, await stored(documents)))
 
     parrot = Parrot()
-    model = Writer(documents, embedder, invalidation, assistant=LlmPreprocessor(None, parrot))
+    model = Writer(documents, embedder, invalidation, preprocessor=LlmPreprocessor(None, parrot))
     await put(model, replace(book, title="Other"))
 
     assert parrot.known == [{}]
@@ -390,7 +390,7 @@ async def test_the_words_of_summaries_are_known_once_all_may_read_them(
 ) -> None:
     parrot = Parrot()
     parrot.words = "Zorvexal about"
-    writer = Writer(documents, embedder, invalidation, assistant=LlmPreprocessor(None, parrot))
+    writer = Writer(documents, embedder, invalidation, preprocessor=LlmPreprocessor(None, parrot))
     book: Document = replace(BOOK, summaries="model", readers=("user:ben",))
     asked = "SELECT count(*) FROM vocabulary WHERE word = 'zorvexal'"
     await put(writer, book)
