@@ -18,17 +18,17 @@ _SECONDS = r"[-+0-9.eE_\s]*"
 _INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
 
 
-async def get_audit_log(exchange: RequestContext) -> Response:
+async def get_audit_log(context: RequestContext) -> Response:
     """`cursor` is what the page before says."""
-    admitted = await exchange.authenticate()
-    query = exchange.request.query_params
+    caller = await context.authenticate()
+    query = context.request.query_params
     limit = query.get("limit", str(_PAGE_MAX))
     if not re.fullmatch(_NUMBER, limit) or not 1 <= int(limit) <= _PAGE_MAX:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
         raise problems.invalid_field("cursor", "must be what the page before says")
-    tenant, log = admitted.principal.tenant, exchange.services.audit_log
+    tenant, log = caller.principal.tenant, context.services.audit_log
     since, begun = _instant("since", query.get("since")), await log.begun(tenant)
     page = await log.page(
         tenant,

@@ -21,10 +21,10 @@ _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
 
 
-async def list_jobs(exchange: RequestContext) -> Response:
+async def list_jobs(context: RequestContext) -> Response:
     """`cursor` is what the page before says."""
-    admitted = await exchange.authenticate()
-    query = exchange.request.query_params
+    caller = await context.authenticate()
+    query = context.request.query_params
     state = query.get("state")
     if state is not None and state not in get_args(State):
         raise problems.invalid_field("state", f"must be one of {', '.join(get_args(State))}")
@@ -34,9 +34,9 @@ async def list_jobs(exchange: RequestContext) -> Response:
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
         raise problems.invalid_field("cursor", "must be what the page before says")
-    page = await exchange.services.jobs.page(
-        admitted.principal.tenant,
-        subject=None if _is_admin(admitted) else admitted.principal.subject,
+    page = await context.services.jobs.page(
+        caller.principal.tenant,
+        subject=None if _is_admin(caller) else caller.principal.subject,
         state=cast("State | None", state),
         kind=schemas.parse_value("kind", schemas.LINE, query.get("kind", "")) or None,
         before=None if cursor is None else int(cursor),
@@ -51,50 +51,50 @@ async def list_jobs(exchange: RequestContext) -> Response:
     )
 
 
-async def get_job(exchange: RequestContext) -> Response:
+async def get_job(context: RequestContext) -> Response:
     """The operator sees what is no tenant's: the deletion of one."""
-    if exchange.is_operator:
-        job = await exchange.services.jobs.get(PUBLIC, _job_id(exchange))
+    if context.is_operator:
+        job = await context.services.jobs.get(PUBLIC, _job_id(context))
         if job is None:
             raise _no_such_job()
         return json_response(JobAnswer.of(job))
-    return json_response(JobAnswer.of(await _job(exchange, await exchange.authenticate())))
+    return json_response(JobAnswer.of(await _job(context, await context.authenticate())))
 
 
-async def replay_job(exchange: RequestContext) -> Response:
+async def replay_job(context: RequestContext) -> Response:
     """It waits again, with all its attempts, and runs with the rights of whoever asked for it."""
-    admitted = await exchange.authenticate()
-    job = await _job(exchange, admitted)
-    if not await exchange.services.jobs.replay(admitted.principal.tenant, job.job_id):
+    caller = await context.authenticate()
+    job = await _job(context, caller)
+    if not await context.services.jobs.replay(caller.principal.tenant, job.job_id):
         raise problems.conflict("job_id", "Only a job that has failed can be replayed.")
-    return json_response(JobAnswer.of(await _job(exchange, admitted)))
+    return json_response(JobAnswer.of(await _job(context, caller)))
 
 
-async def drop_job(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    job = await _job(exchange, admitted)
-    if not await exchange.services.jobs.delete(admitted.principal.tenant, job.job_id):
+async def drop_job(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    job = await _job(context, caller)
+    if not await context.services.jobs.delete(caller.principal.tenant, job.job_id):
         raise problems.conflict("job_id", "The job is at work.")
     return Response(status_code=204)
 
 
-async def _job(exchange: RequestContext, admitted: AuthenticatedRequest) -> Job:
-    job = await exchange.services.jobs.get(admitted.principal.tenant, _job_id(exchange))
+async def _job(context: RequestContext, caller: AuthenticatedRequest) -> Job:
+    job = await context.services.jobs.get(caller.principal.tenant, _job_id(context))
     if job is None or not (
-        _is_admin(admitted)
-        or job.subject == admitted.principal.subject
+        _is_admin(caller)
+        or job.subject == caller.principal.subject
         or job.kind in deletion.EVERYBODYS
     ):
         raise _no_such_job()
     return job
 
 
-def _job_id(exchange: RequestContext) -> str:
-    return schemas.parse_value("job_id", schemas.NAME, exchange.request.path_params["job_id"])
+def _job_id(context: RequestContext) -> str:
+    return schemas.parse_value("job_id", schemas.NAME, context.request.path_params["job_id"])
 
 
-def _is_admin(admitted: AuthenticatedRequest) -> bool:
-    return "admin" in admitted.principal.roles
+def _is_admin(caller: AuthenticatedRequest) -> bool:
+    return "admin" in caller.principal.roles
 
 
 def _no_such_job() -> Problem:

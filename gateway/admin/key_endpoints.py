@@ -24,10 +24,10 @@ from index.tenants.principals import ShownKey
 _PAGE_MAX = 100
 
 
-async def create_key(exchange: RequestContext) -> Response:
+async def create_key(context: RequestContext) -> Response:
     """An admin makes keys of its own tenant; of others it is told that they don't exist."""
-    own = await _own_tenant(exchange)
-    body = exchange.parse_body(KeyBody)
+    own = await _own_tenant(context)
+    body = context.parse_body(KeyBody)
     tenant = _tenant(own, body.tenant)
     key, kept = make_key(
         subject=body.subject,
@@ -37,7 +37,7 @@ async def create_key(exchange: RequestContext) -> Response:
         scopes=body.scopes,
         expires_at=body.expires_at,
     )
-    if not await exchange.services.principals.create(tenant, kept):
+    if not await context.services.principals.create(tenant, kept):
         raise _no_such_tenant()
     return json_response(KeyAnswer(id=kept.key_id, key=key), 201)
 
@@ -52,15 +52,15 @@ def _tenant(own: str | None, named: str | None) -> str:
     return tenant
 
 
-async def list_keys(exchange: RequestContext) -> Response:
+async def list_keys(context: RequestContext) -> Response:
     """In the order of their identifiers; `cursor` is the last one of the page before."""
-    own = await _own_tenant(exchange)
-    query = exchange.request.query_params
+    own = await _own_tenant(context)
+    query = context.request.query_params
     named = query.get("tenant")
     if named is not None:
         named = schemas.parse_value("tenant", schemas.TENANT, named)
     tenant = _tenant(own, named)
-    page = await exchange.services.principals.page(
+    page = await context.services.principals.page(
         tenant,
         after=schemas.parse_value("cursor", schemas.LINE, query.get("cursor", "")),
         limit=_PAGE_MAX + 1,
@@ -70,48 +70,48 @@ async def list_keys(exchange: RequestContext) -> Response:
     return json_response(KeysAnswer(keys=tuple(map(_summary, shown)), cursor=cursor))
 
 
-async def rotate_key(exchange: RequestContext) -> Response:
+async def rotate_key(context: RequestContext) -> Response:
     """A new key for the same holder; the old one works a while longer."""
-    own = await _own_tenant(exchange)
-    key_id = _key_id(exchange)
-    body = schemas.parse(RotateBody, exchange.body or b"{}")
+    own = await _own_tenant(context)
+    key_id = _key_id(context)
+    body = schemas.parse(RotateBody, context.body or b"{}")
     key, new = make_secret(), new_id("key")
     until = utc_now() + timedelta(seconds=body.overlap_s)
-    if not await exchange.services.principals.rotate(own, key_id, new, key_digest(key), until):
+    if not await context.services.principals.rotate(own, key_id, new, key_digest(key), until):
         raise _no_such_key()
     return json_response(KeyAnswer(id=new, key=key), 201)
 
 
-async def revoke_key(exchange: RequestContext) -> Response:
+async def revoke_key(context: RequestContext) -> Response:
     """It stops working at the next request, on every worker, and all tokens made with it."""
-    principal = await exchange.operator_or_principal()
+    principal = await context.operator_or_principal()
     tenant = None if principal is None else principal.tenant
-    if not await exchange.services.principals.revoke(tenant, _key_id(exchange)):
+    if not await context.services.principals.revoke(tenant, _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 
 
-async def create_token(exchange: RequestContext) -> Response:
-    principal = (await exchange.authenticate()).principal
-    body = exchange.parse_body(TokenBody)
+async def create_token(context: RequestContext) -> Response:
+    principal = (await context.authenticate()).principal
+    body = context.parse_body(TokenBody)
     token, kept = narrow_token(principal, body, utc_now())
-    if not await exchange.services.principals.create(principal.tenant, kept):
+    if not await context.services.principals.create(principal.tenant, kept):
         raise problems.unauthorized()  # revoked a moment ago
     assert kept.expires_at is not None, "each token ends"
     return json_response(TokenAnswer(id=kept.key_id, token=token, expires_at=kept.expires_at), 201)
 
 
-async def revoke_token(exchange: RequestContext) -> Response:
+async def revoke_token(context: RequestContext) -> Response:
     """A token ends itself and those made with it; a key, or a person, any of its subject's."""
-    principal = (await exchange.authenticate()).principal
-    if not await exchange.services.principals.revoke_token(principal, _key_id(exchange)):
+    principal = (await context.authenticate()).principal
+    if not await context.services.principals.revoke_token(principal, _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 
 
-async def _own_tenant(exchange: RequestContext) -> str | None:
+async def _own_tenant(context: RequestContext) -> str | None:
     """None for the operator. A token would outlive itself by what it makes, so it makes nothing."""
-    principal = await exchange.operator_or_principal()
+    principal = await context.operator_or_principal()
     if principal is None:
         return None
     if principal.is_token:
@@ -119,8 +119,8 @@ async def _own_tenant(exchange: RequestContext) -> str | None:
     return principal.tenant
 
 
-def _key_id(exchange: RequestContext) -> str:
-    return schemas.parse_value("key_id", schemas.NAME, exchange.request.path_params["key_id"])
+def _key_id(context: RequestContext) -> str:
+    return schemas.parse_value("key_id", schemas.NAME, context.request.path_params["key_id"])
 
 
 def _summary(key: ShownKey) -> KeySummary:

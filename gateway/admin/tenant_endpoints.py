@@ -7,29 +7,29 @@ from gateway.admin.tenant_schemas import TenantAnswer, TenantBody
 from gateway.http.request_context import RequestContext, json_response
 
 
-async def create_tenant(exchange: RequestContext) -> Response:
-    body = exchange.parse_body(TenantBody)
+async def create_tenant(context: RequestContext) -> Response:
+    body = context.parse_body(TenantBody)
     name = body.name or body.id
-    if not await exchange.services.tenants.create(body.id, name):
+    if not await context.services.tenants.create(body.id, name):
         raise problems.conflict("id", "There is a tenant with this identifier already.")
     return json_response(TenantAnswer(id=body.id, name=name), 201)
 
 
-async def add_member(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    group, subject = _membership(exchange)
-    await exchange.services.tenants.add_member(admitted.principal.tenant, group, subject)
+async def add_member(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    group, subject = _membership(context)
+    await context.services.tenants.add_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
 
 
-async def remove_member(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    group, subject = _membership(exchange)
-    await exchange.services.tenants.remove_member(admitted.principal.tenant, group, subject)
+async def remove_member(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    group, subject = _membership(context)
+    await context.services.tenants.remove_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
 
 
-def _membership(exchange: RequestContext) -> tuple[str, str]:
-    names = exchange.request.path_params
+def _membership(context: RequestContext) -> tuple[str, str]:
+    names = context.request.path_params
     group = schemas.parse_value("group", schemas.NAME, names["group"])
     return group, schemas.parse_value("subject", schemas.NAME, names["subject"])

@@ -19,12 +19,12 @@ from index.tenants.usage import IngestStatus
 _DAYS_MAX = 366
 
 
-async def get_usage(exchange: RequestContext) -> Response:
+async def get_usage(context: RequestContext) -> Response:
     """By day and operation; `from` and `to` are days, this month if absent."""
-    admitted = await exchange.authenticate()
-    tenant, services = admitted.principal.tenant, exchange.services
+    caller = await context.authenticate()
+    tenant, services = caller.principal.tenant, context.services
     today = utc_now().date()
-    first, last = _day(exchange, "from", today.replace(day=1)), _day(exchange, "to", today)
+    first, last = _day(context, "from", today.replace(day=1)), _day(context, "to", today)
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
     await services.usage_meter.flush()
@@ -50,22 +50,22 @@ async def get_usage(exchange: RequestContext) -> Response:
     )
 
 
-async def put_budget(exchange: RequestContext) -> Response:
+async def put_budget(context: RequestContext) -> Response:
     """What waited for money is tried again."""
-    tenant = schemas.parse_value("tenant", schemas.TENANT, exchange.request.path_params["tenant"])
-    body = exchange.parse_body(BudgetBody)
-    if not await exchange.services.usage.put_budget(tenant, body.budget_month):
+    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
+    body = context.parse_body(BudgetBody)
+    if not await context.services.usage.put_budget(tenant, body.budget_month):
         raise problems.not_found("tenant", "There is no such tenant.")
-    exchange.services.usage_meter.drop_cached(tenant)
-    await exchange.services.jobs.run_now(tenant)
+    context.services.usage_meter.drop_cached(tenant)
+    await context.services.jobs.run_now(tenant)
     return Response(status_code=204)
 
 
-async def get_status(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    await exchange.services.usage_meter.flush()
-    sources = await exchange.services.usage.status(admitted.principal.tenant)
-    audited = await exchange.services.audits.last(admitted.principal.tenant)
+async def get_status(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    await context.services.usage_meter.flush()
+    sources = await context.services.usage.status(caller.principal.tenant)
+    audited = await context.services.audits.last(caller.principal.tenant)
     waits = [each.oldest_waiting_s for each in sources if each.oldest_waiting_s is not None]
     return json_response(
         StatusAnswer(
@@ -100,8 +100,8 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 
-def _day(exchange: RequestContext, name: str, default: date) -> date:
-    told = exchange.request.query_params.get(name)
+def _day(context: RequestContext, name: str, default: date) -> date:
+    told = context.request.query_params.get(name)
     if told is None:
         return default
     try:

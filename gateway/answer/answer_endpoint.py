@@ -8,12 +8,12 @@ from gateway.http.request_context import RequestContext
 from gateway.search.search_request import require_within_limits
 
 
-async def post_answer(exchange: RequestContext) -> Response:
-    principal = (await exchange.authenticate()).principal
-    if exchange.services.settings.chat_model is None:
+async def post_answer(context: RequestContext) -> Response:
+    principal = (await context.authenticate()).principal
+    if context.services.settings.chat_model is None:
         raise problems.not_set_up("No language model is set: NEARHIT_CHAT_MODEL names one.")
-    asked = exchange.parse_body(AnswerBody)
-    require_within_limits(asked, exchange.services.settings)
+    asked = context.parse_body(AnswerBody)
+    require_within_limits(asked, context.services.settings)
     from gateway.answer.answer_run import write_response  # only who asks for it loads what writes
 
-    return await write_response(exchange, principal, asked)
+    return await write_response(context, principal, asked)

@@ -43,43 +43,43 @@ class _RetrievedHits:
 
 
 async def write_response(
-    exchange: RequestContext, principal: Principal, asked: AnswerBody
+    context: RequestContext, principal: Principal, asked: AnswerBody
 ) -> Response:
     """The search has the server's deadline, the model its own."""
-    with exchange.services.deadlines.timeout(exchange.services.settings.deadline_s):
-        found = await _found(exchange, principal, asked)
-        answerer = (await exchange.services.rag_tools.tools()).answerer
+    with context.services.deadlines.timeout(context.services.settings.deadline_s):
+        found = await _found(context, principal, asked)
+        answerer = (await context.services.rag_tools.tools()).answerer
     assert answerer is not None, "a model is set"
-    writing = _AnswerRun(exchange, answerer, asked, found)
+    writing = _AnswerRun(context, answerer, asked, found)
     if asked.stream:
         return EventStream(writing.stream_events, found.headers)
     return await writing.whole()
 
 
 async def _found(
-    exchange: RequestContext, principal: Principal, asked: AnswerBody
+    context: RequestContext, principal: Principal, asked: AnswerBody
 ) -> _RetrievedHits:
-    understood = await conversation.interpret(exchange, principal, asked)
+    understood = await conversation.interpret(context, principal, asked)
     if understood.body is None:
         headers = _headers(understood.headers)
         return _RetrievedHits(principal.tenant, asked.query, (), headers, gate="closed")
-    wanted, served = await conversation.search_interpreted(exchange, understood.body)
+    wanted, served = await conversation.search_interpreted(context, understood.body)
     body = orjson.loads(served.body)
     fallback = None
     if not body["hits"] or body.get("low_confidence"):
-        fallback = await _fallback(exchange, wanted.scope.tenant)
+        fallback = await _fallback(context, wanted.scope.tenant)
     return _RetrievedHits(
         wanted.scope.tenant,
         wanted.query.text,
         body["hits"],
-        _headers([*response_headers(exchange, wanted, served), *understood.headers]),
+        _headers([*response_headers(context, wanted, served), *understood.headers]),
         fallback=fallback,
     )
 
 
-async def _fallback(exchange: RequestContext, tenant: str) -> str:
-    own = (await exchange.services.confidences.read(tenant)).fallback
-    return own or exchange.services.settings.answer_fallback
+async def _fallback(context: RequestContext, tenant: str) -> str:
+    own = (await context.services.confidences.read(tenant)).fallback
+    return own or context.services.settings.answer_fallback
 
 
 def _headers(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -91,12 +91,12 @@ class _AnswerRun:
 
     def __init__(
         self,
-        exchange: RequestContext,
+        context: RequestContext,
         answerer: AnswerGenerator,
         asked: AnswerBody,
         found: _RetrievedHits,
     ) -> None:
-        self._exchange = exchange
+        self._context = context
         self._answerer = answerer
         self._asked = asked
         self._found = found
@@ -113,7 +113,7 @@ class _AnswerRun:
             nonlocal finish
             finish = await self._write(self._nobody)
 
-        if not await while_read(self._exchange.request.receive, write()):
+        if not await while_read(self._context.request.receive, write()):
             raise ClientDisconnect
         body = {
             "answer": self._citations.text,
@@ -131,7 +131,7 @@ class _AnswerRun:
         try:
             finish = await self._write(tell)
         except Exception as error:
-            problem = problems.from_exception(error, self._exchange.trace.request_id)
+            problem = problems.from_exception(error, self._context.trace.request_id)
             await tell("error", problem.body())
             return
         await tell("done", {"finish": finish, "citations": self._citations.found})
@@ -149,7 +149,7 @@ class _AnswerRun:
         if found.gate is not None:
             return "gate"
         if found.fallback is not None:
-            self._exchange.services.metrics.assist("answer", "fallback")
+            self._context.services.metrics.assist("answer", "fallback")
             await tell("delta", {"text": found.fallback})
             self._citations.text = found.fallback
             return "fallback"
@@ -157,7 +157,7 @@ class _AnswerRun:
 
     async def _asked_of_model(self, more: Callable[[str], Awaitable[None]]) -> str:
         history = conversation.history_of(self._asked)
-        assist = self._exchange.services.metrics.assist
+        assist = self._context.services.metrics.assist
         try:
             finish = await self._answerer.write(
                 self._found.tenant, self._found.query, history, self._passages, more

@@ -10,14 +10,14 @@ async def healthz(_: RequestContext) -> Response:
     return Response(b'{"status":"ok"}', media_type="application/json")
 
 
-async def readyz(exchange: RequestContext) -> Response:
+async def readyz(context: RequestContext) -> Response:
     """The database answers too; Redis need not, since answers are right without it."""
-    await exchange.services.tenants.exists("public")
+    await context.services.tenants.exists("public")
     return Response(b'{"status":"ready"}', media_type="application/json")
 
 
-async def get_metrics(exchange: RequestContext) -> Response:
+async def get_metrics(context: RequestContext) -> Response:
     return Response(
-        exchange.services.metrics.exposition(),
+        context.services.metrics.exposition(),
         media_type="text/plain; version=0.0.4; charset=utf-8",
     )

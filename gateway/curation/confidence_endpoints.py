@@ -7,17 +7,17 @@ from gateway.http.request_context import RequestContext, json_response
 from index.search.confidence import Confidence
 
 
-async def get_confidence(exchange: RequestContext) -> Response:
-    tenant = (await exchange.authenticate()).principal.tenant
-    return json_response(_shown(await exchange.services.confidences.read(tenant)))
+async def get_confidence(context: RequestContext) -> Response:
+    tenant = (await context.authenticate()).principal.tenant
+    return json_response(_shown(await context.services.confidences.read(tenant)))
 
 
-async def put_confidence(exchange: RequestContext) -> Response:
+async def put_confidence(context: RequestContext) -> Response:
     """It holds from the next request on, on every worker."""
-    tenant = (await exchange.authenticate()).principal.tenant
-    body = exchange.parse_body(ConfidenceBody)
+    tenant = (await context.authenticate()).principal.tenant
+    body = context.parse_body(ConfidenceBody)
     confidence = Confidence(body.min, body.sources, body.fallback)
-    await exchange.services.confidences.put(tenant, confidence)
+    await context.services.confidences.put(tenant, confidence)
     return json_response(_shown(confidence))
 
 

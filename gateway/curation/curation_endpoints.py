@@ -19,26 +19,26 @@ _STATES: tuple[State, ...] = get_args(State)
 _CURSOR = re.compile(r"([0-9]{1,18})\.(\w{1,64})", re.ASCII)
 
 
-async def list_curation(exchange: RequestContext) -> Response:
+async def list_curation(context: RequestContext) -> Response:
     """Those asked most often first; `state` is open if absent."""
-    admitted = await exchange.authenticate()
-    query = exchange.request.query_params
+    caller = await context.authenticate()
+    query = context.request.query_params
     state = next((each for each in _STATES if each == query.get("state", "open")), None)
     if state is None:
         raise problems.invalid_field("state", f"must be one of {', '.join(_STATES)}")
-    items = await exchange.services.curation.page(
-        admitted.principal.tenant, state, after=_after(query.get("cursor", "")), limit=_PAGE_MAX + 1
+    items = await context.services.curation.page(
+        caller.principal.tenant, state, after=_after(query.get("cursor", "")), limit=_PAGE_MAX + 1
     )
     shown = items[:_PAGE_MAX]
     cursor = f"{shown[-1].count}.{shown[-1].item_id}" if len(items) > len(shown) else None
     return json_response(CurationAnswer(items=tuple(map(_item, shown)), cursor=cursor))
 
 
-async def resolve_curation(exchange: RequestContext) -> Response:
-    tenant = (await exchange.authenticate()).principal.tenant
-    item_id = exchange.request.path_params["item_id"]
-    body = exchange.parse_body(ResolveBody)
-    return json_response(_item(await settle(exchange.services, tenant, item_id, body)))
+async def resolve_curation(context: RequestContext) -> Response:
+    tenant = (await context.authenticate()).principal.tenant
+    item_id = context.request.path_params["item_id"]
+    body = context.parse_body(ResolveBody)
+    return json_response(_item(await settle(context.services, tenant, item_id, body)))
 
 
 async def settle(

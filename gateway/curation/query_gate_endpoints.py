@@ -8,18 +8,18 @@ from gateway.http.request_context import RequestContext, json_response
 from index.tenants.query_gate_store import GATES_MAX
 
 
-async def get_gate(exchange: RequestContext) -> Response:
-    tenant = (await exchange.authenticate()).principal.tenant
-    return await _shown(exchange, tenant, _name(exchange))
+async def get_gate(context: RequestContext) -> Response:
+    tenant = (await context.authenticate()).principal.tenant
+    return await _shown(context, tenant, _name(context))
 
 
-async def put_gate(exchange: RequestContext) -> Response:
+async def put_gate(context: RequestContext) -> Response:
     """It holds from the next message on. An empty body takes the tenant's own words away."""
     from gateway.rag.conversation import default_gate
 
-    tenant = (await exchange.authenticate()).principal.tenant
-    name = _name(exchange)
-    body = exchange.parse_body(GateBody)
+    tenant = (await context.authenticate()).principal.tenant
+    name = _name(context)
+    body = context.parse_body(GateBody)
     words = None
     if body.model_fields_set:
         usual = await default_gate(name)
@@ -28,16 +28,16 @@ async def put_gate(exchange: RequestContext) -> Response:
             "closed": (usual.closed if usual else ()) if body.closed is None else body.closed,
             "otherwise": body.otherwise,
         }
-    if not await exchange.services.query_gates.put(tenant, name, words):
+    if not await context.services.query_gates.put(tenant, name, words):
         raise problems.conflict("name", f"A tenant has at most {GATES_MAX} gates of its own.")
-    return await _shown(exchange, tenant, name)
+    return await _shown(context, tenant, name)
 
 
-async def _shown(exchange: RequestContext, tenant: str, name: str) -> Response:
+async def _shown(context: RequestContext, tenant: str, name: str) -> Response:
     from gateway.rag.conversation import gate_vocabulary  # only who has gates loads them
 
-    own = await exchange.services.query_gates.read(tenant, name) is not None
-    words = await gate_vocabulary(exchange.services, tenant, name)
+    own = await context.services.query_gates.read(tenant, name) is not None
+    words = await gate_vocabulary(context.services, tenant, name)
     if words is None:
         raise problems.not_found("name", "There is no such gate.")
     return json_response(
@@ -45,5 +45,5 @@ async def _shown(exchange: RequestContext, tenant: str, name: str) -> Response:
     )
 
 
-def _name(exchange: RequestContext) -> str:
-    return schemas.parse_value("name", schemas.GATE, exchange.request.path_params["name"])
+def _name(context: RequestContext) -> str:
+    return schemas.parse_value("name", schemas.GATE, context.request.path_params["name"])

@@ -13,12 +13,12 @@ from index.tenants.principals import Principal
 _KEYS_MAX = 100
 
 
-async def explain_access(exchange: RequestContext) -> Response:
-    services = exchange.services
-    tenant = (await exchange.authenticate()).principal.tenant
-    document_id = document_id_of(exchange)
+async def explain_access(context: RequestContext) -> Response:
+    services = context.services
+    tenant = (await context.authenticate()).principal.tenant
+    document_id = document_id_of(context)
     subject = schemas.parse_value(
-        "subject", schemas.NAME, exchange.request.query_params.get("subject", "")
+        "subject", schemas.NAME, context.request.query_params.get("subject", "")
     )
     stored = await services.documents.stored(tenant, document_id)
     if stored is None:
@@ -40,7 +40,7 @@ async def explain_access(exchange: RequestContext) -> Response:
             readers=tuple(_reader(each, subject, groups) for each in _audience(document)),
             keys=tuple(
                 [
-                    await _key(exchange, document, holder, name, sees_all=bool(scopes))
+                    await _key(context, document, holder, name, sees_all=bool(scopes))
                     for holder, name in holders
                 ]
             ),
@@ -72,11 +72,11 @@ def _reader(reader: str, subject: str, groups: tuple[str, ...]) -> ReaderExplain
 
 
 async def _key(
-    exchange: RequestContext, document: Document, holder: Principal, name: str, *, sees_all: bool
+    context: RequestContext, document: Document, holder: Principal, name: str, *, sees_all: bool
 ) -> KeyExplained:
     """By the very statement that its own reading of the document would run."""
     scope = full_scope_of(holder)
-    read = exchange.services.documents.read
+    read = context.services.documents.read
     sees = await read(scope, holder.filter, document.document_id) is not None
     if sees:
         why = "as the subject does" if sees_all else "by a group that this key is in"

@@ -29,17 +29,17 @@ ANSWERS = "answers"  # the kind of jobs that drop cached answers once Redis is b
 EVERYBODYS = {ANSWERS, vocabulary_pruning.UNLEARN}  # kinds of jobs that many documents wait for
 
 
-async def delete_document(exchange: RequestContext) -> Response:
+async def delete_document(context: RequestContext) -> Response:
     """All of it is gone once this is answered, but for what the answer calls pending."""
-    admitted = await exchange.authenticate()
-    services, tenant = exchange.services, admitted.principal.tenant
+    caller = await context.authenticate()
+    services, tenant = context.services, caller.principal.tenant
     was_public = False
 
     def permit(stored: Document | None) -> None:
         nonlocal was_public
-        was_public = PUBLIC in require_editable(admitted, stored).readers
+        was_public = PUBLIC in require_editable(caller, stored).readers
 
-    done = await services.writer.remove(tenant, document_id_of(exchange), permit, forget=True)
+    done = await services.writer.remove(tenant, document_id_of(context), permit, forget=True)
     assert done.forgotten is not None
     pending = {"words": queued_body(done.forgotten.words_job).status_url}
     if not await _dropped(services, tenant, everywhere=was_public):
@@ -59,18 +59,18 @@ async def delete_document(exchange: RequestContext) -> Response:
     )
 
 
-async def delete_tenant(exchange: RequestContext) -> Response:
+async def delete_tenant(context: RequestContext) -> Response:
     """It is closed at once: no key of it, no write to it and no name like it is taken any more.
 
     Other tenants find nothing of it from here on: the revision that says so is committed before the
     answer, and no cache serves an answer that has not survived it.
     """
-    tenant = schemas.parse_value("tenant", schemas.TENANT, exchange.request.path_params["tenant"])
-    closed = await TenantDeletion(exchange.services.database).close(tenant)
+    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
+    closed = await TenantDeletion(context.services.database).close(tenant)
     if closed is None:
         raise problems.not_found("tenant", "There is no such tenant.")
     if closed.was_public:  # while Redis is away the job does it
-        await _dropped(exchange.services, tenant, everywhere=True)
+        await _dropped(context.services, tenant, everywhere=True)
     return queued_response(closed.job_id)
 
 

@@ -22,36 +22,36 @@ _PARSE_ERROR = -32700
 _MENDED_BY_MODELS = {400, 404, 422}
 
 
-async def mcp(exchange: RequestContext) -> Response:
+async def mcp(context: RequestContext) -> Response:
     if getattr(sys.modules.get(_PROTOCOL), "SERVER", None) is None:
         await asyncio.to_thread(importlib.import_module, _PROTOCOL)
     try:
-        content.check_json(exchange.body)
-        request = orjson.loads(exchange.body)
+        content.check_json(context.body)
+        request = orjson.loads(context.body)
     except (problems.Problem, orjson.JSONDecodeError) as error:
-        await exchange.authenticate()
+        await context.authenticate()
         reason = error.detail if isinstance(error, problems.Problem) else ""
         return _error(None, _PARSE_ERROR, f"The body must be JSON. {reason}".strip(), 400)
     if not _is_request(request):
-        await exchange.authenticate()
+        await context.authenticate()
         return _no_request(request)
-    return await _answer(exchange, request)
+    return await _answer(context, request)
 
 
-async def _answer(exchange: RequestContext, request: dict[str, Any]) -> Response:
+async def _answer(context: RequestContext, request: dict[str, Any]) -> Response:
     from gateway.mcp import protocol
 
     try:
-        envelope = protocol.open_envelope(request, exchange.trace.headers)
+        envelope = protocol.open_envelope(request, context.trace.headers)
         tool, arguments = _tool_of(request)
         if tool is None:
-            await exchange.authenticate()
+            await context.authenticate()
             return _result(request["id"], await protocol.serve(request, envelope), [])
     except protocol.ERRORS as error:
-        await exchange.authenticate()  # nobody is told anything without a token
+        await context.authenticate()  # nobody is told anything without a token
         data, status = protocol.error_of(error)
         return _error(request["id"], data.code, data.message, status, data.data)
-    told, headers = await _told(exchange, tool, arguments)
+    told, headers = await _told(context, tool, arguments)
     return _result(request["id"], b"{%b%b}" % (envelope.stamp, told), headers)
 
 
@@ -77,12 +77,12 @@ def _tool_of(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
 
 
 async def _told(
-    exchange: RequestContext, tool: str, arguments: dict[str, Any]
+    context: RequestContext, tool: str, arguments: dict[str, Any]
 ) -> tuple[bytes, Headers]:
     """What the tool says; to a model, too, what is wrong with its arguments."""
     try:
         equal = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)  # as equal bytes
-        return await TOOLS[tool](exchange, equal)
+        return await TOOLS[tool](context, equal)
     except problems.Problem as problem:
         if problem.status not in _MENDED_BY_MODELS:
             raise

@@ -95,31 +95,31 @@ class SourcesListed(Body):
     sources: tuple[SourceListed, ...]
 
 
-async def search(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
+async def search(context: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
     told = _UNDERSTOOD + arguments
-    wanted = exchange.services.parsed_searches.get((exchange.digest, told))
+    wanted = context.services.parsed_searches.get((context.digest, told))
     if wanted is None:
-        wanted = _understood(exchange, exchange.principal, told)
-    wanted, answer = await serve(exchange, wanted, _understood, told)
+        wanted = _understood(context, context.principal, told)
+    wanted, answer = await serve(context, wanted, _understood, told)
     headers = [
-        *exchange.cache_headers((b"cache-status", cache_status(answer))),
+        *context.cache_headers((b"cache-status", cache_status(answer))),
         (b"nearhit-revision", revision_of(answer.valid_until, wanted.scope.tenant)),
     ]
-    return _shown(exchange, wanted, answer.body), headers
+    return _shown(context, wanted, answer.body), headers
 
 
-def _understood(exchange: RequestContext, principal: Principal, told: bytes) -> SearchRequest:
+def _understood(context: RequestContext, principal: Principal, told: bytes) -> SearchRequest:
     arguments = schemas.parse(SearchArguments, told.removeprefix(_UNDERSTOOD))
     asked = schemas.parse(SearchBody, arguments.body())
-    require_within_limits(asked, exchange.services.settings)
-    wanted = to_search_request(exchange, principal, asked)
-    exchange.services.parsed_searches[exchange.digest, told] = wanted
+    require_within_limits(asked, context.services.settings)
+    wanted = to_search_request(context, principal, asked)
+    context.services.parsed_searches[context.digest, told] = wanted
     return wanted
 
 
-def _shown(exchange: RequestContext, wanted: SearchRequest, body: bytes) -> bytes:
+def _shown(context: RequestContext, wanted: SearchRequest, body: bytes) -> bytes:
     """The body as a tool's result, made once while a cache holds the body."""
-    services = exchange.services
+    services = context.services
     known = services.tool_results.get(wanted.key)
     if known is not None and known[0] is body:
         return known[1]
@@ -129,26 +129,26 @@ def _shown(exchange: RequestContext, wanted: SearchRequest, body: bytes) -> byte
     return result
 
 
-async def fetch(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
-    admitted = await exchange.authenticate()
+async def fetch(context: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
+    caller = await context.authenticate()
     asked = schemas.parse(FetchArguments, arguments)
-    services, scope = exchange.services, full_scope(admitted)
-    document = await services.documents.read_unchecked(scope, admitted.principal.filter, asked.id)
+    services, scope = context.services, full_scope(caller)
+    document = await services.documents.read_unchecked(scope, caller.principal.filter, asked.id)
     if document is None:
         raise problems.not_found("id", "There is no such document, or you may not read it.")
-    services.read_log.documents(admitted.principal, [document.document_id])
+    services.read_log.documents(caller.principal, [document.document_id])
     if asked.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")
     tokens_max = services.settings.mcp_tokens_max
     return encode(results.fetch(document, start=asked.start, tokens_max=tokens_max)), []
 
 
-async def list_sources(exchange: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
+async def list_sources(context: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
     """Those of the tenant's with a document that the caller may read; how many of these."""
-    admitted = await exchange.authenticate()
+    caller = await context.authenticate()
     schemas.parse(ListSourcesArguments, arguments)
-    counts = await exchange.services.documents.sources(
-        full_scope(admitted), admitted.principal.filter, limit=_SOURCES_MAX
+    counts = await context.services.documents.sources(
+        full_scope(caller), caller.principal.filter, limit=_SOURCES_MAX
     )
     sources = [{"source": source, "documents": count} for source, count in counts.items()]
     return encode(orjson.dumps({"sources": sources})), []

@@ -27,18 +27,18 @@ from ingest.worker.job_progress import TELL_S, report_progress
 _REFUSED_SHOWN_MAX = 20
 
 
-async def list_sources(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    sources = await exchange.services.sources.all(admitted.principal.tenant)
+async def list_sources(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    sources = await context.services.sources.all(caller.principal.tenant)
     return json_response(SourcesAnswer(sources=tuple(map(SourceAnswer.of, sources))))
 
 
-async def put_source(exchange: RequestContext) -> Response:
+async def put_source(context: RequestContext) -> Response:
     """What is read is read with the rights of the server, so it says what may be read."""
-    admitted = await exchange.authenticate()
-    source = _source_id(exchange)
-    body = exchange.parse_body(SourceBody).root
-    if (reason := source_reader.unreachable(exchange.services.settings, body)) is not None:
+    caller = await context.authenticate()
+    source = _source_id(context)
+    body = context.parse_body(SourceBody).root
+    if (reason := source_reader.unreachable(context.services.settings, body)) is not None:
         raise problems.forbidden(reason)
     now = datetime.now(UTC)
     next_run_at = None
@@ -46,44 +46,42 @@ async def put_source(exchange: RequestContext) -> Response:
         next_run_at = schedule.next_run(body.schedule, now)
     settings = body.settings.model_dump(mode="json")
     plan = SourceConfig(body.kind, settings, body.schedule, body.paused, next_run_at)
-    tenant = admitted.principal.tenant
-    await exchange.services.sources.put(tenant, source, plan)
-    return json_response(SourceAnswer.of(await _source(exchange, tenant, source)))
+    tenant = caller.principal.tenant
+    await context.services.sources.put(tenant, source, plan)
+    return json_response(SourceAnswer.of(await _source(context, tenant, source)))
 
 
-async def reindex_source(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    source, tenant = _source_id(exchange), admitted.principal.tenant
-    await _source(exchange, tenant, source)
-    job_id = await exchange.services.sources.enqueue_sync(
-        tenant, source, admitted.principal.subject
-    )
+async def reindex_source(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    source, tenant = _source_id(context), caller.principal.tenant
+    await _source(context, tenant, source)
+    job_id = await context.services.sources.enqueue_sync(tenant, source, caller.principal.subject)
     if job_id is None:
         raise problems.conflict("source", "Others bring its documents; send them again.")
     return queued_response(job_id)
 
 
-async def delete_source(exchange: RequestContext) -> Response:
+async def delete_source(context: RequestContext) -> Response:
     """With all its documents, whoever owns them."""
-    admitted = await exchange.authenticate()
-    source, tenant = _source_id(exchange), admitted.principal.tenant
-    job_id = await exchange.services.sources.enqueue_removal(
-        tenant, source, admitted.principal.subject
+    caller = await context.authenticate()
+    source, tenant = _source_id(context), caller.principal.tenant
+    job_id = await context.services.sources.enqueue_removal(
+        tenant, source, caller.principal.subject
     )
     if job_id is None:
         raise _no_such_source()
     return queued_response(job_id)
 
 
-async def _source(exchange: RequestContext, tenant: str, source: str) -> Source:
-    found = await exchange.services.sources.get(tenant, source)
+async def _source(context: RequestContext, tenant: str, source: str) -> Source:
+    found = await context.services.sources.get(tenant, source)
     if found is None:
         raise _no_such_source()
     return found
 
 
-def _source_id(exchange: RequestContext) -> str:
-    return schemas.parse_value("source", schemas.SOURCE, exchange.request.path_params["source"])
+def _source_id(context: RequestContext) -> str:
+    return schemas.parse_value("source", schemas.SOURCE, context.request.path_params["source"])
 
 
 def _no_such_source() -> problems.Problem:

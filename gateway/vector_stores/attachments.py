@@ -44,121 +44,121 @@ from ingest.parse.extract import SUFFIXES, Unreadable
 _STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
 
 
-async def attach_file(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    body = exchange.parse_body(AttachBody)
-    store = await require_store(exchange, admitted)
-    await attach_each(exchange, store, [body])
-    return json_response(await _one(exchange, admitted, store, body.file_id))
+async def attach_file(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    body = context.parse_body(AttachBody)
+    store = await require_store(context, caller)
+    await attach_each(context, store, [body])
+    return json_response(await _one(context, caller, store, body.file_id))
 
 
-async def list_attached(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    return await _listed(exchange, admitted, store, FileFilter(status=_status(exchange)))
+async def list_attached(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    return await _listed(context, caller, store, FileFilter(status=_status(context)))
 
 
-async def get_attached(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    return json_response(await _one(exchange, admitted, store, _file_id(exchange)))
+async def get_attached(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    return json_response(await _one(context, caller, store, _file_id(context)))
 
 
-async def change_attached(exchange: RequestContext) -> Response:
+async def change_attached(context: RequestContext) -> Response:
     """Other attributes; nothing is embedded."""
-    admitted = await exchange.authenticate()
-    services = exchange.services
-    body = exchange.parse_body(AttributesBody)
-    store = await require_store(exchange, admitted)
-    document = await _document(exchange, admitted, store, _file_id(exchange))
+    caller = await context.authenticate()
+    services = context.services
+    body = context.parse_body(AttributesBody)
+    store = await require_store(context, caller)
+    document = await _document(context, caller, store, _file_id(context))
     metadata = body.attributes or {}
     await services.writer.put(
-        admitted.principal.tenant,
+        caller.principal.tenant,
         document.document_id,
-        lambda stored: replace(plain.require_editable(admitted, stored), metadata=metadata),
+        lambda stored: replace(plain.require_editable(caller, stored), metadata=metadata),
         parts=CONTENT,
     )
-    return json_response(await _one(exchange, admitted, store, _file_id(exchange)))
+    return json_response(await _one(context, caller, store, _file_id(context)))
 
 
-async def get_attached_content(exchange: RequestContext) -> Response:
+async def get_attached_content(context: RequestContext) -> Response:
     """What was read of the file, as it is searched."""
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    document = await _document(exchange, admitted, store, _file_id(exchange))
-    exchange.services.read_log.documents(admitted.principal, [document.document_id])
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    document = await _document(context, caller, store, _file_id(context))
+    context.services.read_log.documents(caller.principal, [document.document_id])
     return json_response(FileContentPage(data=(Content(text=document.text),)))
 
 
-async def detach_file(exchange: RequestContext) -> Response:
+async def detach_file(context: RequestContext) -> Response:
     """Its document is forgotten; the file stays."""
-    admitted = await exchange.authenticate()
-    services, tenant = exchange.services, admitted.principal.tenant
-    store, file_id = await require_store(exchange, admitted), _file_id(exchange)
-    attached = await _attached(exchange, admitted, store, file_id)
+    caller = await context.authenticate()
+    services, tenant = context.services, caller.principal.tenant
+    store, file_id = await require_store(context, caller), _file_id(context)
+    attached = await _attached(context, caller, store, file_id)
     if attached is None or await services.documents.stored(tenant, attached.document_id):
-        document_id = (await _document(exchange, admitted, store, file_id)).document_id
+        document_id = (await _document(context, caller, store, file_id)).document_id
     else:  # it is queued, perhaps
         document_id = attached.document_id
 
     def permit(stored: Document | None) -> None:
         if stored is not None or attached is None:
-            plain.require_editable(admitted, stored)
+            plain.require_editable(caller, stored)
 
     await services.writer.remove(tenant, document_id, permit, forget=True)
     await VectorStoreStore(services.database).detach(tenant, store.source, file_id)
     return json_response(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
 
 
-async def create_file_batch(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    body = exchange.parse_body(FileBatchBody)
-    store = await require_store(exchange, admitted)
+async def create_file_batch(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    body = context.parse_body(FileBatchBody)
+    store = await require_store(context, caller)
     batch_id = f"vsfb_{secrets.token_hex(12)}"
-    await attach_each(exchange, store, body.each(), batch_id)
-    return json_response(await _batch(exchange, admitted, store, batch_id))
+    await attach_each(context, store, body.each(), batch_id)
+    return json_response(await _batch(context, caller, store, batch_id))
 
 
-async def get_file_batch(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    return json_response(await _batch(exchange, admitted, store, _batch_id(exchange)))
+async def get_file_batch(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    return json_response(await _batch(context, caller, store, _batch_id(context)))
 
 
-async def list_file_batch(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    which = FileFilter(batch_id=_batch_id(exchange), status=_status(exchange))
-    return await _listed(exchange, admitted, store, which)
+async def list_file_batch(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    which = FileFilter(batch_id=_batch_id(context), status=_status(context))
+    return await _listed(context, caller, store, which)
 
 
 async def attach_each(
-    exchange: RequestContext,
+    context: RequestContext,
     store: VectorStore,
     bodies: Sequence[AttachBody],
     batch_id: str | None = None,
 ) -> None:
     """All files have to be there before one is attached, and no reading may remove them."""
-    admitted = await exchange.authenticate()
-    source = await exchange.services.sources.get(admitted.principal.tenant, store.source)
+    caller = await context.authenticate()
+    source = await context.services.sources.get(caller.principal.tenant, store.source)
     if source is not None and source.kind is not None:
         raise SourceReserved(store.source)
-    files = [await require_own_file(exchange, admitted, body.file_id) for body in bodies]
+    files = [await require_own_file(context, caller, body.file_id) for body in bodies]
     for file, body in zip(files, bodies, strict=True):
-        await _attach(exchange, await exchange.authenticate(), store, file, body, batch_id)
+        await _attach(context, await context.authenticate(), store, file, body, batch_id)
 
 
 async def _attach(
-    exchange: RequestContext,
-    admitted: AuthenticatedRequest,
+    context: RequestContext,
+    caller: AuthenticatedRequest,
     store: VectorStore,
     file: File,
     body: AttachBody,
     batch_id: str | None,
 ) -> None:
     """What can't be read is said of the file; other refusals are the caller's."""
-    tenant, subject = admitted.principal.tenant, admitted.principal.subject
-    stores = VectorStoreStore(exchange.services.database)
+    tenant, subject = caller.principal.tenant, caller.principal.subject
+    stores = VectorStoreStore(context.services.database)
     document_id = _document_id(store, file.file_id)
     await stores.attach(
         tenant,
@@ -170,8 +170,8 @@ async def _attach(
     )
     job_id, error = None, None
     try:
-        text = await _text(exchange, admitted, file)
-        job_id = await _write(exchange, admitted, document_id, _body(store, file, body, text))
+        text = await _text(context, caller, file)
+        job_id = await _write(context, caller, document_id, _body(store, file, body, text))
     except Unreadable as refused:
         error = ("unsupported_file", f"{file.filename} {refused}.")
     except DocumentTooLong as refused:
@@ -180,24 +180,24 @@ async def _attach(
 
 
 async def _write(
-    exchange: RequestContext, admitted: AuthenticatedRequest, document_id: str, body: DocumentBody
+    context: RequestContext, caller: AuthenticatedRequest, document_id: str, body: DocumentBody
 ) -> str | None:
     """The job that will, if it is too long to do so now, or the embedder is away."""
-    services, settings = exchange.services, exchange.services.settings
-    revise = plain.build_update(admitted, document_id, body, settings.language)
+    services, settings = context.services, context.services.settings
+    revise = plain.build_update(caller, document_id, body, settings.language)
     if len(body.text) <= settings.document_inline_bytes_max:
         try:
             await services.writer.put(
-                admitted.principal.tenant, document_id, revise, parts=plain.parts_of(body)
+                caller.principal.tenant, document_id, revise, parts=plain.parts_of(body)
             )
         except EmbeddingUnavailable:
             pass
         else:
             return None
-    stored = await services.documents.stored(admitted.principal.tenant, document_id)
+    stored = await services.documents.stored(caller.principal.tenant, document_id)
     revise(stored.document if stored else None)
     sent = body.model_dump_json(exclude_unset=True).encode()
-    return await plain.enqueue_write(exchange, admitted, document_id, body, sent)
+    return await plain.enqueue_write(context, caller, document_id, body, sent)
 
 
 def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> DocumentBody:
@@ -214,17 +214,17 @@ def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> Docum
     return DocumentBody.model_validate(told)
 
 
-async def _text(exchange: RequestContext, admitted: AuthenticatedRequest, file: File) -> str:
+async def _text(context: RequestContext, caller: AuthenticatedRequest, file: File) -> str:
     """Raises `Unreadable`."""
-    content = await FileStore(exchange.services.database).content(
-        admitted.principal.tenant, admitted.principal.subject, file.file_id
+    content = await FileStore(context.services.database).content(
+        caller.principal.tenant, caller.principal.subject, file.file_id
     )
     if content is None:
         raise no_such_file()
     suffix = PurePath(file.filename).suffix.lower()
     if suffix in SUFFIXES:
-        extractors = exchange.services.extractors
-        tenant = admitted.principal.tenant
+        extractors = context.services.extractors
+        tenant = caller.principal.tenant
         text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
     else:
         text = _plain(content)
@@ -246,28 +246,28 @@ def _plain(content: bytes) -> str:
 
 
 async def _listed(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, which: FileFilter
+    context: RequestContext, caller: AuthenticatedRequest, store: VectorStore, which: FileFilter
 ) -> Response:
-    page = page_of(exchange)
-    found = await VectorStoreStore(exchange.services.database).files(
-        full_scope(admitted),
-        admitted.principal.filter,
+    page = page_of(context)
+    found = await VectorStoreStore(context.services.database).files(
+        full_scope(caller),
+        caller.principal.filter,
         store.source,
         page,
         which,
-        subject=admitted.principal.subject if sees_uploads(admitted) else None,
+        subject=caller.principal.subject if sees_uploads(caller) else None,
     )
     shown = [StoreFileAnswer.of(store.source, file) for file in found]
     return json_response(listed(shown, page, [each.id for each in shown]))
 
 
 async def _one(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
+    context: RequestContext, caller: AuthenticatedRequest, store: VectorStore, file_id: str
 ) -> StoreFileAnswer:
     """An attached file, or a document of the source that came in another way."""
-    attached = await _attached(exchange, admitted, store, file_id)
+    attached = await _attached(context, caller, store, file_id)
     if attached is None:
-        document = await _document(exchange, admitted, store, file_id)
+        document = await _document(context, caller, store, file_id)
         attached = AttachedFile(
             file_id=file_id,
             document_id=file_id,
@@ -283,28 +283,28 @@ async def _one(
 
 
 async def _attached(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
+    context: RequestContext, caller: AuthenticatedRequest, store: VectorStore, file_id: str
 ) -> AttachedFile | None:
-    found = await files_of(exchange, admitted, store.source, FileFilter(file_id=file_id))
+    found = await files_of(context, caller, store.source, FileFilter(file_id=file_id))
     return found[0] if found else None
 
 
 async def _document(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, file_id: str
+    context: RequestContext, caller: AuthenticatedRequest, store: VectorStore, file_id: str
 ) -> Document:
     """What the caller may read of the file; a 404 `Problem` if that is nothing."""
-    read, scope = exchange.services.documents.read, full_scope(admitted)
+    read, scope = context.services.documents.read, full_scope(caller)
     for document_id in (_document_id(store, file_id), file_id):
-        document = await read(scope, admitted.principal.filter, document_id)
+        document = await read(scope, caller.principal.filter, document_id)
         if document is not None and document.source == store.source:
             return document
     raise no_such_file()
 
 
 async def _batch(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore, batch_id: str
+    context: RequestContext, caller: AuthenticatedRequest, store: VectorStore, batch_id: str
 ) -> FileBatchAnswer:
-    files = await files_of(exchange, admitted, store.source, FileFilter(batch_id=batch_id))
+    files = await files_of(context, caller, store.source, FileFilter(batch_id=batch_id))
     if not files:
         raise problems.not_found("batch_id", "There is no such batch, or you may not see it.")
     counts = counted(files)
@@ -322,18 +322,18 @@ def _document_id(store: VectorStore, file_id: str) -> str:
     return f"{store.source}/{file_id}"
 
 
-def _file_id(exchange: RequestContext) -> str:
-    name: str = exchange.request.path_params["file_id"]
+def _file_id(context: RequestContext) -> str:
+    name: str = context.request.path_params["file_id"]
     return name
 
 
-def _batch_id(exchange: RequestContext) -> str:
-    name: str = exchange.request.path_params["batch_id"]
+def _batch_id(context: RequestContext) -> str:
+    name: str = context.request.path_params["batch_id"]
     return name
 
 
-def _status(exchange: RequestContext) -> FileStatus | None:
-    asked = exchange.request.query_params.get("filter")
+def _status(context: RequestContext) -> FileStatus | None:
+    asked = context.request.query_params.get("filter")
     if not asked:
         return None
     for status in _STATUSES:

@@ -28,15 +28,15 @@ _NAME: TypeAdapter[str] = TypeAdapter(Line)
 _PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
 
 
-async def upload_file(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    services = exchange.services
-    if not sees_uploads(admitted):
+async def upload_file(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    services = context.services
+    if not sees_uploads(caller):
         raise problems.forbidden("A token with a filter, or not for private documents, has none.")
-    filename, purpose, content = await _uploaded(exchange)
+    filename, purpose, content = await _uploaded(context)
     file = await FileStore(services.database).add(
-        admitted.principal.tenant,
-        admitted.principal.subject,
+        caller.principal.tenant,
+        caller.principal.subject,
         filename=filename,
         purpose=purpose,
         content=content,
@@ -45,64 +45,64 @@ async def upload_file(exchange: RequestContext) -> Response:
     return json_response(FileAnswer.of(file))
 
 
-async def list_files(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    page = page_of(exchange)
-    purpose = exchange.request.query_params.get("purpose") or None
+async def list_files(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    page = page_of(context)
+    purpose = context.request.query_params.get("purpose") or None
     found: list[File] = []
-    if sees_uploads(admitted):
-        found = await FileStore(exchange.services.database).page(
-            admitted.principal.tenant, _uploader(admitted), page, purpose=purpose
+    if sees_uploads(caller):
+        found = await FileStore(context.services.database).page(
+            caller.principal.tenant, _uploader(caller), page, purpose=purpose
         )
     shown = [FileAnswer.of(file) for file in found]
     return json_response(listed(shown, page, [each.id for each in shown]))
 
 
-async def get_file(exchange: RequestContext) -> Response:
-    return json_response(FileAnswer.of(await _told_of(exchange, await exchange.authenticate())))
+async def get_file(context: RequestContext) -> Response:
+    return json_response(FileAnswer.of(await _told_of(context, await context.authenticate())))
 
 
-async def get_file_content(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    file = await require_own_file(exchange, admitted, _file_id(exchange))
-    content = await FileStore(exchange.services.database).content(
-        admitted.principal.tenant, admitted.principal.subject, file.file_id
+async def get_file_content(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    file = await require_own_file(context, caller, _file_id(context))
+    content = await FileStore(context.services.database).content(
+        caller.principal.tenant, caller.principal.subject, file.file_id
     )
     if content is None:
         raise no_such_file()
     return Response(content, media_type="application/octet-stream")
 
 
-async def delete_file(exchange: RequestContext) -> Response:
+async def delete_file(context: RequestContext) -> Response:
     """Out of all vector stores too, where its document is the caller's to remove."""
-    admitted = await exchange.authenticate()
-    services, tenant = exchange.services, admitted.principal.tenant
-    file, stores = await _told_of(exchange, admitted), VectorStoreStore(services.database)
+    caller = await context.authenticate()
+    services, tenant = context.services, caller.principal.tenant
+    file, stores = await _told_of(context, caller), VectorStoreStore(services.database)
     for source, document_id in (await stores.of_file(tenant, file.file_id)).items():
         await services.writer.remove(
-            tenant, document_id, partial(_permit_removal, admitted), forget=True
+            tenant, document_id, partial(_permit_removal, caller), forget=True
         )
         await stores.detach(tenant, source, file.file_id)
-    await FileStore(services.database).remove(tenant, _uploader(admitted), file.file_id)
+    await FileStore(services.database).remove(tenant, _uploader(caller), file.file_id)
     return json_response(DeletedAnswer(id=file.file_id, object="file"))
 
 
-def _permit_removal(admitted: AuthenticatedRequest, stored: Document | None) -> None:
+def _permit_removal(caller: AuthenticatedRequest, stored: Document | None) -> None:
     """A document that is not written yet is its file's uploader's alone."""
     if stored is not None:
-        require_editable(admitted, stored)
+        require_editable(caller, stored)
 
 
 async def require_own_file(
-    exchange: RequestContext, admitted: AuthenticatedRequest, file_id: str
+    context: RequestContext, caller: AuthenticatedRequest, file_id: str
 ) -> File:
     """The file of this identifier; a 404 `Problem` if the caller has not uploaded it."""
-    return await _file(exchange, admitted, file_id, admitted.principal.subject)
+    return await _file(context, caller, file_id, caller.principal.subject)
 
 
-def sees_uploads(admitted: AuthenticatedRequest) -> bool:
+def sees_uploads(caller: AuthenticatedRequest) -> bool:
     """Whether it is all of its subject that came: what was uploaded has no scope and no fields."""
-    principal = admitted.principal
+    principal = caller.principal
     return "private" in principal.scopes and principal.filter == NO_FILTER
 
 
@@ -110,41 +110,41 @@ def no_such_file() -> problems.Problem:
     return problems.not_found("file_id", "There is no such file, or it is somebody else's.")
 
 
-async def _told_of(exchange: RequestContext, admitted: AuthenticatedRequest) -> File:
+async def _told_of(context: RequestContext, caller: AuthenticatedRequest) -> File:
     """The path's; a 404 `Problem` if there is none that the caller may be told of."""
-    return await _file(exchange, admitted, _file_id(exchange), _uploader(admitted))
+    return await _file(context, caller, _file_id(context), _uploader(caller))
 
 
 async def _file(
-    exchange: RequestContext, admitted: AuthenticatedRequest, file_id: str, subject: str | None
+    context: RequestContext, caller: AuthenticatedRequest, file_id: str, subject: str | None
 ) -> File:
-    if not sees_uploads(admitted):
+    if not sees_uploads(caller):
         raise no_such_file()
-    files = FileStore(exchange.services.database)
-    file = await files.get(admitted.principal.tenant, subject, file_id)
+    files = FileStore(context.services.database)
+    file = await files.get(caller.principal.tenant, subject, file_id)
     if file is None:
         raise no_such_file()
     return file
 
 
-def _file_id(exchange: RequestContext) -> str:
-    name: str = exchange.request.path_params["file_id"]
+def _file_id(context: RequestContext) -> str:
+    name: str = context.request.path_params["file_id"]
     return name
 
 
-def _uploader(admitted: AuthenticatedRequest) -> str | None:
+def _uploader(caller: AuthenticatedRequest) -> str | None:
     """Of whose files the caller is told: None for everybody's."""
-    return None if "admin" in admitted.principal.roles else admitted.principal.subject
+    return None if "admin" in caller.principal.roles else caller.principal.subject
 
 
-async def _uploaded(exchange: RequestContext) -> tuple[str, Purpose, bytes]:
-    most = exchange.services.settings.file_bytes_max
+async def _uploaded(context: RequestContext) -> tuple[str, Purpose, bytes]:
+    most = context.services.settings.file_bytes_max
 
     async def stream() -> AsyncGenerator[bytes, None]:
-        yield exchange.body
+        yield context.body
         yield b""
 
-    headers = Headers(raw=exchange.request.scope["headers"])
+    headers = Headers(raw=context.request.scope["headers"])
     if not headers.get("content-type", "").startswith("multipart/form-data"):
         raise problems.malformed("It must be multipart/form-data, with a file and its purpose.")
     parser = MultiPartParser(

@@ -25,9 +25,9 @@ PARAMETERS: Mapping[str, Parameter] = {
 _LIMIT = 20  # as OpenAI's lists have it
 
 
-def page_of(exchange: RequestContext) -> FileListing:
+def page_of(context: RequestContext) -> FileListing:
     """With one more than is asked for, which tells whether there are more."""
-    query = exchange.request.query_params
+    query = context.request.query_params
     if "before" in query:
         raise problems.invalid_field("before", "is not supported; go on with after")
     limit = query.get("limit", str(_LIMIT))

@@ -24,55 +24,55 @@ from gateway.vector_stores.vector_store_schemas import (
 from index.model.scope import Scope
 
 
-async def search_vector_store(exchange: RequestContext) -> Response:
-    services, trace = exchange.services, exchange.trace
+async def search_vector_store(context: RequestContext) -> Response:
+    services, trace = context.services, context.trace
     settings = services.settings
-    name = exchange.request.path_params["vector_store_id"]
+    name = context.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
-    body = exchange.parse_body(VectorStoreSearchBody)
+    body = context.parse_body(VectorStoreSearchBody)
     if len(body.queries) > settings.searches_max:
         raise problems.invalid_field("query", f"must be at most {settings.searches_max:,}")
     asked = [_asked(source, query, body) for query in body.queries]
     for each in asked:
         require_within_limits(each, settings)
     trace.mark("parse")
-    admitted = await exchange.authenticate()
+    caller = await context.authenticate()
     await services.admission.spend(trace.counters, len(asked) - 1)
     if body.rewrite_query:
-        asked = await _rewritten(exchange, full_scope(admitted), asked)
-        admitted = await exchange.authenticate(admitted.principal)
+        asked = await _rewritten(context, full_scope(caller), asked)
+        caller = await context.authenticate(caller.principal)
     trace.mark("revision")
-    wanted = [to_search_request(exchange, admitted.principal, each) for each in asked]
-    served = await search_consistently(services, wanted, admitted.revisions)
+    wanted = [to_search_request(context, caller.principal, each) for each in asked]
+    served = await search_consistently(services, wanted, caller.revisions)
     for one, told in zip(wanted, served, strict=True):
         record_served(services, one, told)
     trace.mark("search")
     hits = _best([orjson.loads(each.body)["hits"] for each in served], body.max_num_results)
     if not hits:
-        await require_store(exchange, admitted)  # what nobody finds may not be there at all
+        await require_store(context, caller)  # what nobody finds may not be there at all
     page = SearchPage(
         search_query=tuple(each.query for each in asked),
         data=tuple(_found(source, hit) for hit in hits),
     )
     response = json_response(page)
-    revision = revision_of(good_of(served), admitted.principal.tenant)
+    revision = revision_of(good_of(served), caller.principal.tenant)
     response.headers["Nearhit-Revision"] = revision.decode()
     response.headers["Cache-Control"] = "no-store"
     timing = (b"server-timing", trace.server_timing().encode())
-    response.raw_headers += exchange.cache_headers(timing)
+    response.raw_headers += context.cache_headers(timing)
     response.raw_headers += next(filter(None, map(degraded_header, served)), [])
     return response
 
 
 async def _rewritten(
-    exchange: RequestContext, seen: Scope, asked: Sequence[SearchBody]
+    context: RequestContext, seen: Scope, asked: Sequence[SearchBody]
 ) -> list[SearchBody]:
     """With the queries that a language model makes of these, where it makes any."""
-    rewriter = (await exchange.services.rag_tools.tools()).rewriter
+    rewriter = (await context.services.rag_tools.tools()).rewriter
     made = await asyncio.gather(
         *(rewriter.rewrite(seen, (), each.query, alone=True) for each in asked)
     )
-    exchange.trace.mark("rewrite")
+    context.trace.mark("rewrite")
     return [
         each.model_copy(update={"query": rewritten.query})
         for each, rewritten in zip(asked, made, strict=True)

@@ -31,14 +31,14 @@ FILES_MAX = 10_000  # of a store, that are counted
 _REMOVED_AT_ONCE_MAX = 200  # documents; more are left to a worker
 
 
-async def create_vector_store(exchange: RequestContext) -> Response:
+async def create_vector_store(context: RequestContext) -> Response:
     from gateway.vector_stores.attachments import attach_each
 
-    admitted = await exchange.authenticate()
-    services, principal = exchange.services, admitted.principal
-    body = exchange.parse_body(VectorStoreBody)
+    caller = await context.authenticate()
+    services, principal = context.services, caller.principal
+    body = context.parse_body(VectorStoreBody)
     for file_id in body.file_ids:  # before there is a store
-        await require_own_file(exchange, admitted, file_id)
+        await require_own_file(context, caller, file_id)
     store = await VectorStoreStore(services.database).add(
         principal.tenant,
         name=body.name or "",
@@ -48,34 +48,34 @@ async def create_vector_store(exchange: RequestContext) -> Response:
         readers=body.readers,
         stores_max=services.settings.files_max,
     )
-    await attach_each(exchange, store, body.attachments())
-    return json_response(await _told(exchange, admitted, store))
+    await attach_each(context, store, body.attachments())
+    return json_response(await _told(context, caller, store))
 
 
-async def list_vector_stores(exchange: RequestContext) -> Response:
+async def list_vector_stores(context: RequestContext) -> Response:
     """Those that were made as such; other sources are found by their names."""
-    admitted = await exchange.authenticate()
-    page = page_of(exchange)
-    stores = await VectorStoreStore(exchange.services.database).page(
-        full_scope(admitted),
+    caller = await context.authenticate()
+    page = page_of(context)
+    stores = await VectorStoreStore(context.services.database).page(
+        full_scope(caller),
         page,
-        by_admin=_is_admin(admitted),
-        sources=admitted.principal.filter.sources,
+        by_admin=_is_admin(caller),
+        sources=caller.principal.filter.sources,
     )
-    shown = [await _told(exchange, admitted, store) for store in stores]
+    shown = [await _told(context, caller, store) for store in stores]
     return json_response(listed(shown, page, [each.id for each in shown]))
 
 
-async def get_vector_store(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    return json_response(await _told(exchange, admitted, await require_store(exchange, admitted)))
+async def get_vector_store(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    return json_response(await _told(context, caller, await require_store(context, caller)))
 
 
-async def change_vector_store(exchange: RequestContext) -> Response:
-    admitted = await exchange.authenticate()
-    services = exchange.services
-    body = exchange.parse_body(VectorStoreChanges)
-    store = _changeable(admitted, await require_store(exchange, admitted))
+async def change_vector_store(context: RequestContext) -> Response:
+    caller = await context.authenticate()
+    services = context.services
+    body = context.parse_body(VectorStoreChanges)
+    store = _changeable(caller, await require_store(context, caller))
     if store.created_at is None:
         raise problems.conflict("vector_store_id", "It is a source that was made in another way.")
     changed = replace(
@@ -84,16 +84,16 @@ async def change_vector_store(exchange: RequestContext) -> Response:
         metadata=store.metadata if body.metadata is None else body.metadata,
     )
     await VectorStoreStore(services.database).change(
-        admitted.principal.tenant, store.source, name=changed.name, metadata=changed.metadata
+        caller.principal.tenant, store.source, name=changed.name, metadata=changed.metadata
     )
-    return json_response(await _told(exchange, admitted, changed))
+    return json_response(await _told(context, caller, changed))
 
 
-async def delete_vector_store(exchange: RequestContext) -> Response:
+async def delete_vector_store(context: RequestContext) -> Response:
     """With all its documents, whoever owns them; its files stay."""
-    admitted = await exchange.authenticate()
-    services, tenant = exchange.services, admitted.principal.tenant
-    store = _changeable(admitted, await require_store(exchange, admitted))
+    caller = await context.authenticate()
+    services, tenant = context.services, caller.principal.tenant
+    store = _changeable(caller, await require_store(context, caller))
     stores = VectorStoreStore(services.database)
     await services.jobs.supersede(tenant, await stores.documents_of_files(tenant, store.source))
     await stores.forget(tenant, store.source)
@@ -104,36 +104,36 @@ async def delete_vector_store(exchange: RequestContext) -> Response:
                 await services.writer.remove(tenant, document_id, _must_be_there, forget=True)
         await services.sources.remove(tenant, store.source)
     else:
-        await services.sources.enqueue_removal(tenant, store.source, admitted.principal.subject)
+        await services.sources.enqueue_removal(tenant, store.source, caller.principal.subject)
     return json_response(DeletedAnswer(id=store.source, object="vector_store.deleted"))
 
 
-async def require_store(exchange: RequestContext, admitted: AuthenticatedRequest) -> VectorStore:
+async def require_store(context: RequestContext, caller: AuthenticatedRequest) -> VectorStore:
     """The path's; a 404 `Problem` if the caller sees neither it nor a document of it."""
-    name = exchange.request.path_params["vector_store_id"]
+    name = context.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
-    services, scope = exchange.services, full_scope(admitted)
-    if not _within(admitted.principal.filter, source):
+    services, scope = context.services, full_scope(caller)
+    if not _within(caller.principal.filter, source):
         raise no_such_store()
     stores = VectorStoreStore(services.database)
-    store = await stores.get(scope, source, by_admin=_is_admin(admitted))
+    store = await stores.get(scope, source, by_admin=_is_admin(caller))
     if store is not None:
         return store
-    if not await _documents(exchange, admitted, source):
+    if not await _documents(context, caller, source):
         raise no_such_store()
     return VectorStore(source, source, "", {}, None, (), None)
 
 
 async def files_of(
-    exchange: RequestContext, admitted: AuthenticatedRequest, source: str, which: FileFilter = ANY
+    context: RequestContext, caller: AuthenticatedRequest, source: str, which: FileFilter = ANY
 ) -> list[AttachedFile]:
-    return await VectorStoreStore(exchange.services.database).files(
-        full_scope(admitted),
-        admitted.principal.filter,
+    return await VectorStoreStore(context.services.database).files(
+        full_scope(caller),
+        caller.principal.filter,
         source,
         FileListing(None, newest_first=True, limit=FILES_MAX),
         which,
-        subject=admitted.principal.subject if sees_uploads(admitted) else None,
+        subject=caller.principal.subject if sees_uploads(caller) else None,
     )
 
 
@@ -144,20 +144,20 @@ def no_such_store() -> problems.Problem:
 
 
 async def _told(
-    exchange: RequestContext, admitted: AuthenticatedRequest, store: VectorStore
+    context: RequestContext, caller: AuthenticatedRequest, store: VectorStore
 ) -> VectorStoreAnswer:
-    told = VectorStoreAnswer.of(store, await files_of(exchange, admitted, store.source))
+    told = VectorStoreAnswer.of(store, await files_of(context, caller, store.source))
     if store.created_at is not None:
         return told
-    count = await _documents(exchange, admitted, store.source)
+    count = await _documents(context, caller, store.source)
     counts = FileCounts(completed=count, total=count)
     return told.model_copy(update={"file_counts": counts})
 
 
-async def _documents(exchange: RequestContext, admitted: AuthenticatedRequest, source: str) -> int:
+async def _documents(context: RequestContext, caller: AuthenticatedRequest, source: str) -> int:
     """How many of the source the caller may read."""
-    wanted = admitted.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
-    counts = await exchange.services.documents.sources(full_scope(admitted), wanted, limit=1)
+    wanted = caller.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
+    counts = await context.services.documents.sources(full_scope(caller), wanted, limit=1)
     return counts.get(source, 0)
 
 
@@ -166,16 +166,16 @@ def _within(limits: Filter, source: str) -> bool:
     return limits.sources is None or source in limits.sources
 
 
-def _changeable(admitted: AuthenticatedRequest, store: VectorStore) -> VectorStore:
-    principal = admitted.principal
+def _changeable(caller: AuthenticatedRequest, store: VectorStore) -> VectorStore:
+    principal = caller.principal
     is_own = store.owner == principal.subject and "private" in principal.scopes
-    if not (_is_admin(admitted) or is_own):
+    if not (_is_admin(caller) or is_own):
         raise problems.forbidden("Only who made this vector store, or an admin, can change it.")
     return store
 
 
-def _is_admin(admitted: AuthenticatedRequest) -> bool:
-    return "admin" in admitted.principal.roles
+def _is_admin(caller: AuthenticatedRequest) -> bool:
+    return "admin" in caller.principal.roles
 
 
 def _must_be_there(stored: Document | None) -> None:

@@ -49,12 +49,12 @@ class PutDocumentJob:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        admitted = await _job_owner(self._services, job)
+        caller = await _job_owner(self._services, job)
         document_id = job.target.removeprefix("document:")
         try:
             body = schemas.parse(DocumentBody, job.payload)
             language = self._services.settings.language
-            revise = document_endpoints.build_update(admitted, document_id, body, language)
+            revise = document_endpoints.build_update(caller, document_id, body, language)
             done = await self._services.writer.put(
                 job.tenant, document_id, revise, job.run, document_endpoints.parts_of(body)
             )
