@@ -83,7 +83,7 @@ async def _job(context: RequestContext, caller: AuthenticatedRequest) -> Job:
     if job is None or not (
         _is_admin(caller)
         or job.subject == caller.principal.subject
-        or job.kind in deletion.EVERYBODYS
+        or job.kind in deletion.TENANT_VISIBLE_KINDS
     ):
         raise _no_such_job()
     return job

@@ -22,6 +22,7 @@ from gateway.api import vector_store_routes as vector_stores
 from gateway.documents import (
     access_endpoints,
     access_schemas,
+    batch_endpoint,
     deletion,
     deletion_schemas,
     document_endpoints,
@@ -68,7 +69,7 @@ CALLS = (
     ApiRoute(
         "POST",
         "/v1/documents/batch",
-        document_endpoints.put_batch,
+        batch_endpoint.put_batch,
         needs="writer",
         summary="Write many documents, one a line; one result a line",
         body=document_schemas.BatchLine,

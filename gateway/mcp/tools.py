@@ -135,7 +135,7 @@ async def fetch(context: RequestContext, arguments: bytes) -> tuple[bytes, Heade
     services, scope = context.services, full_scope(caller)
     document = await services.documents.read_unchecked(scope, caller.principal.filter, asked.id)
     if document is None:
-        raise problems.not_found("id", "There is no such document, or you may not read it.")
+        raise problems.not_found("id", "The document does not exist, or you may not read it.")
     services.read_log.documents(caller.principal, [document.document_id])
     if asked.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")

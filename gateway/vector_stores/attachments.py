@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.documents import document_endpoints as plain
+from gateway.documents import document_update
+from gateway.documents.document_endpoints import enqueue_write
 from gateway.documents.document_schemas import DocumentBody
 from gateway.http.request_context import RequestContext, full_scope, json_response
 from gateway.vector_stores.files import no_such_file, require_own_file, sees_uploads
@@ -75,7 +76,7 @@ async def change_attached(context: RequestContext) -> Response:
     await services.writer.put(
         caller.principal.tenant,
         document.document_id,
-        lambda stored: replace(plain.require_editable(caller, stored), metadata=metadata),
+        lambda stored: replace(document_update.require_editable(caller, stored), metadata=metadata),
         parts=CONTENT,
     )
     return json_response(await _one(context, caller, store, _file_id(context)))
@@ -103,7 +104,7 @@ async def detach_file(context: RequestContext) -> Response:
 
     def permit(stored: Document | None) -> None:
         if stored is not None or attached is None:
-            plain.require_editable(caller, stored)
+            document_update.require_editable(caller, stored)
 
     await services.writer.remove(tenant, document_id, permit, forget=True)
     await VectorStoreStore(services.database).detach(tenant, store.source, file_id)
@@ -184,11 +185,11 @@ async def _write(
 ) -> str | None:
     """The job that will, if it is too long to do so now, or the embedder is away."""
     services, settings = context.services, context.services.settings
-    revise = plain.build_update(caller, document_id, body, settings.language)
+    revise = document_update.build_update(caller, document_id, body, settings.language)
     if len(body.text) <= settings.document_inline_bytes_max:
         try:
             await services.writer.put(
-                caller.principal.tenant, document_id, revise, parts=plain.parts_of(body)
+                caller.principal.tenant, document_id, revise, parts=document_update.parts_of(body)
             )
         except EmbeddingUnavailable:
             pass
@@ -197,7 +198,7 @@ async def _write(
     stored = await services.documents.stored(caller.principal.tenant, document_id)
     revise(stored.document if stored else None)
     sent = body.model_dump_json(exclude_unset=True).encode()
-    return await plain.enqueue_write(context, caller, document_id, body, sent)
+    return await enqueue_write(context, caller, document_id, body, sent)
 
 
 def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> DocumentBody:

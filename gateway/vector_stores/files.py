@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.documents.document_endpoints import require_editable
+from gateway.documents.document_update import require_editable
 from gateway.http.request_context import RequestContext, json_response
 from gateway.vector_stores.paging import listed, page_of
 from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose

@@ -6,7 +6,7 @@ from typing import Any
 from cache.protocol import Revisions
 from gateway import schemas
 from gateway.auth.authenticator import AuthenticatedRequest, utc_now
-from gateway.documents import document_endpoints
+from gateway.documents import document_endpoints, document_update
 from gateway.documents.deletion import ANSWERS, DropAnswersJob, PruneVocabularyJob, RemoveTenantJob
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
@@ -54,9 +54,9 @@ class PutDocumentJob:
         try:
             body = schemas.parse(DocumentBody, job.payload)
             language = self._services.settings.language
-            revise = document_endpoints.build_update(caller, document_id, body, language)
+            revise = document_update.build_update(caller, document_id, body, language)
             done = await self._services.writer.put(
-                job.tenant, document_id, revise, job.run, document_endpoints.parts_of(body)
+                job.tenant, document_id, revise, job.run, document_update.parts_of(body)
             )
         except Problem as problem:
             raise JobRefused(problem.detail) from None

@@ -109,7 +109,7 @@ async def test_what_somebody_else_may_read_is_neither_found_nor_read_nor_counted
     assert warm.structured_content["results"]
     assert found.structured_content == {"results": []}
     assert read.is_error
-    assert "no such document" in text(read)
+    assert "does not exist" in text(read)
     assert sources.structured_content == {"sources": []}
 
 
