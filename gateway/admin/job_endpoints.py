@@ -1,6 +1,6 @@
-"""Queued work over HTTP: an admin sees and mends the tenant's, everybody else sees their own.
+"""Jobs over HTTP: an admin sees and manages the tenant's jobs, other callers see their own.
 
-What is still to be forgotten can be seen by whoever may write: many wait for one job.
+Every writer sees the jobs that finish deletions, because many deletions wait for one job.
 """
 
 import re
@@ -22,7 +22,7 @@ _NUMBER = "[0-9]{1,18}"
 
 
 async def list_jobs(context: RequestContext) -> Response:
-    """`cursor` is what the page before says."""
+    """List jobs, newest first; `cursor` is the `cursor` of the previous page."""
     caller = await context.authenticate()
     query = context.request.query_params
     state = query.get("state")
@@ -33,8 +33,8 @@ async def list_jobs(context: RequestContext) -> Response:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
-        raise problems.invalid_field("cursor", "must be what the page before says")
-    page = await context.services.jobs.page(
+        raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
+    rows = await context.services.jobs.page(
         caller.principal.tenant,
         subject=None if _is_admin(caller) else caller.principal.subject,
         state=cast("State | None", state),
@@ -42,17 +42,17 @@ async def list_jobs(context: RequestContext) -> Response:
         before=None if cursor is None else int(cursor),
         limit=int(limit) + 1,
     )
-    shown = page[: int(limit)]
+    page = rows[: int(limit)]
     return json_response(
         JobsAnswer(
-            jobs=tuple(map(JobAnswer.of, shown)),
-            cursor=str(shown[-1].place) if len(page) > len(shown) else None,
+            jobs=tuple(map(JobAnswer.of, page)),
+            cursor=str(page[-1].place) if len(rows) > len(page) else None,
         )
     )
 
 
 async def get_job(context: RequestContext) -> Response:
-    """The operator sees what is no tenant's: the deletion of one."""
+    """The operator sees jobs that belong to no tenant: deletions of tenants."""
     if context.is_operator:
         job = await context.services.jobs.get(PUBLIC, _job_id(context))
         if job is None:
@@ -62,11 +62,13 @@ async def get_job(context: RequestContext) -> Response:
 
 
 async def replay_job(context: RequestContext) -> Response:
-    """It waits again, with all its attempts, and runs with the rights of whoever asked for it."""
+    """Queue a failed job again with all its attempts; it keeps the rights of its creator."""
     caller = await context.authenticate()
     job = await _job(context, caller)
     if not await context.services.jobs.replay(caller.principal.tenant, job.job_id):
-        raise problems.conflict("job_id", "Only a job that has failed can be replayed.")
+        raise problems.conflict(
+            "job_id", "The job has not failed. Only a failed job can be replayed."
+        )
     return json_response(JobAnswer.of(await _job(context, caller)))
 
 
@@ -74,7 +76,7 @@ async def drop_job(context: RequestContext) -> Response:
     caller = await context.authenticate()
     job = await _job(context, caller)
     if not await context.services.jobs.delete(caller.principal.tenant, job.job_id):
-        raise problems.conflict("job_id", "The job is at work.")
+        raise problems.conflict("job_id", "The job is running. Wait until it has ended.")
     return Response(status_code=204)
 
 
@@ -98,4 +100,4 @@ def _is_admin(caller: AuthenticatedRequest) -> bool:
 
 
 def _no_such_job() -> Problem:
-    return problems.not_found("job_id", "There is no such job, or you may not see it.")
+    return problems.not_found("job_id", "The job does not exist, or you may not see it.")

@@ -1,4 +1,4 @@
-"""Tenants and groups: the operator's calls, and an admin's for its own tenant."""
+"""Tenants, for the operator; groups, for an admin of the tenant."""
 
 from starlette.responses import Response
 
@@ -11,7 +11,9 @@ async def create_tenant(context: RequestContext) -> Response:
     body = context.parse_body(TenantBody)
     name = body.name or body.id
     if not await context.services.tenants.create(body.id, name):
-        raise problems.conflict("id", "There is a tenant with this identifier already.")
+        raise problems.conflict(
+            "id", "A tenant with this identifier exists. Choose another identifier."
+        )
     return json_response(TenantAnswer(id=body.id, name=name), 201)
 
 
@@ -30,6 +32,6 @@ async def remove_member(context: RequestContext) -> Response:
 
 
 def _membership(context: RequestContext) -> tuple[str, str]:
-    names = context.request.path_params
-    group = schemas.parse_value("group", schemas.NAME, names["group"])
-    return group, schemas.parse_value("subject", schemas.NAME, names["subject"])
+    parameters = context.request.path_params
+    group = schemas.parse_value("group", schemas.NAME, parameters["group"])
+    return group, schemas.parse_value("subject", schemas.NAME, parameters["subject"])

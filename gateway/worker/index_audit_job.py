@@ -56,11 +56,11 @@ async def _behind(services: Services, tenant: str, *, repair: bool) -> AsyncIter
             continue
         compared = DryRunWriter(services.documents)
         try:
-            async with source_reader.opened(
+            async with source_reader.open_for_reading(
                 services.settings, tenant, source.source, body.root
-            ) as opened:
+            ) as reader:
                 await read_source(
-                    opened,
+                    reader,
                     tenant,
                     writer=compared,
                     documents=services.documents,
