@@ -38,10 +38,10 @@ async def resolve_curation(context: RequestContext) -> Response:
     tenant = (await context.authenticate()).principal.tenant
     item_id = context.request.path_params["item_id"]
     body = context.parse_body(ResolveBody)
-    return json_response(_item(await settle(context.services, tenant, item_id, body)))
+    return json_response(_item(await resolve(context.services, tenant, item_id, body)))
 
 
-async def settle(
+async def resolve(
     services: Services, tenant: str, item_id: str, body: ResolveBody
 ) -> CurationRecord:
     """With a new document of the question and its answer, or by letting it be; a `Problem` if not.
