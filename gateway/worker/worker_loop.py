@@ -11,7 +11,8 @@ import structlog
 from cache.protocol import Revisions
 from gateway.auth.authenticator import utc_now
 from gateway.services import Services
-from gateway.settings import NEVER, Settings
+from gateway.setting_groups.jobs import NEVER
+from gateway.settings import Settings
 from gateway.worker.job_handlers import handlers
 from index.documents.partitions import Partitions
 from index.errors import IndexStoreError

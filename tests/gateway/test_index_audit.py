@@ -13,7 +13,8 @@ from gateway.metrics import Metrics
 from gateway.operator import operations
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.services import Services, open_services
-from gateway.settings import NEVER, Settings
+from gateway.setting_groups.jobs import NEVER
+from gateway.settings import Settings
 from gateway.worker import worker_loop
 from index.search.searcher import Embedder
 from tests.conftest import run_sql
