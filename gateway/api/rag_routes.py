@@ -1,4 +1,4 @@
-"""The calls around searches; see `gateway.api.routes`."""
+"""The routes of answers, confidence, curation and query gates; see `gateway.api.routes`."""
 
 from gateway.answer import answer_endpoint, answer_schemas
 from gateway.api import parameters
@@ -10,13 +10,13 @@ from gateway.curation import (
 )
 from gateway.http.request_context import ApiRoute, body_of
 
-CALLS = (
+ROUTES = (
     ApiRoute(
         "POST",
         "/v1/answer",
         answer_endpoint.post_answer,
         needs="reader",
-        summary="An answer that a language model writes from what a search finds, with citations",
+        summary="Generate an answer from the hits of a search, with citations",
         body=answer_schemas.AnswerBody,
         answer=answer_schemas.GeneratedAnswer,
         stream_type="text/event-stream",
@@ -27,7 +27,7 @@ CALLS = (
         "/v1/confidence",
         confidence_endpoints.get_confidence,
         needs="admin",
-        summary="What hits have to score for an answer to be sure, and what is said if none does",
+        summary="Get the minimum scores for a confident answer, and the fallback answer",
         answer=curation_schemas.ConfidenceAnswer,
     ),
     ApiRoute(
@@ -35,7 +35,7 @@ CALLS = (
         "/v1/confidence",
         confidence_endpoints.put_confidence,
         needs="admin",
-        summary="Set that, for all sources and for each; cached answers end",
+        summary="Set the minimum scores and the fallback answer; invalidates cached answers",
         body=curation_schemas.ConfidenceBody,
         body_bytes_max=body_of(262_144),
         answer=curation_schemas.ConfidenceAnswer,
@@ -45,7 +45,7 @@ CALLS = (
         "/v1/curation",
         curation_endpoints.list_curation,
         needs="admin",
-        summary="Questions without a sure answer, the most frequent first; not who asked",
+        summary="List questions with low-confidence answers, most frequent first",
         answer=curation_schemas.CurationAnswer,
         parameters={
             "cursor": parameters.cursor(r"^([0-9]{1,18}\.[0-9A-Za-z_]{1,64})?$"),
@@ -57,7 +57,7 @@ CALLS = (
         "/v1/curation/{item_id}/resolve",
         curation_endpoints.resolve_curation,
         needs="admin",
-        summary="Answer such a question with a new document, or dismiss it",
+        summary="Resolve such a question with a new document, or dismiss it",
         body=curation_schemas.ResolveBody,
         body_bytes_max=body_of(262_144),
         answer=curation_schemas.CurationItem,
@@ -67,7 +67,7 @@ CALLS = (
         "/v1/gates/{name}",
         query_gate_endpoints.get_gate,
         needs="admin",
-        summary="The words that decide which messages are questions for the documents",
+        summary="Get the words by which a query gate decides which messages are searched",
         answer=curation_schemas.GateAnswer,
     ),
     ApiRoute(
@@ -75,7 +75,7 @@ CALLS = (
         "/v1/gates/{name}",
         query_gate_endpoints.put_gate,
         needs="admin",
-        summary="Set them for the tenant; an empty body takes its own away",
+        summary="Set the tenant's words of a query gate; an empty body restores the built-in ones",
         body=curation_schemas.GateBody,
         body_bytes_max=body_of(262_144),
         answer=curation_schemas.GateAnswer,

@@ -1,4 +1,4 @@
-"""The API: each call with what it needs, who answers it, and what travels."""
+"""The table of routes: the required role, the handler and the bodies of each."""
 
 from functools import cache
 
@@ -29,7 +29,7 @@ from gateway.documents import (
     document_schemas,
 )
 from gateway.http.request_context import ApiRoute, RequestContext, body_of
-from gateway.mcp import mcp_schemas as mcp_wire
+from gateway.mcp import mcp_schemas
 from gateway.mcp.endpoint import mcp
 from gateway.search import search_schemas, semantic_endpoints, semantic_schemas
 from gateway.search.batch_endpoint import search_batch
@@ -39,20 +39,20 @@ from gateway.sources import source_endpoints, source_schemas
 
 @cache
 def _openapi() -> bytes:
-    return orjson.dumps(openapi.document(CALLS))
+    return orjson.dumps(openapi.document(ROUTES))
 
 
 async def get_openapi(_: RequestContext) -> Response:
     return Response(_openapi(), media_type="application/json")
 
 
-CALLS = (
+ROUTES = (
     ApiRoute(
         "POST",
         "/v1/search",
         search,
         needs="reader",
-        summary="The chunks that answer a query best, among those that the caller may see",
+        summary="Search the documents that the caller may read",
         body=search_schemas.SearchBody,
         answer=search_schemas.SearchAnswer,
     ),
@@ -61,7 +61,7 @@ CALLS = (
         "/v1/search/batch",
         search_batch,
         needs="reader",
-        summary="Many searches in one call, all answered at one revision",
+        summary="Run many searches at one revision",
         body=search_schemas.SearchBatchBody,
         body_bytes_max=lambda settings: settings.searches_max * settings.search_bytes_max,
         answer=search_schemas.SearchBatchAnswer,
@@ -71,7 +71,7 @@ CALLS = (
         "/v1/documents/batch",
         batch_endpoint.put_batch,
         needs="writer",
-        summary="Write many documents, one a line; one result a line",
+        summary="Write many documents, one per line; the response has one result per line",
         body=document_schemas.BatchLine,
         body_bytes_max=lambda settings: settings.batch_bytes_max,
         answer=document_schemas.WrittenAnswer,
@@ -82,7 +82,7 @@ CALLS = (
         "/v1/documents/{document_id:path}/access/explain",
         access_endpoints.explain_access,
         needs="admin",
-        summary="Why the subject that is named sees a document, or doesn't",
+        summary="Explain why a subject can or cannot read a document",
         answer=access_schemas.AccessExplained,
         parameters={"subject": parameters.SUBJECT},
     ),
@@ -91,7 +91,7 @@ CALLS = (
         "/v1/documents/{document_id:path}/access",
         document_endpoints.patch_access,
         needs="writer",
-        summary="Change a document's owner and readers, without embedding anything",
+        summary="Change a document's owner and readers, without embedding",
         body=document_schemas.AccessBody,
         answer=document_schemas.RevisionAnswer,
     ),
@@ -100,7 +100,7 @@ CALLS = (
         "/v1/documents/{document_id:path}",
         document_endpoints.put_document,
         needs="writer",
-        summary="Write a document, or its next version",
+        summary="Write a document or a new version of it",
         body=document_schemas.DocumentBody,
         body_bytes_max=lambda settings: settings.document_bytes_max,
         answer=document_schemas.WrittenAnswer,
@@ -111,7 +111,7 @@ CALLS = (
         "/v1/documents/{document_id:path}",
         document_endpoints.get_document,
         needs="reader",
-        summary="A document that the caller may read",
+        summary="Get a document",
         answer=document_schemas.DocumentAnswer,
     ),
     ApiRoute(
@@ -119,7 +119,7 @@ CALLS = (
         "/v1/documents/{document_id:path}",
         deletion.delete_document,
         needs="writer",
-        summary="Forget a document: its rows, vectors, summaries and cached answers",
+        summary="Delete a document with its vectors, summaries and cached answers",
         answer=deletion_schemas.DeletionAnswer,
         later=deletion_schemas.DeletionAnswer,
     ),
@@ -128,7 +128,7 @@ CALLS = (
         "/v1/documents",
         document_endpoints.list_documents,
         needs="reader",
-        summary="The documents that the caller may read, page by page, without their texts",
+        summary="List the documents that the caller may read, without their texts",
         answer=document_schemas.DocumentsAnswer,
         parameters={
             "cursor": parameters.LINE_CURSOR,
@@ -152,7 +152,7 @@ CALLS = (
         "/v1/tenants/{tenant}",
         deletion.delete_tenant,
         needs="operator",
-        summary="Forget a tenant with all that it has; its keys stop at once",
+        summary="Delete a tenant with all its data; its keys are refused at once",
         answer=job_schemas.QueuedAnswer,
         status=202,
     ),
@@ -161,7 +161,7 @@ CALLS = (
         "/v1/keys",
         key_endpoints.create_key,
         needs="admin",
-        summary="Create a key; the operator for any tenant, an admin for its own",
+        summary="Create a key: the operator for any tenant, an admin for its own",
         body=key_schemas.KeyBody,
         body_bytes_max=body_of(65_536),
         answer=key_schemas.KeyAnswer,
@@ -172,7 +172,7 @@ CALLS = (
         "/v1/keys",
         key_endpoints.list_keys,
         needs="admin",
-        summary="A tenant's keys, revoked ones too, and when each was last used; no secrets",
+        summary="List a tenant's keys, including revoked ones, without secrets",
         answer=key_schemas.KeysAnswer,
         parameters={"cursor": parameters.LINE_CURSOR, "tenant": parameters.TENANT},
     ),
@@ -181,7 +181,7 @@ CALLS = (
         "/v1/keys/{key_id}/rotate",
         key_endpoints.rotate_key,
         needs="admin",
-        summary="Replace a key by a new one for the same holder; both work for a while",
+        summary="Replace a key by a new one; both are valid during the overlap",
         body=key_schemas.RotateBody,
         body_bytes_max=body_of(65_536),
         answer=key_schemas.KeyAnswer,
@@ -192,7 +192,7 @@ CALLS = (
         "/v1/keys/{key_id}",
         key_endpoints.revoke_key,
         needs="admin",
-        summary="Revoke a key, from the next request on",
+        summary="Revoke a key and its tokens from the next request on",
         status=204,
     ),
     ApiRoute(
@@ -200,7 +200,7 @@ CALLS = (
         "/v1/tokens",
         key_endpoints.create_token,
         needs="reader",
-        summary="Make a token that may do less than what it is made with, for an agent to carry",
+        summary="Create a token with narrower rights than the caller's, for an agent",
         body=key_schemas.TokenBody,
         body_bytes_max=body_of(65_536),
         answer=key_schemas.TokenAnswer,
@@ -211,7 +211,7 @@ CALLS = (
         "/v1/tokens/{key_id}",
         key_endpoints.revoke_token,
         needs="reader",
-        summary="End a token of one's own, and those made with it",
+        summary="Revoke a token of the caller, and the tokens made with it",
         status=204,
     ),
     ApiRoute(
@@ -235,7 +235,7 @@ CALLS = (
         "/v1/cache/semantic",
         semantic_endpoints.get_semantic,
         needs="admin",
-        summary="How right the answers of similar questions were, by how similar they are",
+        summary="Get the measured error of answers to similar questions, by similarity",
         answer=semantic_schemas.SemanticAnswer,
     ),
     ApiRoute(
@@ -243,7 +243,7 @@ CALLS = (
         "/v1/cache/semantic",
         semantic_endpoints.put_semantic,
         needs="admin",
-        summary="Set the share of wrong answers up to which similar questions' answers are served",
+        summary="Set the maximum share of wrong answers to similar questions",
         body=semantic_schemas.SemanticBody,
         body_bytes_max=body_of(1_024),
         answer=semantic_schemas.SemanticAnswer,
@@ -253,7 +253,7 @@ CALLS = (
         "/v1/jobs",
         job_endpoints.list_jobs,
         needs="writer",
-        summary="Queued work, the newest first: the caller's own, an admin's whole tenant's",
+        summary="List jobs, newest first: the caller's own, for an admin the tenant's",
         answer=job_schemas.JobsAnswer,
         parameters={
             "cursor": parameters.NUMBER_CURSOR,
@@ -267,7 +267,7 @@ CALLS = (
         "/v1/jobs/{job_id}",
         job_endpoints.get_job,
         needs="writer",
-        summary="How far a piece of queued work is, and what came of it",
+        summary="Get a job with its progress and result",
         answer=job_schemas.JobAnswer,
     ),
     ApiRoute(
@@ -275,7 +275,7 @@ CALLS = (
         "/v1/jobs/{job_id}/replay",
         job_endpoints.replay_job,
         needs="admin",
-        summary="Let work that has failed wait again",
+        summary="Queue a failed job again",
         answer=job_schemas.JobAnswer,
     ),
     ApiRoute(
@@ -283,7 +283,7 @@ CALLS = (
         "/v1/jobs/{job_id}",
         job_endpoints.drop_job,
         needs="admin",
-        summary="Forget a piece of queued work that is not being done",
+        summary="Delete a job that is not running",
         status=204,
     ),
     ApiRoute(
@@ -291,7 +291,7 @@ CALLS = (
         "/v1/sources",
         source_endpoints.list_sources,
         needs="admin",
-        summary="The tenant's sources, what they are doing and what the last reading came to",
+        summary="List the tenant's sources with their state and last result",
         answer=source_schemas.SourcesAnswer,
     ),
     ApiRoute(
@@ -299,7 +299,7 @@ CALLS = (
         "/v1/sources/{source:path}",
         source_endpoints.put_source,
         needs="admin",
-        summary="Say how and when a source is read, or pause it",
+        summary="Configure or pause a source",
         body=source_schemas.SourceBody,
         body_bytes_max=body_of(65_536),
         answer=source_schemas.SourceAnswer,
@@ -309,7 +309,7 @@ CALLS = (
         "/v1/sources/{source:path}/reindex",
         source_endpoints.reindex_source,
         needs="admin",
-        summary="Read a source now; only changes are paid for, and what is gone is removed",
+        summary="Read a source now: embed changed chunks, remove missing documents",
         answer=job_schemas.QueuedAnswer,
         status=202,
     ),
@@ -327,7 +327,7 @@ CALLS = (
         "/v1/ingest/status",
         usage_endpoints.get_status,
         needs="admin",
-        summary="What waits, runs and has failed, and how far behind the index is, by source",
+        summary="Get waiting, running and failed jobs and the index lag, by source",
         answer=usage_schemas.StatusAnswer,
     ),
     ApiRoute(
@@ -335,7 +335,7 @@ CALLS = (
         "/v1/usage",
         usage_endpoints.get_usage,
         needs="admin",
-        summary="Tokens and money by day and operation, and this month's limit",
+        summary="Get tokens and money by day and operation, and this month's budget",
         answer=usage_schemas.UsageAnswer,
         parameters={"from": parameters.DAY, "to": parameters.DAY},
     ),
@@ -344,7 +344,7 @@ CALLS = (
         "/v1/tenants/{tenant}/budget",
         usage_endpoints.put_budget,
         needs="operator",
-        summary="Set the most that a tenant may use in a month",
+        summary="Set a tenant's monthly budget",
         body=usage_schemas.BudgetBody,
         body_bytes_max=body_of(1_024),
         status=204,
@@ -354,7 +354,7 @@ CALLS = (
         "/v1/audit/log",
         audit_log_endpoints.get_audit_log,
         needs="admin",
-        summary="Who saw and who changed what, the newest first; identifiers alone",
+        summary="List who read and who changed which documents, newest first",
         answer=audit_log_schemas.AuditLogAnswer,
         parameters={
             "cursor": parameters.NUMBER_CURSOR,
@@ -369,17 +369,37 @@ CALLS = (
         "/mcp",
         mcp,
         needs="reader",
-        summary="The tools `search`, `fetch` and `list_sources` of the Model Context Protocol",
-        body=mcp_wire.McpRequest,
-        answer=mcp_wire.McpAnswer,
-        error=mcp_wire.McpError,
+        summary="Model Context Protocol: the tools `search`, `fetch` and `list_sources`",
+        body=mcp_schemas.McpRequest,
+        answer=mcp_schemas.McpAnswer,
+        error=mcp_schemas.McpError,
         silent=202,
         origins=True,
     ),
-    *vector_stores.CALLS,
-    *rag_routes.CALLS,
-    ApiRoute("GET", "/healthz", health.healthz, needs="anyone", summary="Is the process alive"),
-    ApiRoute("GET", "/readyz", health.readyz, needs="anyone", summary="Can it answer searches"),
-    ApiRoute("GET", "/metrics", health.get_metrics, needs="anyone", summary="Prometheus metrics"),
-    ApiRoute("GET", "/openapi.json", get_openapi, needs="anyone", summary="This description"),
+    *vector_stores.ROUTES,
+    *rag_routes.ROUTES,
+    ApiRoute(
+        "GET",
+        "/healthz",
+        health.healthz,
+        needs="anyone",
+        summary="Check whether the process is alive",
+    ),
+    ApiRoute(
+        "GET",
+        "/readyz",
+        health.readyz,
+        needs="anyone",
+        summary="Check whether searches can be answered",
+    ),
+    ApiRoute(
+        "GET",
+        "/metrics",
+        health.get_metrics,
+        needs="anyone",
+        summary="Get metrics in Prometheus's format",
+    ),
+    ApiRoute(
+        "GET", "/openapi.json", get_openapi, needs="anyone", summary="Get this OpenAPI document"
+    ),
 )

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from gateway import problems
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.auth.authenticator import ROLES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.request_context import ApiRoute
@@ -123,7 +123,7 @@ def expected(call: ApiRoute, who: str) -> set[int] | None:
 
 
 @pytest.mark.parametrize("who", ["nobody", "guesser", "none", *ROLES, "operator"])
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+@pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
     callers: dict[str, Caller], call: ApiRoute, who: str
 ) -> None:
@@ -142,7 +142,7 @@ async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
             assert answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+@pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_stranger_is_refused_alike_whatever_it_asks_for(
     callers: dict[str, Caller], call: ApiRoute
 ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.request_context import ApiRoute
 from index.search.searcher import Embedder
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 QUERY = b'{"query": "leave"}'
 JSON_CALLS = [
     call
-    for call in CALLS
+    for call in ROUTES
     if call.body is not None and (call.body_type or call.media_type) == "application/json"
 ]
 MALFORMED = {
