@@ -1,4 +1,4 @@
-"""The tools: each a call like any other of whoever brings the token, with its rights alone."""
+"""The tools: each is an ordinary request of the token's principal, with its rights."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeAlias
@@ -19,41 +19,39 @@ from index.tenants.principals import Principal
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 Tool: TypeAlias = Callable[
     [RequestContext, bytes], Awaitable[tuple[bytes, Headers]]
-]  # of arguments
+]  # the arguments as JSON
 
 _SOURCES_MAX = 200
-_UNDERSTOOD = b"mcp search "  # what no body of a search begins with
+_CACHE_KEY_PREFIX = b"mcp search "  # no body of `POST /v1/search` begins with it
 
 
 class SearchArguments(Body):
     query: str = Field(
-        description="What to look for, as a question or a few key words, in any language. Name the "
-        "things that matter: the question is all that the search knows of the conversation."
+        description="A question or a few key words, in any language. Make it self-contained: the "
+        "search does not see the conversation."
     )
-    top_k: Count | None = Field(
-        None, description="How many passages at most; 5 if absent, which is mostly enough."
-    )
+    top_k: Count | None = Field(None, description="Maximum number of passages. Default: 5.")
     sources: Values | None = Field(
-        None, description="Search these sources only, by the names that list_sources gives."
+        None, description="Search only these sources; list_sources returns their names."
     )
 
     def body(self) -> bytes:
-        """As a call of the HTTP API says it, so that both share their cached answers."""
-        told: dict[str, Any] = {"query": self.query}
+        """The body of the equal HTTP search, so that both share cached answers."""
+        fields: dict[str, Any] = {"query": self.query}
         if self.top_k is not None:
-            told["top_k"] = self.top_k
+            fields["top_k"] = self.top_k
         if self.sources is not None:
-            told["filter"] = {"sources": self.sources}
-        return orjson.dumps(told)
+            fields["filter"] = {"sources": self.sources}
+        return orjson.dumps(fields)
 
 
 class FetchArguments(Body):
-    id: DocumentId = Field(description="The id of a result of search.")
+    id: DocumentId = Field(description="The id of a search result.")
     start: int = Field(
         0,
         ge=0,
         le=TEXT_CHARACTERS_MAX,
-        description="Where to begin, in characters. A long document comes in parts: if "
+        description="Start offset in characters. A long document is returned in parts: if "
         "metadata.end is less than metadata.characters, fetch again with start = metadata.end.",
     )
 
@@ -72,7 +70,7 @@ class ToolHit(Body):
 
 class ToolHits(Body):
     results: tuple[ToolHit, ...]
-    left_out: int = Field(0, description="how many more there were no room for; ask for fewer")
+    left_out: int = Field(0, description="number of hits that did not fit; request fewer")
     low_confidence: bool | None = Field(
         None, description="true if no result is good enough to rely on: say so; absent else"
     )
@@ -96,55 +94,57 @@ class SourcesListed(Body):
 
 
 async def search(context: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
-    told = _UNDERSTOOD + arguments
-    wanted = context.services.parsed_searches.get((context.digest, told))
-    if wanted is None:
-        wanted = _understood(context, context.principal, told)
-    wanted, answer = await serve(context, wanted, _understood, told)
+    cache_key = _CACHE_KEY_PREFIX + arguments
+    request = context.services.parsed_searches.get((context.digest, cache_key))
+    if request is None:
+        request = _parse_search(context, context.principal, cache_key)
+    request, answer = await serve(context, request, _parse_search, cache_key)
     headers = [
         *context.cache_headers((b"cache-status", cache_status(answer))),
-        (b"nearhit-revision", revision_of(answer.valid_until, wanted.scope.tenant)),
+        (b"nearhit-revision", revision_of(answer.valid_until, request.scope.tenant)),
     ]
-    return _shown(context, wanted, answer.body), headers
+    return _search_result(context, request, answer.body), headers
 
 
-def _understood(context: RequestContext, principal: Principal, told: bytes) -> SearchRequest:
-    arguments = schemas.parse(SearchArguments, told.removeprefix(_UNDERSTOOD))
-    asked = schemas.parse(SearchBody, arguments.body())
-    require_within_limits(asked, context.services.settings)
-    wanted = to_search_request(context, principal, asked)
-    context.services.parsed_searches[context.digest, told] = wanted
-    return wanted
+def _parse_search(context: RequestContext, principal: Principal, cache_key: bytes) -> SearchRequest:
+    arguments = schemas.parse(SearchArguments, cache_key.removeprefix(_CACHE_KEY_PREFIX))
+    body = schemas.parse(SearchBody, arguments.body())
+    require_within_limits(body, context.services.settings)
+    request = to_search_request(context, principal, body)
+    context.services.parsed_searches[context.digest, cache_key] = request
+    return request
 
 
-def _shown(context: RequestContext, wanted: SearchRequest, body: bytes) -> bytes:
-    """The body as a tool's result, made once while a cache holds the body."""
+def _search_result(context: RequestContext, request: SearchRequest, body: bytes) -> bytes:
+    """The answer's body as a tool result, encoded once per cached body."""
     services = context.services
-    known = services.tool_results.get(wanted.key)
-    if known is not None and known[0] is body:
-        return known[1]
+    cached = services.tool_results.get(request.key)
+    if cached is not None and cached[0] is body:
+        return cached[1]
     tokens_max = services.settings.mcp_tokens_max
     result = encode(results.search(orjson.loads(body), tokens_max=tokens_max))
-    services.tool_results[wanted.key] = (body, result)
+    services.tool_results[request.key] = (body, result)
     return result
 
 
 async def fetch(context: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
     caller = await context.authenticate()
-    asked = schemas.parse(FetchArguments, arguments)
+    fetch_arguments = schemas.parse(FetchArguments, arguments)
     services, scope = context.services, full_scope(caller)
-    document = await services.documents.read_unchecked(scope, caller.principal.filter, asked.id)
+    document = await services.documents.read_unchecked(
+        scope, caller.principal.filter, fetch_arguments.id
+    )
     if document is None:
         raise problems.not_found("id", "The document does not exist, or you may not read it.")
     services.read_log.documents(caller.principal, [document.document_id])
-    if asked.start > len(document.text):
+    if fetch_arguments.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")
     tokens_max = services.settings.mcp_tokens_max
-    return encode(results.fetch(document, start=asked.start, tokens_max=tokens_max)), []
+    return encode(results.fetch(document, start=fetch_arguments.start, tokens_max=tokens_max)), []
 
 
 async def list_sources(context: RequestContext, arguments: bytes) -> tuple[bytes, Headers]:
-    """Those of the tenant's with a document that the caller may read; how many of these."""
+    """The sources with documents that the caller may read, and the number of these documents."""
     caller = await context.authenticate()
     schemas.parse(ListSourcesArguments, arguments)
     counts = await context.services.documents.sources(
@@ -154,18 +154,18 @@ async def list_sources(context: RequestContext, arguments: bytes) -> tuple[bytes
     return encode(orjson.dumps({"sources": sources})), []
 
 
-def encode(shown: bytes) -> bytes:
-    """The fields of a tool's result: the same as text, for clients that know of nothing else."""
+def encode(result: bytes) -> bytes:
+    """The fields of a tool result: structured, and as text for clients that only read text."""
     return b'"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false' % (
-        orjson.dumps(shown.decode()),
-        shown,
+        orjson.dumps(result.decode()),
+        result,
     )
 
 
 def refusal(problem: problems.Problem) -> bytes:
-    """What a model can mend, in words: which argument is wrong, and what to do."""
-    told = [f"{error.field}: {error.detail}" for error in problem.errors]
-    text = " ".join([f"{problem.title}. {problem.detail}", *told])
+    """A tool result with isError: which argument is wrong, and what to do."""
+    field_errors = [f"{error.field}: {error.detail}" for error in problem.errors]
+    text = " ".join([f"{problem.title}. {problem.detail}", *field_errors])
     return b'"content":[{"type":"text","text":%b}],"isError":true' % orjson.dumps(text)
 
 
