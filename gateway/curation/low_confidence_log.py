@@ -1,6 +1,6 @@
-"""Answers that were not sure: their questions are noted as they are given, and soon kept.
+"""Records questions with low-confidence answers and stores them every second.
 
-Who asked is not noted. A process that is killed loses what it noted within FLUSH_S.
+The asker is not recorded. A process that is killed loses the questions of its last FLUSH_S seconds.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from index.errors import DatabaseUnavailable
 from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 
 FLUSH_S = 1.0
-QUESTIONS_MAX = 1_000  # that wait to be kept; of more than that, those that come later are lost
-BYTES_MAX = 16_777_216  # of their answers, which wait with them; starting values, not measured
+QUESTIONS_MAX = 1_000  # pending questions; further ones are dropped
+BYTES_MAX = 16_777_216  # of their answers; starting values, not measured
 _HITS_MAX = 5
 
-# How the body of an answer ends that is not sure: nothing that a document says stands there.
+# The end of a low-confidence answer's body, which contains no text of a document.
 UNSURE = b'"low_confidence":true}'
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class _Noted:
-    """body: of the first answer since questions were last kept."""
+class _PendingQuestion:
+    """body: the first answer since the last flush."""
 
     question: str
     body: bytes
@@ -35,7 +35,7 @@ class _Noted:
 
 
 class LowConfidenceLog:
-    """items_max: that are kept of a tenant."""
+    """items_max: maximum stored items per tenant."""
 
     def __init__(
         self, curation: LowConfidenceStore, *, items_max: int, every_s: float = FLUSH_S
@@ -43,52 +43,52 @@ class LowConfidenceLog:
         self._curation = curation
         self._items_max = items_max
         self._every_s = every_s
-        self._noted: dict[tuple[str, str], _Noted] = {}
+        self._pending: dict[tuple[str, str], _PendingQuestion] = {}
         self._bytes = 0
         self._flushing: asyncio.Task[None] | None = None
-        self._over = asyncio.Event()
+        self._stop = asyncio.Event()
 
     def add(self, tenant: str, question: str, body: bytes) -> None:
-        """This answer was given to the question."""
+        """Record that this answer was given to the question."""
         key = (tenant, question.casefold())
-        noted = self._noted.get(key)
-        if noted is None:
-            if len(self._noted) >= QUESTIONS_MAX or self._bytes + len(body) > BYTES_MAX:
+        item = self._pending.get(key)
+        if item is None:
+            if len(self._pending) >= QUESTIONS_MAX or self._bytes + len(body) > BYTES_MAX:
                 return
             self._bytes += len(body)
-            noted = self._noted[key] = _Noted(question, body)
-        noted.count += 1
+            item = self._pending[key] = _PendingQuestion(question, body)
+        item.count += 1
         if self._flushing is None or self._flushing.done():
             self._flushing = asyncio.create_task(self._flush_later())
 
     async def drain_background(self) -> None:
-        """Once all is kept that can be."""
-        self._over.set()
+        """Stop the background flush and store the pending questions."""
+        self._stop.set()
         if self._flushing is not None:
             await self._flushing
         await self.flush()
 
     async def flush(self) -> None:
-        """Keep what was noted; what can't be kept now is lost."""
-        noted, self._noted, self._bytes = self._noted, {}, 0
-        doubts = [_doubt(tenant, one) for (tenant, _), one in noted.items()]
-        if not doubts:
+        """Store the pending questions; they are lost if the database is unavailable."""
+        pending, self._pending, self._bytes = self._pending, {}, 0
+        items = [_to_item(tenant, question) for (tenant, _), question in pending.items()]
+        if not items:
             return
         try:
-            await self._curation.add(doubts, items_max=self._items_max)
-        except DatabaseUnavailable as away:
-            log.warning("curation", state="lost", questions=len(doubts), detail=str(away))
+            await self._curation.add(items, items_max=self._items_max)
+        except DatabaseUnavailable as error:
+            log.warning("curation", state="lost", questions=len(items), detail=str(error))
 
     async def _flush_later(self) -> None:
-        while self._noted:
+        while self._pending:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._over.wait(), self._every_s)
+                await asyncio.wait_for(self._stop.wait(), self._every_s)
             await self.flush()
 
 
-def _doubt(tenant: str, noted: _Noted) -> LowConfidenceItem:
+def _to_item(tenant: str, pending: _PendingQuestion) -> LowConfidenceItem:
     hits = [
         {"chunk_id": hit["chunk_id"], "document_id": hit["document_id"], "score": hit["score"]}
-        for hit in orjson.loads(noted.body)["hits"][:_HITS_MAX]
+        for hit in orjson.loads(pending.body)["hits"][:_HITS_MAX]
     ]
-    return LowConfidenceItem(tenant, new_id("cur"), noted.question, hits, noted.count)
+    return LowConfidenceItem(tenant, new_id("cur"), pending.question, hits, pending.count)

@@ -72,7 +72,7 @@ class ToolHits(Body):
     results: tuple[ToolHit, ...]
     left_out: int = Field(0, description="number of hits that did not fit; request fewer")
     low_confidence: bool | None = Field(
-        None, description="true if no result is good enough to rely on: say so; absent else"
+        None, description="true if no result is good enough to rely on: tell the user; else absent"
     )
 
 

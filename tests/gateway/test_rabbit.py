@@ -107,8 +107,8 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Worke
     async with open_services(settings, Metrics(), embedder) as services:
         await services.tenants.create("acme", "acme")
         stop, failed = asyncio.Event(), asyncio.Event()
-        hearer = Noticing(services.writer, services.event_versions, settings.language, failed)
-        consumer = replace(rabbitmq_consumer.consumer(services), hearer=hearer)
+        handler = Noticing(services.writer, services.event_versions, settings.language, failed)
+        consumer = replace(rabbitmq_consumer.consumer(services), handler=handler)
         running = asyncio.create_task(consumer.run(stop))
         try:
             yield Worker(services, running, failed)
