@@ -21,6 +21,7 @@ from gateway.cli import (
     mcp_command,
     restore_command,
     status_command,
+    tenant_command,
 )
 from gateway.cli.common import console
 from gateway.settings import Settings
@@ -36,7 +37,6 @@ app = typer.Typer(
     in NEARHIT_DATA_DIR.""",
 )
 audit_commands = typer.Typer(invoke_without_command=True)
-tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 app.add_typer(audit_commands, name="audit")
 audit_commands.command("log")(audit_log_command.audit_log)
 app.add_typer(curation_command.commands, name="curation")
@@ -46,7 +46,7 @@ app.command()(status_command.usage)
 app.command()(mcp_command.mcp)
 app.command()(loadtest_command.loadtest)
 app.command()(restore_command.restore)
-app.add_typer(tenant_commands, name="tenant")
+app.add_typer(tenant_command.commands, name="tenant")
 app.add_typer(keys_command.commands, name="key")
 
 Tenant = Annotated[str, typer.Option(help="The tenant.")]
@@ -373,31 +373,3 @@ def import_tenant(
             report = asyncio.run(export_import.import_tenant(settings, archive, tenant, on_item))
         ingest_progress.show(console, report)
     raise typer.Exit(1 if report.refused else 0)
-
-
-@tenant_commands.command("delete")
-def delete_tenant(
-    tenant: Annotated[str, typer.Argument(help="The tenant's identifier.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-) -> None:
-    """Delete a tenant with all its data. Its keys are refused at once; a worker does the rest."""
-    if not yes:
-        typer.confirm(f"Delete {tenant} and all its documents permanently?", abort=True)
-    with common.errors(), common.servers(Settings()) as settings:
-        from gateway.operator import operations
-
-        job_id = asyncio.run(operations.delete_tenant(settings, tenant))
-    console.print(f"queued {job_id}", markup=False)
-
-
-@tenant_commands.command("create")
-def create_tenant(
-    tenant: Annotated[str, typer.Argument(help="The tenant's identifier: a-z, 0-9, - and _.")],
-    name: Annotated[str, typer.Option(help="A name for people.")] = "",
-) -> None:
-    """Create a tenant."""
-    with common.errors(), common.servers(Settings()) as settings:
-        from gateway.operator import operations
-
-        asyncio.run(operations.create_tenant(settings, tenant, name))
-    console.print(f"created tenant {tenant}", markup=False)
