@@ -1,8 +1,8 @@
-"""What the command line has to tell a person.
+"""Errors of commands.
 
-NotPossible   what was asked for can't be done; the message says why, and what to do
+CommandError   the command can't be done; the message says why and what to do
 """
 
 
 class CommandError(Exception):
-    """The message is for a person."""
+    """A command fails; the message is shown to the operator."""

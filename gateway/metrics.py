@@ -1,7 +1,8 @@
-"""What the service counts, in Prometheus's form.
+"""Prometheus metrics.
 
-An answer is got from memory, from Redis or by a fill: `nearhit_answers_total` adds up to the
-searches that reached the cache. Those that waited for one fill share one `computed` event.
+An answer comes from the local cache, from Redis or from a fill: `nearhit_answers_total` adds up to
+the searches that reached the cache. Searches that wait for the same fill share one `computed`
+event.
 """
 
 import os
@@ -16,33 +17,37 @@ _TIERS = ("memory", "redis", "semantic", "miss")
 
 
 class Metrics:
-    """One worker's counters, kept by their labels: looking one up costs more than counting."""
+    """The metrics of one process; labelled counters are cached, because a lookup is slow."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         requests = self._histogram(
-            "request_seconds", "Time of one request.", "route", "status", "tier"
+            "request_seconds", "Duration of a request in seconds.", "route", "status", "tier"
         )
-        answers = self._counter("answers", "Answers by where they came from.", "tier")
+        answers = self._counter("answers", "Answers by cache tier; miss: computed.", "tier")
         events = self._counter(
             "cache_events",
-            "Fills, drains, answers dropped, audits, Redis being away.",
+            "Events of the cache: fills, drains, dropped answers, audits, Redis unavailable.",
             "event",
         )
-        embedding = self._histogram("embedding_seconds", "Time of one embedder call.", "kind")
-        tokens = self._counter("embedding_tokens", "Tokens that an embedding service used.", "kind")
-        drains = self._histogram("drain_seconds", "Time of one drain, after a change or behind it.")
-        statements = self._histogram("statement_seconds", "Time of one statement.", "statement")
+        embedding = self._histogram(
+            "embedding_seconds", "Duration of an embedder call in seconds.", "kind"
+        )
+        tokens = self._counter("embedding_tokens", "Tokens used by the embedding service.", "kind")
+        drains = self._histogram("drain_seconds", "Duration of a drain in seconds.")
+        statements = self._histogram(
+            "statement_seconds", "Duration of an SQL statement in seconds.", "statement"
+        )
         cuts = self._counter(
-            "model_cuts", "Parts to be cut by a model, by what has cut them.", "by"
+            "model_cuts", "Texts that a model was to cut into chunks, by what cut them.", "by"
         )
         summaries = self._counter(
-            "model_summaries", "Summaries that a model was to write, by who has.", "by"
+            "model_summaries", "Summaries that a model was to write, by what wrote them.", "by"
         )
-        chat = self._counter("chat_tokens", "Tokens that a language model used.", "kind")
+        chat = self._counter("chat_tokens", "Tokens used by the language model.", "kind")
         assists = self._counter(
             "assists",
-            "What was asked for around a search, by who did it, or why not.",
+            "Steps around a search, such as rewriting, by what did them or why they failed.",
             "assist",
             "by",
         )
@@ -53,7 +58,7 @@ class Metrics:
         self._embedding = cache(embedding.labels)
         self._tokens = cache(tokens.labels)
         self._drains = drains
-        # Told of tokens too, once it is there: embedders are made before what keeps their costs.
+        # The usage meter; set later, because embedders are created before it.
         self.on_tokens: Callable[[str, int], None] | None = None
         self._statements = cache(statements.labels)
         self._cuts = cache(cuts.labels)
@@ -74,28 +79,28 @@ class Metrics:
         self._statements(name).observe(seconds)
 
     def embedded(self, kind: str, seconds: float) -> None:
-        """kind: `query`, or `batch` for passages, however few."""
+        """kind: `query`, or `batch` for passages."""
         self._embedding(kind).observe(seconds)
 
-    def embedding_tokens(self, kind: str, used: int) -> None:
-        self._tokens(kind).inc(used)
+    def embedding_tokens(self, kind: str, tokens: int) -> None:
+        self._tokens(kind).inc(tokens)
         if self.on_tokens is not None:
-            self.on_tokens(kind, used)
+            self.on_tokens(kind, tokens)
 
     def model_cut(self, by: str) -> None:
-        """by: `model`, or `structure` where a model should have, and did not."""
+        """by: `model`, or `structure` if the model failed."""
         self._cuts(by).inc()
 
     def model_summary(self, by: str) -> None:
-        """by: `model`, or `extract` where a model should have, and did not."""
+        """by: `model`, or `extract` if the model failed."""
         self._summaries(by).inc()
 
     def assist(self, assist: str, by: str) -> None:
-        """by: `model`, `failed deadline`, …: few words of ours, never what somebody sent."""
+        """by: `model`, `deadline`, …: one of a few fixed values, never a caller's text."""
         self._assists(assist, by).inc()
 
     def chat_tokens(self, operation: str, read: int, written: int) -> None:
-        """operation: one of `spending.OPERATIONS`, for who keeps what it costs."""
+        """operation: one of `usage_meter.OPERATIONS`, for the usage meter."""
         self._chat("read").inc(read)
         self._chat("written").inc(written)
         if self.on_tokens is not None:
@@ -103,11 +108,11 @@ class Metrics:
             self.on_tokens(f"{operation}_written", written)
 
     def exposition(self) -> bytes:
-        """All workers' counts, where the command that started them has set up a folder for it."""
+        """The metrics as Prometheus text, summed over all workers if they share a folder."""
         if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
             return generate_latest(self._registry)
         registry = CollectorRegistry()
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # the package types it so
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # the package has no annotation
         return generate_latest(registry)
 
     def _counter(self, name: str, help_text: str, *labels: str) -> Counter:

@@ -1,10 +1,10 @@
-"""Everything that goes wrong, as the caller sees it: RFC 9457 problem documents, made here alone.
+"""RFC 9457 problem documents: this module alone turns exceptions into error responses.
 
-Problem                 an answer that is not the one asked for, raised anywhere in the gateway
+Problem                 an error response, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,
                         QueueFull, Saturated, SourceReserved, TenantFull, TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
-TimeoutError            the request's deadline
+TimeoutError            the deadline of the request has passed
 HTTPException           Starlette's own, for a path or a method that does not exist
 ClientDisconnect        Starlette's own, for a body that ended early
 """
@@ -34,7 +34,7 @@ from index.errors import (
 )
 from ingest.errors import DocumentContended, DocumentTooLong
 
-_ERRORS_MAX = 20  # of one body's mistakes: enough to mend it, too few to fill a context window
+_ERRORS_MAX = 20  # field errors per problem: enough to fix a body, few enough for a prompt
 _RETRY = {"Retry-After": "1"}
 
 log = structlog.get_logger()
@@ -42,15 +42,15 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """What is wrong with one field, by its path: `filter.tags_any.0`."""
+    """The error of one field; `field` is its path, such as `filter.tags_any.0`."""
 
     field: str
     detail: str
 
 
-@dataclass(eq=False)  # not frozen: Python sets the traceback of what is raised
+@dataclass(eq=False)  # not frozen: Python sets the traceback of a raised exception
 class Problem(Exception):
-    """kind names the problem for programs, detail says to a person what to do."""
+    """kind identifies the problem for programs; detail says what is wrong and what to do."""
 
     status: int
     kind: str
@@ -81,46 +81,48 @@ class Problem(Exception):
         )
 
 
-def rate_limited(what: str, retry_s: int) -> Problem:
+def rate_limited(subject: str, retry_s: int) -> Problem:
     return Problem(
         429,
         "too-many-requests",
         "Too many requests",
-        f"There are too many {what}. Try again when the header Retry-After says.",
+        f"Too many {subject}. Retry after the seconds in the header Retry-After.",
         headers={"Retry-After": str(max(1, retry_s))},
     )
 
 
 def malformed_request(detail: str) -> Problem:
-    return Problem(400, "malformed-request", "The request can't be read", detail)
+    return Problem(400, "malformed-request", "Malformed request", detail)
 
 
 def head_too_large(bytes_max: int, headers_max: int) -> Problem:
-    detail = f"The head may have at most {bytes_max:,} bytes and {headers_max:,} headers."
-    return Problem(431, "head-too-large", "The head is too large", detail)
+    detail = f"The head exceeds {bytes_max:,} bytes or {headers_max:,} headers. Send fewer headers."
+    return Problem(431, "head-too-large", "Request head too large", detail)
 
 
 def url_too_long(bytes_max: int) -> Problem:
-    detail = f"The URL may have at most {bytes_max:,} bytes."
-    return Problem(414, "url-too-long", "The URL is too long", detail)
+    detail = f"The URL exceeds {bytes_max:,} bytes. Send a shorter one."
+    return Problem(414, "url-too-long", "URL too long", detail)
 
 
 def head_too_slow() -> Problem:
-    return Problem(408, "too-slow", "Too slow", "The head of the request did not come in time.")
+    detail = "The head of the request did not arrive in time. Send it faster."
+    return Problem(408, "too-slow", "Request too slow", detail)
 
 
 def body_too_slow() -> Problem:
-    return Problem(408, "too-slow", "Too slow", "The body of the request came too slowly.")
+    detail = "The body of the request arrived too slowly. Send it faster."
+    return Problem(408, "too-slow", "Request too slow", detail)
 
 
 def overloaded() -> Problem:
-    detail = "There is too much to do just now. Try again in a moment."
-    return Problem(503, "overloaded", "Not available now", detail, headers=_RETRY)
+    detail = "The gateway is overloaded. Retry after the seconds in the header Retry-After."
+    return Problem(503, "overloaded", "Temporarily unavailable", detail, headers=_RETRY)
 
 
 def invalid(errors: Sequence[FieldError]) -> Problem:
     fields = ", ".join(error.field for error in errors)
-    return Problem(422, "invalid-field", "A field is not valid", f"Mend {fields}.", errors)
+    return Problem(422, "invalid-field", "Invalid field", f"Correct {fields}.", errors)
 
 
 def invalid_field(field: str, detail: str) -> Problem:
@@ -128,81 +130,82 @@ def invalid_field(field: str, detail: str) -> Problem:
 
 
 def malformed(detail: str) -> Problem:
-    return Problem(400, "malformed-body", "The body can't be read", detail)
+    return Problem(400, "malformed-body", "Malformed body", detail)
 
 
 def too_large(bytes_max: int) -> Problem:
-    detail = f"The body may have at most {bytes_max:,} bytes."
+    detail = f"The body exceeds {bytes_max:,} bytes. Send a shorter one."
     errors = [FieldError("body", detail)]
-    return Problem(413, "body-too-large", "The body is too large", detail, errors)
+    return Problem(413, "body-too-large", "Body too large", detail, errors)
 
 
 def unsupported_type(detail: str) -> Problem:
-    return Problem(415, "unsupported-type", "The body is of another type", detail)
+    return Problem(415, "unsupported-type", "Unsupported media type", detail)
 
 
-def not_set_up(detail: str) -> Problem:
-    return Problem(501, "not-set-up", "Not set up here", detail)
+def not_configured(detail: str) -> Problem:
+    return Problem(501, "not-set-up", "Not configured", detail)
 
 
-def model_away(detail: str, status: int) -> Problem:
+def model_unavailable(detail: str, status: int) -> Problem:
     kind = "deadline" if status == 504 else "unavailable"
-    return Problem(status, kind, "No answer was written", f"{detail} Try again.", headers=_RETRY)
+    return Problem(status, kind, "Language model failed", f"{detail} Retry.", headers=_RETRY)
 
 
 def budget_spent() -> Problem:
-    detail = "What the tenant may use this month is used up; no language model is asked."
-    return Problem(402, "budget-spent", "Nothing left to pay with", detail)
+    detail = "The tenant's budget of this month is spent. Ask the operator to raise it."
+    return Problem(402, "budget-spent", "Budget spent", detail)
 
 
 def unauthorized(detail: str | None = None) -> Problem:
-    """detail: of a web token that was refused."""
+    """detail: why a web token was refused."""
     return Problem(
         401,
         "unauthorized",
-        "No valid key",
-        detail or "Send a key that is neither revoked nor expired: `Authorization: Bearer KEY`.",
+        "Unauthorized",
+        detail
+        or "The key is missing, revoked or expired. Send a valid one: `Authorization: Bearer KEY`.",
         headers={"WWW-Authenticate": 'Bearer realm="nearhit"'},
     )
 
 
 def issuer_away() -> Problem:
-    detail = "The keys of the web token's issuer can't be fetched. Try again in a moment."
-    return Problem(503, "unavailable", "Not available now", detail, headers=_RETRY)
+    detail = "The keys of the web token's issuer can't be fetched. Retry in a moment."
+    return Problem(503, "unavailable", "Temporarily unavailable", detail, headers=_RETRY)
 
 
 def foreign_origin() -> Problem:
-    detail = "Web pages of this origin may not call this path; NEARHIT_MCP_ORIGINS lists others."
-    return Problem(403, "foreign-origin", "The origin is refused", detail)
+    detail = "Web pages of this origin may not call it: the operator lists NEARHIT_MCP_ORIGINS."
+    return Problem(403, "foreign-origin", "Origin not allowed", detail)
 
 
 def forbidden(detail: str) -> Problem:
-    return Problem(403, "forbidden", "The key may not do this", detail)
+    return Problem(403, "forbidden", "Forbidden", detail)
 
 
 def not_found(field: str, detail: str) -> Problem:
-    return Problem(404, "not-found", "There is no such thing", detail, [FieldError(field, detail)])
+    return Problem(404, "not-found", "Not found", detail, [FieldError(field, detail)])
 
 
 def conflict(field: str, detail: str) -> Problem:
-    return Problem(409, "conflict", "It can't be so", detail, [FieldError(field, detail)])
+    return Problem(409, "conflict", "Conflict", detail, [FieldError(field, detail)])
 
 
 def from_validation(error: ValidationError) -> Problem:
-    """The problem that names each field that pydantic refused; 400 if it was no JSON at all."""
-    mistakes = error.errors(include_url=False, include_context=False, include_input=False)
-    if mistakes[0]["type"] == "json_invalid":
-        return malformed(mistakes[0]["msg"])
+    """A problem with an error per invalid field; 400 if the body was not JSON."""
+    field_errors = error.errors(include_url=False, include_context=False, include_input=False)
+    if field_errors[0]["type"] == "json_invalid":
+        return malformed(field_errors[0]["msg"])
     return invalid(
         [
-            FieldError(".".join(map(_named, mistake["loc"])) or "body", mistake["msg"])
-            for mistake in mistakes[:_ERRORS_MAX]
+            FieldError(".".join(map(_masked, field_error["loc"])) or "body", field_error["msg"])
+            for field_error in field_errors[:_ERRORS_MAX]
         ]
     )
 
 
-def _named(part: int | str) -> str:
-    """A field's name, unless somebody has put a key there."""
+def _masked(part: int | str) -> str:
+    """A part of a field's path, masked if the caller has sent an API key there."""
     return f"{KEY_START}…" if KEY_START in str(part) else str(part)
 
 
@@ -215,20 +218,20 @@ def from_exception(error: Exception, request_id: str) -> Problem:
         case PayloadTooLarge() | Saturated() | GroupHeld() | SourceReserved() | TenantFull():
             return _refused(error)
         case TenantMissing():
-            return not_found("tenant", "There is no such tenant any more.")
+            return not_found("tenant", "The tenant has been deleted.")
         case DocumentTooLong():
             return invalid_field("text", str(error))
         case TimeoutError():
-            detail = "The deadline has passed. Try again, or ask for less."
-            return Problem(504, "deadline", "Too late", detail, headers=_RETRY)
+            detail = "The deadline has passed. Retry, or make the request smaller."
+            return Problem(504, "deadline", "Deadline exceeded", detail, headers=_RETRY)
         case ClientDisconnect():
-            return malformed("It ended early.")
+            return malformed("The body ended early. Send it whole.")
         case HTTPException():
             return _from_starlette(error)
         case _:
             log.error("failed", request_id=request_id, exc_info=error)
-            detail = "This is a mistake of ours. The request id is in the header X-Request-Id."
-            return Problem(500, "internal", "Something broke", detail)
+            detail = "An error of the gateway. Report it with the id in the header X-Request-Id."
+            return Problem(500, "internal", "Internal error", detail)
 
 
 def _refused(
@@ -248,7 +251,7 @@ def _refused(
         case SourceReserved():
             return conflict("source", str(error))
         case TenantFull():
-            return Problem(409, "full", "There are too many", str(error))
+            return Problem(409, "full", "Limit reached", str(error))
         case _:
             assert_never(error)
 
@@ -259,26 +262,26 @@ def _unavailable(
     kind = "unavailable"
     match error:
         case DatabaseUnavailable():
-            detail = "The database can't be reached. Try again in a moment."
+            detail = "The database is unavailable. Retry in a moment."
         case EmbeddingUnavailable():
-            detail = "The embedder gives no vectors now; nothing was stored. Try again."
+            detail = "The embedder is unavailable; nothing was stored. Retry."
         case DocumentContended():
             kind = "contended"
-            detail = "Others kept changing this document; nothing was stored. Try again."
+            detail = "Concurrent writes kept changing this document; nothing was stored. Retry."
         case QueueFull():
             kind = "queue-full"
-            detail = "Too much of the tenant's work waits already; nothing was queued. Try again."
+            detail = "The tenant's job queue is full; nothing was queued. Retry later."
         case _:
             assert_never(error)
-    return Problem(503, kind, "Not available now", detail, headers=_RETRY)
+    return Problem(503, kind, "Temporarily unavailable", detail, headers=_RETRY)
 
 
 def _from_starlette(error: HTTPException) -> Problem:
     if error.status_code == 404:
-        return not_found("path", "No call has this path; see /openapi.json.")
-    assert error.status_code == 405, "it raises no other"
-    detail = "This path has no such method; see /openapi.json."
-    return Problem(405, "method-not-allowed", "No such method", detail, headers=error.headers)
+        return not_found("path", "This path does not exist. See /openapi.json.")
+    assert error.status_code == 405, "Starlette raises no other"
+    detail = "This path does not have this method. See /openapi.json."
+    return Problem(405, "method-not-allowed", "Method not allowed", detail, headers=error.headers)
 
 
 async def render(request: Request, error: Exception) -> Response:

@@ -8,7 +8,7 @@ from typing import Any
 from docs.generate import schema
 from docs.generate.markdown import NOTE, code, join, table
 from gateway.api import openapi
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.http.route import ApiRoute
 
 _ROLES = """Each call needs a role of the caller's key.
@@ -23,8 +23,8 @@ A field that a body does not know is refused.
 
 
 def page() -> str:
-    description = openapi.document(CALLS)
-    calls = sorted(CALLS, key=lambda call: (_group(call), _path(call)))
+    description = openapi.document(ROUTES)
+    calls = sorted(ROUTES, key=lambda call: (_group(call), _path(call)))
     groups = groupby(calls, key=_group)
     return join(
         "# HTTP API",

@@ -56,13 +56,13 @@ def page() -> str:
     )
     return join(
         "# Problems",
-        "A call that fails answers with a problem document of RFC 9457, "
+        "A failed request gets a problem document of RFC 9457, "
         "`application/problem+json`.\n"
-        "`type` names the problem for programs, `title` and `detail` explain it to people, and "
-        "`errors` lists the fields that are wrong.\n"
-        "A problem that passes by itself has the header `Retry-After`.",
-        '```json\n{"type": "urn:nearhit:problem:invalid-field", "title": "A field is not valid",'
-        '\n "status": 422, "detail": "Mend top_k.",\n "errors": [{"field": "top_k", '
+        "`type` identifies the problem for programs, `title` and `detail` explain it, and "
+        "`errors` lists the invalid fields.\n"
+        "A temporary problem has the header `Retry-After`.",
+        '```json\n{"type": "urn:nearhit:problem:invalid-field", "title": "Invalid field",'
+        '\n "status": 422, "detail": "Correct top_k.",\n "errors": [{"field": "top_k", '
         '"detail": "Input should be greater than or equal to 1"}]}\n```',
         "The calls of OpenAI's API (`/v1/vector_stores`, `/v1/files`) answer with OpenAI's error "
         "object instead; its `code` is the last part of the type.",

@@ -3,6 +3,7 @@
 import json
 
 from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings
 
 from docs.generate.markdown import NOTE, code, join, table
 from gateway.settings import Settings
@@ -11,17 +12,24 @@ _DEPENDS_ON_THE_MACHINE = {"data_dir": "the user's data folder"}
 
 
 def page() -> str:
-    rows = (
-        (code(f"NEARHIT_{name.upper()}"), _default(name, field), field.description or "")
-        for name, field in Settings.model_fields.items()
-    )
     return join(
         "# Settings",
         "Every command reads its settings from the environment when it starts.\n"
         "A setting without a default is unset unless the operator sets it.",
-        NOTE.format(source="`gateway/settings.py`"),
-        table(("setting", "default", "what"), rows),
+        NOTE.format(source="`gateway/setting_groups`"),
+        *(part for group in Settings.__bases__ for part in _section(group)),
     )
+
+
+def _section(group: type) -> tuple[str, str]:
+    """A heading and a table; the group's docstring is the heading."""
+    assert issubclass(group, BaseSettings)
+    rows = (
+        (code(f"NEARHIT_{name.upper()}"), _default(name, field), field.description or "")
+        for name, field in group.model_fields.items()
+    )
+    title = (group.__doc__ or "").rstrip(".")
+    return f"## {title}", table(("setting", "default", "description"), rows)
 
 
 def _default(name: str, field: FieldInfo) -> str:

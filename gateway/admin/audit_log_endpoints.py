@@ -1,4 +1,4 @@
-"""The audit log over HTTP: a tenant's admins read who saw and who changed what in it."""
+"""The audit log over HTTP: an admin reads who read and who changed the tenant's documents."""
 
 import re
 from datetime import datetime
@@ -20,25 +20,25 @@ _SECONDS = r"[-+0-9.eE_\s]*"
 _INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
 
 
-async def get_audit_log(exchange: RequestContext[AdminServices]) -> Response:
-    """`cursor` is what the page before says."""
-    admitted = await exchange.authenticate()
-    query = exchange.request.query_params
+async def get_audit_log(context: RequestContext[AdminServices]) -> Response:
+    """List rows, newest first; `cursor` is the `cursor` of the previous page."""
+    caller = await context.authenticate()
+    query = context.request.query_params
     limit = query.get("limit", str(_PAGE_MAX))
     if not re.fullmatch(_NUMBER, limit) or not 1 <= int(limit) <= _PAGE_MAX:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
-        raise problems.invalid_field("cursor", "must be what the page before says")
-    tenant, log = admitted.principal.tenant, exchange.services.audit_log
-    since, begun = _instant("since", query.get("since")), await log.begun(tenant)
+        raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
+    tenant, log = caller.principal.tenant, context.services.audit_log
+    since, first_at = _instant("since", query.get("since")), await log.begun(tenant)
     page = await log.page(
         tenant,
         AuditLogFilter(
             subject=schemas.parse_value("subject", schemas.LINE, query.get("subject", "")) or None,
             document=schemas.parse_value("document", schemas.LINE, query.get("document", ""))
             or None,
-            since=max((at for at in (since, begun) if at is not None), default=None),
+            since=max((at for at in (since, first_at) if at is not None), default=None),
         ),
         before=None if cursor is None else int(cursor),
         limit=int(limit),
@@ -51,13 +51,15 @@ async def get_audit_log(exchange: RequestContext[AdminServices]) -> Response:
     )
 
 
-def _instant(name: str, told: str | None) -> datetime | None:
-    if told is None:
+def _instant(name: str, text: str | None) -> datetime | None:
+    if text is None:
         return None
-    problem = problems.invalid_field(name, "must be a time: 2025-01-31T12:00:00Z")
-    if re.fullmatch(_SECONDS, told):  # pydantic takes a number for seconds since 1970
+    problem = problems.invalid_field(
+        name, "must be a time with a time zone, such as 2025-01-31T12:00:00Z"
+    )
+    if re.fullmatch(_SECONDS, text):  # pydantic reads a number as seconds since 1970
         raise problem
     try:
-        return _INSTANT.validate_strings(told)
+        return _INSTANT.validate_strings(text)
     except ValidationError:
         raise problem from None

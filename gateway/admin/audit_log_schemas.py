@@ -1,4 +1,4 @@
-"""The rows of the audit log, as they travel."""
+"""The response bodies of the audit log."""
 
 from typing import Any
 
@@ -9,18 +9,20 @@ from index.audit.audit_log import LoggedAction
 
 
 class LoggedBody(Body):
-    number: int = Field(description="from 1 without gaps")
+    number: int = Field(description="position in the tenant's log, from 1 without gaps")
     at: Instant
-    subject: str | None = Field(description="who acted; null: whom `key_id` says")
+    subject: str | None = Field(
+        description="subject of the actor; null: only `key_id` identifies the actor"
+    )
     key_id: str | None = Field(
-        description="with which key or token, null: a web token; or `operator`, or `system`"
+        description="the actor's key or token, `operator` or `system`; null: a web token"
     )
     action: str
     target: str
     details: dict[str, Any] = Field(
-        description="`documents`: those that were seen, or what was done to each"
+        description="`documents`: the documents read, or the change made to each"
     )
-    hash: str = Field(description="SHA-256 of the row and the hash of the one before, in hex")
+    hash: str = Field(description="SHA-256 over the row and the previous row's hash, in hex")
 
     @classmethod
     def of(cls, row: LoggedAction) -> "LoggedBody":
@@ -37,7 +39,7 @@ class LoggedBody(Body):
 
 
 class AuditLogAnswer(Body):
-    rows: tuple[LoggedBody, ...] = Field(description="the newest first")
+    rows: tuple[LoggedBody, ...] = Field(description="newest first")
     cursor: str | None = Field(
-        description="the next page's `cursor`, also where this one has no rows; null on the last"
+        description="the `cursor` of the next page, even if this page is empty; null on the last"
     )

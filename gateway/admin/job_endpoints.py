@@ -1,6 +1,6 @@
-"""Queued work over HTTP: an admin sees and mends the tenant's, everybody else sees their own.
+"""Jobs over HTTP: an admin sees and manages the tenant's jobs, other callers see their own.
 
-What is still to be forgotten can be seen by whoever may write: many wait for one job.
+Every writer sees the jobs that finish deletions, because many deletions wait for one job.
 """
 
 import re
@@ -23,10 +23,10 @@ _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"
 
 
-async def list_jobs(exchange: RequestContext[AdminServices]) -> Response:
-    """`cursor` is what the page before says."""
-    admitted = await exchange.authenticate()
-    query = exchange.request.query_params
+async def list_jobs(context: RequestContext[AdminServices]) -> Response:
+    """List jobs, newest first; `cursor` is the `cursor` of the previous page."""
+    caller = await context.authenticate()
+    query = context.request.query_params
     state = query.get("state")
     if state is not None and state not in get_args(State):
         raise problems.invalid_field("state", f"must be one of {', '.join(get_args(State))}")
@@ -35,69 +35,71 @@ async def list_jobs(exchange: RequestContext[AdminServices]) -> Response:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
     cursor = query.get("cursor")
     if cursor is not None and not re.fullmatch(_NUMBER, cursor):
-        raise problems.invalid_field("cursor", "must be what the page before says")
-    page = await exchange.services.jobs.page(
-        admitted.principal.tenant,
-        subject=None if _is_admin(admitted) else admitted.principal.subject,
+        raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
+    rows = await context.services.jobs.page(
+        caller.principal.tenant,
+        subject=None if _is_admin(caller) else caller.principal.subject,
         state=cast("State | None", state),
         kind=schemas.parse_value("kind", schemas.LINE, query.get("kind", "")) or None,
         before=None if cursor is None else int(cursor),
         limit=int(limit) + 1,
     )
-    shown = page[: int(limit)]
+    page = rows[: int(limit)]
     return json_response(
         JobsAnswer(
-            jobs=tuple(map(JobAnswer.of, shown)),
-            cursor=str(shown[-1].place) if len(page) > len(shown) else None,
+            jobs=tuple(map(JobAnswer.of, page)),
+            cursor=str(page[-1].place) if len(rows) > len(page) else None,
         )
     )
 
 
-async def get_job(exchange: RequestContext[AdminServices]) -> Response:
-    """The operator sees what is no tenant's: the deletion of one."""
-    if exchange.is_operator:
-        job = await exchange.services.jobs.get(PUBLIC, _job_id(exchange))
+async def get_job(context: RequestContext[AdminServices]) -> Response:
+    """The operator sees jobs that belong to no tenant: deletions of tenants."""
+    if context.is_operator:
+        job = await context.services.jobs.get(PUBLIC, _job_id(context))
         if job is None:
             raise _no_such_job()
         return json_response(JobAnswer.of(job))
-    return json_response(JobAnswer.of(await _job(exchange, await exchange.authenticate())))
+    return json_response(JobAnswer.of(await _job(context, await context.authenticate())))
 
 
-async def replay_job(exchange: RequestContext[AdminServices]) -> Response:
-    """It waits again, with all its attempts, and runs with the rights of whoever asked for it."""
-    admitted = await exchange.authenticate()
-    job = await _job(exchange, admitted)
-    if not await exchange.services.jobs.replay(admitted.principal.tenant, job.job_id):
-        raise problems.conflict("job_id", "Only a job that has failed can be replayed.")
-    return json_response(JobAnswer.of(await _job(exchange, admitted)))
+async def replay_job(context: RequestContext[AdminServices]) -> Response:
+    """Queue a failed job again with all its attempts; it keeps the rights of its creator."""
+    caller = await context.authenticate()
+    job = await _job(context, caller)
+    if not await context.services.jobs.replay(caller.principal.tenant, job.job_id):
+        raise problems.conflict(
+            "job_id", "The job has not failed. Only a failed job can be replayed."
+        )
+    return json_response(JobAnswer.of(await _job(context, caller)))
 
 
-async def drop_job(exchange: RequestContext[AdminServices]) -> Response:
-    admitted = await exchange.authenticate()
-    job = await _job(exchange, admitted)
-    if not await exchange.services.jobs.delete(admitted.principal.tenant, job.job_id):
-        raise problems.conflict("job_id", "The job is at work.")
+async def drop_job(context: RequestContext[AdminServices]) -> Response:
+    caller = await context.authenticate()
+    job = await _job(context, caller)
+    if not await context.services.jobs.delete(caller.principal.tenant, job.job_id):
+        raise problems.conflict("job_id", "The job is running. Wait until it has ended.")
     return Response(status_code=204)
 
 
-async def _job(exchange: RequestContext[AdminServices], admitted: AuthenticatedRequest) -> Job:
-    job = await exchange.services.jobs.get(admitted.principal.tenant, _job_id(exchange))
+async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequest) -> Job:
+    job = await context.services.jobs.get(caller.principal.tenant, _job_id(context))
     if job is None or not (
-        _is_admin(admitted)
-        or job.subject == admitted.principal.subject
-        or job.kind in deletion.EVERYBODYS
+        _is_admin(caller)
+        or job.subject == caller.principal.subject
+        or job.kind in deletion.TENANT_VISIBLE_KINDS
     ):
         raise _no_such_job()
     return job
 
 
-def _job_id(exchange: RequestContext[AdminServices]) -> str:
-    return schemas.parse_value("job_id", schemas.NAME, exchange.request.path_params["job_id"])
+def _job_id(context: RequestContext[AdminServices]) -> str:
+    return schemas.parse_value("job_id", schemas.NAME, context.request.path_params["job_id"])
 
 
-def _is_admin(admitted: AuthenticatedRequest) -> bool:
-    return "admin" in admitted.principal.roles
+def _is_admin(caller: AuthenticatedRequest) -> bool:
+    return "admin" in caller.principal.roles
 
 
 def _no_such_job() -> Problem:
-    return problems.not_found("job_id", "There is no such job, or you may not see it.")
+    return problems.not_found("job_id", "The job does not exist, or you may not see it.")

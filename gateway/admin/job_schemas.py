@@ -1,4 +1,4 @@
-"""The bodies of answers about queued work, as they travel."""
+"""The response bodies of jobs."""
 
 from datetime import datetime
 from typing import Any
@@ -9,23 +9,30 @@ from gateway.schemas import Body
 from index.jobs.job_queue import Job, State
 
 
+class QueuedAnswer(Body):
+    job_id: str
+    status_url: str = Field(description="URL of the job's progress")
+
+
 class JobAnswer(Body):
-    """What is known of a job; never what it was told to do."""
+    """The state of a job, without its payload."""
 
     job_id: str
     kind: str
-    target: str = Field(description="what it changes, such as `document:ID` or `source:ID`")
+    target: str = Field(description="the object of the job, such as `document:ID` or `source:ID`")
     source: str | None
-    subject: str | None = Field(description="who asked for it; null: the operator, or a schedule")
+    subject: str | None = Field(
+        description="subject that created the job; null: the operator or a schedule"
+    )
     state: State
-    attempts: int = Field(description="how often it was begun")
+    attempts: int = Field(description="number of attempts so far")
     attempts_max: int
     progress: dict[str, Any] | None
     result: dict[str, Any] | None = Field(
-        description="once it is done: as the call would have answered; `superseded` if a later "
-        "write made it needless"
+        description="when done: the response body of the same request without a queue; "
+        "`superseded` if a later write replaced it"
     )
-    error: str | None = Field(description="why it failed last")
+    error: str | None = Field(description="the error of the last attempt")
     due_at: datetime
     created_at: datetime
     started_at: datetime | None
@@ -53,5 +60,5 @@ class JobAnswer(Body):
 
 
 class JobsAnswer(Body):
-    jobs: tuple[JobAnswer, ...] = Field(description="the newest first")
-    cursor: str | None = Field(description="the next page's `cursor`; null on the last page")
+    jobs: tuple[JobAnswer, ...] = Field(description="newest first")
+    cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")

@@ -1,4 +1,4 @@
-"""Keys, by the operator and a tenant's admins; tokens, by whoever wants to do with less."""
+"""Keys, for the operator and admins; tokens with narrower rights, for every caller."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -26,12 +26,12 @@ from index.tenants.principals import ShownKey
 _PAGE_MAX = 100
 
 
-async def create_key(exchange: RequestContext[AdminServices]) -> Response:
-    """An admin makes keys of its own tenant; of others it is told that they don't exist."""
-    own = await _own_tenant(exchange)
-    body = exchange.parse_body(KeyBody)
+async def create_key(context: RequestContext[AdminServices]) -> Response:
+    """Create a key. For an admin, tenants other than its own do not exist."""
+    own = await _own_tenant(context)
+    body = context.parse_body(KeyBody)
     tenant = _tenant(own, body.tenant)
-    key, kept = make_key(
+    key, record = make_key(
         subject=body.subject,
         name=body.name,
         groups=body.groups,
@@ -39,64 +39,65 @@ async def create_key(exchange: RequestContext[AdminServices]) -> Response:
         scopes=body.scopes,
         expires_at=body.expires_at,
     )
-    if not await exchange.services.principals.create(tenant, kept):
+    if not await context.services.principals.create(tenant, record):
         raise _no_such_tenant()
-    return json_response(KeyAnswer(id=kept.key_id, key=key), 201)
+    return json_response(KeyAnswer(id=record.key_id, key=key), 201)
 
 
-def _tenant(own: str | None, named: str | None) -> str:
-    """The tenant of the call: an admin's own, which it need not name; the operator names one."""
-    tenant = named or own
+def _tenant(own: str | None, requested: str | None) -> str:
+    """The tenant of the request: an admin's own tenant, or the one that the operator names."""
+    tenant = requested or own
     if tenant is None:
-        raise problems.invalid_field("tenant", "must be named by the operator")
+        raise problems.invalid_field("tenant", "must be set if the operator calls")
     if own not in (None, tenant):
         raise _no_such_tenant()
     return tenant
 
 
-async def list_keys(exchange: RequestContext[AdminServices]) -> Response:
-    """In the order of their identifiers; `cursor` is the last one of the page before."""
-    own = await _own_tenant(exchange)
-    query = exchange.request.query_params
-    named = query.get("tenant")
-    if named is not None:
-        named = schemas.parse_value("tenant", schemas.TENANT, named)
-    tenant = _tenant(own, named)
-    page = await exchange.services.principals.page(
+async def list_keys(context: RequestContext[AdminServices]) -> Response:
+    """List keys by identifier; `cursor` is the last identifier of the previous page."""
+    own = await _own_tenant(context)
+    query = context.request.query_params
+    requested = query.get("tenant")
+    if requested is not None:
+        requested = schemas.parse_value("tenant", schemas.TENANT, requested)
+    tenant = _tenant(own, requested)
+    rows = await context.services.principals.page(
         tenant,
         after=schemas.parse_value("cursor", schemas.LINE, query.get("cursor", "")),
         limit=_PAGE_MAX + 1,
     )
-    shown = page[:_PAGE_MAX]
-    cursor = shown[-1].key_id if len(page) > len(shown) else None
-    return json_response(KeysAnswer(keys=tuple(map(_summary, shown)), cursor=cursor))
+    page = rows[:_PAGE_MAX]
+    cursor = page[-1].key_id if len(rows) > len(page) else None
+    return json_response(KeysAnswer(keys=tuple(map(_summary, page)), cursor=cursor))
 
 
-async def rotate_key(exchange: RequestContext[AdminServices]) -> Response:
-    """A new key for the same holder; the old one works a while longer."""
-    own = await _own_tenant(exchange)
-    key_id = _key_id(exchange)
-    body = schemas.parse(RotateBody, exchange.body or b"{}")
-    key, new = make_secret(), new_id("key")
+async def rotate_key(context: RequestContext[AdminServices]) -> Response:
+    """Create a new key for the same holder; the old key expires after `overlap_s`."""
+    own = await _own_tenant(context)
+    key_id = _key_id(context)
+    body = schemas.parse(RotateBody, context.body or b"{}")
+    key, new_key_id = make_secret(), new_id("key")
     until = utc_now() + timedelta(seconds=body.overlap_s)
-    if not await exchange.services.principals.rotate(own, key_id, new, key_digest(key), until):
+    rotate = context.services.principals.rotate
+    if not await rotate(own, key_id, new_key_id, key_digest(key), until):
         raise _no_such_key()
-    return json_response(KeyAnswer(id=new, key=key), 201)
+    return json_response(KeyAnswer(id=new_key_id, key=key), 201)
 
 
-async def revoke_key(exchange: RequestContext[AdminServices]) -> Response:
-    """It stops working at the next request, on every worker, and all tokens made with it."""
-    principal = await exchange.operator_or_principal()
+async def revoke_key(context: RequestContext[AdminServices]) -> Response:
+    """Revoke a key and all tokens made with it, on every worker from the next request on."""
+    principal = await context.operator_or_principal()
     tenant = None if principal is None else principal.tenant
-    if not await exchange.services.principals.revoke(tenant, _key_id(exchange)):
+    if not await context.services.principals.revoke(tenant, _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 
 
-async def create_token(exchange: RequestContext[AdminServices]) -> Response:
-    principal = (await exchange.authenticate()).principal
-    body = exchange.parse_body(TokenBody)
-    token, kept = narrow_token(
+async def create_token(context: RequestContext[AdminServices]) -> Response:
+    principal = (await context.authenticate()).principal
+    body = context.parse_body(TokenBody)
+    token, record = narrow_token(
         principal,
         utc_now(),
         lifetime=timedelta(seconds=body.expires_in_s),
@@ -107,42 +108,45 @@ async def create_token(exchange: RequestContext[AdminServices]) -> Response:
         groups=body.groups,
         limits=None if body.filter is None else body.filter.canonical(),
     )
-    if not await exchange.services.principals.create(principal.tenant, kept):
-        raise problems.unauthorized()  # revoked a moment ago
-    assert kept.expires_at is not None, "each token ends"
-    return json_response(TokenAnswer(id=kept.key_id, token=token, expires_at=kept.expires_at), 201)
+    if not await context.services.principals.create(principal.tenant, record):
+        raise problems.unauthorized()  # the key was revoked after authentication
+    assert record.expires_at is not None, "every token expires"
+    answer = TokenAnswer(id=record.key_id, token=token, expires_at=record.expires_at)
+    return json_response(answer, 201)
 
 
-async def revoke_token(exchange: RequestContext[AdminServices]) -> Response:
-    """A token ends itself and those made with it; a key, or a person, any of its subject's."""
-    principal = (await exchange.authenticate()).principal
-    if not await exchange.services.principals.revoke_token(principal, _key_id(exchange)):
+async def revoke_token(context: RequestContext[AdminServices]) -> Response:
+    """Revoke a token. A token may revoke itself and its descendants; a key all of its subject's."""
+    principal = (await context.authenticate()).principal
+    if not await context.services.principals.revoke_token(principal, _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 
 
-async def _own_tenant(exchange: RequestContext[AdminServices]) -> str | None:
-    """None for the operator. A token would outlive itself by what it makes, so it makes nothing."""
-    principal = await exchange.operator_or_principal()
+async def _own_tenant(context: RequestContext[AdminServices]) -> str | None:
+    """The caller's tenant, None for the operator. A token is refused: its keys would outlive it."""
+    principal = await context.operator_or_principal()
     if principal is None:
         return None
     if principal.is_token:
-        raise problems.forbidden("A token can't see or make keys; use the key it was made with.")
+        raise problems.forbidden(
+            "A token can't list or create keys. Use the key that the token was made with."
+        )
     return principal.tenant
 
 
-def _key_id(exchange: RequestContext[AdminServices]) -> str:
-    return schemas.parse_value("key_id", schemas.NAME, exchange.request.path_params["key_id"])
+def _key_id(context: RequestContext[AdminServices]) -> str:
+    return schemas.parse_value("key_id", schemas.NAME, context.request.path_params["key_id"])
 
 
 def _summary(key: ShownKey) -> KeySummary:
-    told: dict[str, Any] = asdict(key)
-    return KeySummary(id=told.pop("key_id"), **told)
+    fields: dict[str, Any] = asdict(key)
+    return KeySummary(id=fields.pop("key_id"), **fields)
 
 
 def _no_such_tenant() -> problems.Problem:
-    return problems.not_found("tenant", "There is no such tenant.")
+    return problems.not_found("tenant", "The tenant does not exist.")
 
 
 def _no_such_key() -> problems.Problem:
-    return problems.not_found("key_id", "There is no such key that works.")
+    return problems.not_found("key_id", "The key does not exist, or is revoked or expired.")

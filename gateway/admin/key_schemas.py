@@ -1,4 +1,4 @@
-"""The bodies of the calls for keys and tokens, as they travel."""
+"""The request and response bodies of keys and tokens."""
 
 from typing import Annotated, Literal
 
@@ -19,19 +19,19 @@ Scopes = Annotated[tuple[ScopeName, ...], Field(min_length=1, max_length=4)]
 
 class KeyBody(Body):
     tenant: TenantId | None = Field(
-        None, description="the operator names it; an admin's own if absent"
+        None, description="required for the operator; absent: the admin's own tenant"
     )
     subject: Owner
-    name: Title = Field("", description="what it is for, to be told from others")
+    name: Title = Field("", description="a label for people")
     groups: Groups = ()
     roles: tuple[Role, ...] = ("reader", "writer")
-    scopes: Scopes = Field(SCOPE_NAMES, description="what its requests may see, of these")
+    scopes: Scopes = Field(SCOPE_NAMES, description="the scopes that its requests may see")
     expires_at: Instant | None = None
 
 
 class KeyAnswer(Body):
     id: str
-    key: str = Field(description="shown this once; only its SHA-256 is kept")
+    key: str = Field(description="shown only once; Nearhit stores its SHA-256")
 
 
 class KeySummary(Body):
@@ -44,47 +44,52 @@ class KeySummary(Body):
     created_at: Instant
     expires_at: Instant | None
     revoked_at: Instant | None
-    last_used_at: Instant | None = Field(description="to about a minute")
+    last_used_at: Instant | None = Field(description="accurate to about a minute")
 
 
 class KeysAnswer(Body):
     keys: tuple[KeySummary, ...]
-    cursor: str | None = Field(description="the next page's `cursor`; null on the last page")
+    cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
 
 
 class RotateBody(Body):
     overlap_s: int = Field(
-        _DAY_S, ge=0, le=90 * _DAY_S, description="how long the old key still works"
+        _DAY_S, ge=0, le=90 * _DAY_S, description="how long the old key stays valid"
     )
 
 
 class TokenFilterBody(FilterBody):
-    """What documents must be for the token to see them; all of it goes with a search's own."""
+    """Which documents the token may see; it is combined with the filter of each search."""
 
     @model_validator(mode="after")
-    def _can_be_a_tokens(self) -> "TokenFilterBody":
-        """Two of `tags_any` are not one; and which kind of chunk is wanted, a search says."""
-        if wrong := {"tags_any", "kinds"} & self.model_fields_set:
-            raise ValueError(f"{', '.join(sorted(wrong))} can't be a token's")
+    def _has_only_token_fields(self) -> "TokenFilterBody":
+        """Two `tags_any` conditions can't be combined into one; `kinds` belongs to a search."""
+        if invalid := {"tags_any", "kinds"} & self.model_fields_set:
+            raise ValueError(f"{', '.join(sorted(invalid))} can't be set for a token")
         return self
 
 
 class TokenBody(Body):
-    """What is left out stays as the caller has it."""
+    """The rights of a new token; absent fields are those of the caller."""
 
     name: Title = ""
     scopes: Scopes | None = None
-    groups: Groups | None = Field(None, description="the only ones that still count")
+    groups: Groups | None = Field(None, description="the caller's groups that the token keeps")
     roles: Roles | None = None
     read_only: bool = False
-    filter: TokenFilterBody | None = Field(None, description="makes it read only, too")
+    filter: TokenFilterBody | None = Field(
+        None, description="documents that the token may see; it is then read-only"
+    )
     expires_in_s: int = Field(
-        3_600, ge=1, le=30 * _DAY_S, description="and never later than what it is made with"
+        3_600,
+        ge=1,
+        le=30 * _DAY_S,
+        description="never later than the expiry of the credential that makes it",
     )
 
 
 class TokenAnswer(Body):
     id: str
-    token: str = Field(description="shown this once; only its SHA-256 is kept")
+    token: str = Field(description="shown only once; Nearhit stores its SHA-256")
     expires_at: Instant
     kind: Literal["Bearer"] = "Bearer"

@@ -1,4 +1,4 @@
-"""Tenants and groups: the operator's calls, and an admin's for its own tenant."""
+"""Tenants, for the operator; groups, for an admin of the tenant."""
 
 from starlette.responses import Response
 
@@ -9,29 +9,31 @@ from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 
 
-async def create_tenant(exchange: RequestContext[AdminServices]) -> Response:
-    body = exchange.parse_body(TenantBody)
+async def create_tenant(context: RequestContext[AdminServices]) -> Response:
+    body = context.parse_body(TenantBody)
     name = body.name or body.id
-    if not await exchange.services.tenants.create(body.id, name):
-        raise problems.conflict("id", "There is a tenant with this identifier already.")
+    if not await context.services.tenants.create(body.id, name):
+        raise problems.conflict(
+            "id", "A tenant with this identifier exists. Choose another identifier."
+        )
     return json_response(TenantAnswer(id=body.id, name=name), 201)
 
 
-async def add_member(exchange: RequestContext[AdminServices]) -> Response:
-    admitted = await exchange.authenticate()
-    group, subject = _membership(exchange)
-    await exchange.services.tenants.add_member(admitted.principal.tenant, group, subject)
+async def add_member(context: RequestContext[AdminServices]) -> Response:
+    caller = await context.authenticate()
+    group, subject = _membership(context)
+    await context.services.tenants.add_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
 
 
-async def remove_member(exchange: RequestContext[AdminServices]) -> Response:
-    admitted = await exchange.authenticate()
-    group, subject = _membership(exchange)
-    await exchange.services.tenants.remove_member(admitted.principal.tenant, group, subject)
+async def remove_member(context: RequestContext[AdminServices]) -> Response:
+    caller = await context.authenticate()
+    group, subject = _membership(context)
+    await context.services.tenants.remove_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
 
 
-def _membership(exchange: RequestContext[AdminServices]) -> tuple[str, str]:
-    names = exchange.request.path_params
-    group = schemas.parse_value("group", schemas.NAME, names["group"])
-    return group, schemas.parse_value("subject", schemas.NAME, names["subject"])
+def _membership(context: RequestContext[AdminServices]) -> tuple[str, str]:
+    parameters = context.request.path_params
+    group = schemas.parse_value("group", schemas.NAME, parameters["group"])
+    return group, schemas.parse_value("subject", schemas.NAME, parameters["subject"])

@@ -1,9 +1,7 @@
-"""The bodies of the calls for tenants."""
+"""The request and response bodies of tenants."""
 
 from gateway.schemas import Body, TenantId
-from index.model.document import (
-    Title,
-)
+from index.model.document import Title
 
 
 class TenantBody(Body):

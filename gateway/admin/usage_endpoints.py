@@ -1,4 +1,4 @@
-"""What a tenant uses, what it may use, and how far behind its index is."""
+"""A tenant's usage, its budget, and how far its index is behind."""
 
 from datetime import date
 
@@ -21,12 +21,12 @@ from index.tenants.usage import IngestStatus
 _DAYS_MAX = 366
 
 
-async def get_usage(exchange: RequestContext[AdminServices]) -> Response:
-    """By day and operation; `from` and `to` are days, this month if absent."""
-    admitted = await exchange.authenticate()
-    tenant, services = admitted.principal.tenant, exchange.services
+async def get_usage(context: RequestContext[AdminServices]) -> Response:
+    """Usage by day and operation; `from` and `to` default to the current month."""
+    caller = await context.authenticate()
+    tenant, services = caller.principal.tenant, context.services
     today = utc_now().date()
-    first, last = _day(exchange, "from", today.replace(day=1)), _day(exchange, "to", today)
+    first, last = _day(context, "from", today.replace(day=1)), _day(context, "to", today)
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
     await services.usage_meter.flush()
@@ -37,14 +37,14 @@ async def get_usage(exchange: RequestContext[AdminServices]) -> Response:
         UsageAnswer(
             days=tuple(
                 DayAnswer(
-                    day=each.day,
-                    operation=each.operation,
-                    tokens=each.tokens,
-                    money=round(each.money, 6),
-                    embedded=each.embedded,
-                    reused=each.reused,
+                    day=usage.day,
+                    operation=usage.operation,
+                    tokens=usage.tokens,
+                    money=round(usage.money, 6),
+                    embedded=usage.embedded,
+                    reused=usage.reused,
                 )
-                for each in days
+                for usage in days
             ),
             money_month=round(month.money, 6),
             budget_month=limit,
@@ -52,40 +52,40 @@ async def get_usage(exchange: RequestContext[AdminServices]) -> Response:
     )
 
 
-async def put_budget(exchange: RequestContext[AdminServices]) -> Response:
-    """What waited for money is tried again."""
-    tenant = schemas.parse_value("tenant", schemas.TENANT, exchange.request.path_params["tenant"])
-    body = exchange.parse_body(BudgetBody)
-    if not await exchange.services.usage.put_budget(tenant, body.budget_month):
-        raise problems.not_found("tenant", "There is no such tenant.")
-    exchange.services.usage_meter.drop_cached(tenant)
-    await exchange.services.jobs.run_now(tenant)
+async def put_budget(context: RequestContext[AdminServices]) -> Response:
+    """Set the budget and run the jobs that waited for it."""
+    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
+    body = context.parse_body(BudgetBody)
+    if not await context.services.usage.put_budget(tenant, body.budget_month):
+        raise problems.not_found("tenant", "The tenant does not exist.")
+    context.services.usage_meter.drop_cached(tenant)
+    await context.services.jobs.run_now(tenant)
     return Response(status_code=204)
 
 
-async def get_status(exchange: RequestContext[AdminServices]) -> Response:
-    admitted = await exchange.authenticate()
-    await exchange.services.usage_meter.flush()
-    sources = await exchange.services.usage.status(admitted.principal.tenant)
-    audited = await exchange.services.audits.last(admitted.principal.tenant)
-    waits = [each.oldest_waiting_s for each in sources if each.oldest_waiting_s is not None]
+async def get_status(context: RequestContext[AdminServices]) -> Response:
+    caller = await context.authenticate()
+    await context.services.usage_meter.flush()
+    sources = await context.services.usage.status(caller.principal.tenant)
+    audit = await context.services.audits.last(caller.principal.tenant)
+    waits_s = [source.oldest_waiting_s for source in sources if source.oldest_waiting_s is not None]
     return json_response(
         StatusAnswer(
-            waiting=sum(each.waiting for each in sources),
-            running=sum(each.running for each in sources),
-            failed=sum(each.failed for each in sources),
-            oldest_waiting_s=_rounded(max(waits, default=None)),
-            lag_s=round(max((each.lag_s for each in sources), default=0.0), 3),
-            embedded=sum(each.embedded for each in sources),
-            reused=sum(each.reused for each in sources),
-            audited_at=None if audited is None else audited.last_run_at,
-            flaws={} if audited is None else dict(audited.flaws),
-            sources=tuple(_source(each) for each in sources if each.source),
+            waiting=sum(source.waiting for source in sources),
+            running=sum(source.running for source in sources),
+            failed=sum(source.failed for source in sources),
+            oldest_waiting_s=_rounded(max(waits_s, default=None)),
+            lag_s=round(max((source.lag_s for source in sources), default=0.0), 3),
+            embedded=sum(source.embedded for source in sources),
+            reused=sum(source.reused for source in sources),
+            audited_at=None if audit is None else audit.last_run_at,
+            flaws={} if audit is None else dict(audit.flaws),
+            sources=tuple(_source_status(source) for source in sources if source.source),
         )
     )
 
 
-def _source(status: IngestStatus) -> SourceStatusBody:
+def _source_status(status: IngestStatus) -> SourceStatusBody:
     return SourceStatusBody(
         source=status.source,
         waiting=status.waiting,
@@ -102,11 +102,11 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 
-def _day(exchange: RequestContext[AdminServices], name: str, default: date) -> date:
-    told = exchange.request.query_params.get(name)
-    if told is None:
+def _day(context: RequestContext[AdminServices], name: str, default: date) -> date:
+    text = context.request.query_params.get(name)
+    if text is None:
         return default
     try:
-        return date.fromisoformat(told)
+        return date.fromisoformat(text)
     except ValueError:
-        raise problems.invalid_field(name, "must be a day: YYYY-MM-DD") from None
+        raise problems.invalid_field(name, "must be a day, as YYYY-MM-DD") from None

@@ -1,4 +1,4 @@
-"""The bodies of requests and answers about what is used and what waits, as they travel."""
+"""The request and response bodies of usage, budgets and ingest status."""
 
 from datetime import date, datetime
 
@@ -8,23 +8,23 @@ from gateway.schemas import Body
 
 
 class DayAnswer(Body):
-    day: date = Field(description="in UTC")
+    day: date = Field(description="day in UTC")
     operation: str = Field(description="`ingest` or `search`")
-    tokens: int = Field(description="as the embedding service says")
+    tokens: int = Field(description="tokens as the model service counts them")
     money: float
-    embedded: int = Field(description="texts that went to the embedder")
-    reused: int = Field(description="chunks that did without")
+    embedded: int = Field(description="texts that the embedder embedded")
+    reused: int = Field(description="chunks that reused a stored embedding")
 
 
 class UsageAnswer(Body):
     days: tuple[DayAnswer, ...]
-    money_month: float = Field(description="what this month has cost so far")
-    budget_month: float | None = Field(description="the most it may cost; null: no limit")
+    money_month: float = Field(description="cost of this month so far")
+    budget_month: float | None = Field(description="limit of the month's cost; null: no limit")
 
 
 class BudgetBody(Body):
     budget_month: float | None = Field(
-        ge=0, description="the most that a month may cost; null: as set for all tenants"
+        ge=0, description="limit of a month's cost; null: the default of all tenants"
     )
 
 
@@ -33,13 +33,15 @@ class StatusBody(Body):
     running: int
     failed: int
     oldest_waiting_s: float | None = Field(
-        description="how long the oldest job that waits has waited; null if none does"
+        description="waiting time of the oldest waiting job; null if none waits"
     )
     lag_s: float = Field(
-        description="how long ago the oldest thing was asked for, or due, that is not yet done"
+        description="age of the oldest change that was requested or due and is not yet indexed"
     )
-    embedded: int = Field(description="texts that ever went to the embedder")
-    reused: int = Field(description="chunks that ever did without")
+    embedded: int = Field(
+        description="texts that the embedder has embedded since the tenant was created"
+    )
+    reused: int = Field(description="chunks that have reused a stored embedding since then")
 
 
 class SourceStatusBody(StatusBody):
@@ -47,6 +49,6 @@ class SourceStatusBody(StatusBody):
 
 
 class StatusAnswer(StatusBody):
-    audited_at: datetime | None = Field(description="when the index was last audited; null: never")
-    flaws: dict[str, int] = Field(description="what that has left, by kind")
+    audited_at: datetime | None = Field(description="time of the last index audit; null: never")
+    flaws: dict[str, int] = Field(description="unrepaired problems of that audit, by kind")
     sources: tuple[SourceStatusBody, ...]

@@ -1,4 +1,4 @@
-"""`POST /v1/answer`: what a language model writes from what a search finds."""
+"""`POST /v1/answer`: a language model writes an answer from the hits of a search."""
 
 from starlette.responses import Response
 
@@ -9,12 +9,14 @@ from gateway.http.request_context import RequestContext
 from gateway.search.search_request import require_within_limits
 
 
-async def post_answer(exchange: RequestContext[AnswerServices]) -> Response:
-    principal = (await exchange.authenticate()).principal
-    if exchange.services.settings.chat_model is None:
-        raise problems.not_set_up("No language model is set: NEARHIT_CHAT_MODEL names one.")
-    asked = exchange.parse_body(AnswerBody)
-    require_within_limits(asked, exchange.services.settings)
-    from gateway.answer.answer_run import write_response  # only who asks for it loads what writes
+async def post_answer(context: RequestContext[AnswerServices]) -> Response:
+    principal = (await context.authenticate()).principal
+    if context.services.settings.chat_model is None:
+        raise problems.not_configured(
+            "No language model is configured. Ask the operator to set NEARHIT_CHAT_MODEL."
+        )
+    body = context.parse_body(AnswerBody)
+    require_within_limits(body, context.services.settings)
+    from gateway.answer.answer_run import write_response  # loaded on first use
 
-    return await write_response(exchange, principal, asked)
+    return await write_response(context, principal, body)

@@ -1,4 +1,4 @@
-"""The way of `POST /v1/answer`: understand, search, and write what is told, whole or bit by bit."""
+"""One run of `POST /v1/answer`: interpret, search, generate; as one body or as a stream."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.answer.answer_schemas import AnswerBody
 from gateway.answer.answer_services import AnswerServices
-from gateway.answer.event_stream import EventStream, Tell, while_read
+from gateway.answer.event_stream import EventStream, SendEvent, run_while_connected
 from gateway.http.request_context import RequestContext
 from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.citations import Citations
@@ -26,7 +26,7 @@ from ingest.errors import ChatTooLate, ChatUnavailable
 
 @dataclass(frozen=True, slots=True)
 class _RetrievedHits:
-    """What there is to write from. fallback: what is said instead, if it is not enough."""
+    """The hits to answer from. fallback: the answer without a model, if no hit is good enough."""
 
     tenant: str
     query: str
@@ -35,7 +35,7 @@ class _RetrievedHits:
     gate: str | None = None
     fallback: str | None = None
 
-    def shown(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         return {
             "hits": self.hits,
             "query": self.query,
@@ -45,43 +45,43 @@ class _RetrievedHits:
 
 
 async def write_response(
-    exchange: RequestContext[AnswerServices], principal: Principal, asked: AnswerBody
+    context: RequestContext[AnswerServices], principal: Principal, body: AnswerBody
 ) -> Response:
-    """The search has the server's deadline, the model its own."""
-    with exchange.http.deadlines.timeout(exchange.services.settings.deadline_s):
-        found = await _found(exchange, principal, asked)
-        answerer = (await exchange.services.rag_tools.tools()).answerer
-    assert answerer is not None, "a model is set"
-    writing = _AnswerRun(exchange, answerer, asked, found)
-    if asked.stream:
-        return EventStream(writing.stream_events, found.headers)
-    return await writing.whole()
+    """Search within the server's deadline, then generate within the model's own."""
+    with context.http.deadlines.timeout(context.services.settings.deadline_s):
+        retrieved = await _retrieve(context, principal, body)
+        generator = (await context.services.rag_tools.tools()).answerer
+    assert generator is not None, "the endpoint has checked that a model is configured"
+    run = _AnswerRun(context, generator, body, retrieved)
+    if body.stream:
+        return EventStream(run.stream_events, retrieved.headers)
+    return await run.respond()
 
 
-async def _found(
-    exchange: RequestContext[AnswerServices], principal: Principal, asked: AnswerBody
+async def _retrieve(
+    context: RequestContext[AnswerServices], principal: Principal, body: AnswerBody
 ) -> _RetrievedHits:
-    understood = await conversation.interpret(exchange, exchange.services.search, asked)
-    if understood.body is None:
-        headers = _headers(understood.headers)
-        return _RetrievedHits(principal.tenant, asked.query, (), headers, gate="closed")
-    wanted, served = await search_as_caller(exchange, exchange.services.search, understood.body)
-    body = orjson.loads(served.body)
+    interpreted = await conversation.interpret(context, context.services.search, body)
+    if interpreted.body is None:
+        headers = _headers(interpreted.headers)
+        return _RetrievedHits(principal.tenant, body.query, (), headers, gate="closed")
+    request, served = await search_as_caller(context, context.services.search, interpreted.body)
+    answer = orjson.loads(served.body)
     fallback = None
-    if not body["hits"] or body.get("low_confidence"):
-        fallback = await _fallback(exchange, wanted.scope.tenant)
+    if not answer["hits"] or answer.get("low_confidence"):
+        fallback = await _fallback(context, request.scope.tenant)
     return _RetrievedHits(
-        wanted.scope.tenant,
-        wanted.query.text,
-        body["hits"],
-        _headers([*response_headers(exchange, wanted, served), *understood.headers]),
+        request.scope.tenant,
+        request.query.text,
+        answer["hits"],
+        _headers([*response_headers(context, request, served), *interpreted.headers]),
         fallback=fallback,
     )
 
 
-async def _fallback(exchange: RequestContext[AnswerServices], tenant: str) -> str:
-    own = (await exchange.services.confidences.read(tenant)).fallback
-    return own or exchange.services.settings.answer_fallback
+async def _fallback(context: RequestContext[AnswerServices], tenant: str) -> str:
+    tenant_fallback = (await context.services.confidences.read(tenant)).fallback
+    return tenant_fallback or context.services.settings.answer_fallback
 
 
 def _headers(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -89,92 +89,94 @@ def _headers(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 class _AnswerRun:
-    """One answer, as it is written."""
+    """The generation of one answer."""
 
     def __init__(
         self,
-        exchange: RequestContext[AnswerServices],
-        answerer: AnswerGenerator,
-        asked: AnswerBody,
-        found: _RetrievedHits,
+        context: RequestContext[AnswerServices],
+        generator: AnswerGenerator,
+        body: AnswerBody,
+        retrieved: _RetrievedHits,
     ) -> None:
-        self._exchange = exchange
-        self._answerer = answerer
-        self._asked = asked
-        self._found = found
-        self._passages: list[Passage] = answerer.select_passages(
-            [passages_of_answer(hit) for hit in found.hits]
+        self._context = context
+        self._generator = generator
+        self._body = body
+        self._retrieved = retrieved
+        self._passages: list[Passage] = generator.select_passages(
+            [passages_of_answer(hit) for hit in retrieved.hits]
         )
         self._citations = Citations(self._passages)
 
-    async def whole(self) -> Response:
-        """A `Problem` if the model does not write it to its end."""
+    async def respond(self) -> Response:
+        """The whole answer in one body. Raises a `Problem` if the model fails."""
         finish = ""
 
         async def write() -> None:
             nonlocal finish
-            finish = await self._write(self._nobody)
+            finish = await self._write(self._ignore_event)
 
-        if not await while_read(self._exchange.request.receive, write()):
+        if not await run_while_connected(self._context.request.receive, write()):
             raise ClientDisconnect
         body = {
             "answer": self._citations.text,
             "citations": self._citations.found,
             "finish": finish,
-            **self._found.shown(),
+            **self._retrieved.fields(),
         }
         return Response(
-            orjson.dumps(body), media_type="application/json", headers=self._found.headers
+            orjson.dumps(body), media_type="application/json", headers=self._retrieved.headers
         )
 
-    async def stream_events(self, tell: Tell) -> None:
-        """Events, the last of which is `done` or `error`."""
-        await tell("retrieved", self._found.shown())
+    async def stream_events(self, send_event: SendEvent) -> None:
+        """Send the answer as events; the last one is `done` or `error`."""
+        await send_event("retrieved", self._retrieved.fields())
         try:
-            finish = await self._write(tell)
+            finish = await self._write(send_event)
         except Exception as error:
-            problem = problems.from_exception(error, self._exchange.trace.request_id)
-            await tell("error", problem.body())
+            problem = problems.from_exception(error, self._context.trace.request_id)
+            await send_event("error", problem.body())
             return
-        await tell("done", {"finish": finish, "citations": self._citations.found})
+        await send_event("done", {"finish": finish, "citations": self._citations.found})
 
-    async def _write(self, tell: Tell) -> str:
-        """Why it ends."""
+    async def _write(self, send_event: SendEvent) -> str:
+        """Generate the answer and return its `finish`."""
 
-        async def more(text: str) -> None:
+        async def on_text(text: str) -> None:
             citations = list(self._citations.more(text))
-            await tell("delta", {"text": text})
+            await send_event("delta", {"text": text})
             for citation in citations:
-                await tell("citation", citation)
+                await send_event("citation", citation)
 
-        found = self._found
-        if found.gate is not None:
+        retrieved = self._retrieved
+        if retrieved.gate is not None:
             return "gate"
-        if found.fallback is not None:
-            self._exchange.services.metrics.assist("answer", "fallback")
-            await tell("delta", {"text": found.fallback})
-            self._citations.text = found.fallback
+        if retrieved.fallback is not None:
+            self._context.services.metrics.assist("answer", "fallback")
+            await send_event("delta", {"text": retrieved.fallback})
+            self._citations.text = retrieved.fallback
             return "fallback"
-        return await self._asked_of_model(more)
+        return await self._generate(on_text)
 
-    async def _asked_of_model(self, more: Callable[[str], Awaitable[None]]) -> str:
-        history = conversation.history_of(self._asked)
-        assist = self._exchange.services.metrics.assist
+    async def _generate(self, on_text: Callable[[str], Awaitable[None]]) -> str:
+        history = conversation.history_of(self._body)
+        assist = self._context.services.metrics.assist
         try:
-            finish = await self._answerer.write(
-                self._found.tenant, self._found.query, history, self._passages, more
+            finish = await self._generator.write(
+                self._retrieved.tenant, self._retrieved.query, history, self._passages, on_text
             )
         except BudgetSpent:
             assist("answer", "budget")
             raise problems.budget_spent() from None
         except ChatTooLate:
             assist("answer", "deadline")
-            raise problems.model_away("The language model takes too long.", 504) from None
+            raise problems.model_unavailable(
+                "The language model has exceeded its deadline.", 504
+            ) from None
         except ChatUnavailable:
             assist("answer", "error")
-            raise problems.model_away("The language model does not answer.", 503) from None
+            raise problems.model_unavailable("The language model is unavailable.", 503) from None
         assist("answer", "model")
         return finish
 
-    async def _nobody(self, _event: str, _data: Mapping[str, Any]) -> None:
-        """Nobody is told bit by bit."""
+    async def _ignore_event(self, _event: str, _data: Mapping[str, Any]) -> None:
+        """For an answer in one body, which has no events."""

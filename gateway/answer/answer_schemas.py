@@ -1,4 +1,4 @@
-"""The bodies of `POST /v1/answer`."""
+"""The request and response body of `POST /v1/answer`."""
 
 from typing import Literal
 
@@ -9,19 +9,25 @@ from gateway.search.search_schemas import CitationAnswer, HitAnswer, SearchBody
 
 
 class AnswerBody(SearchBody):
-    """A search, and whether the answer is to be told while it is written."""
+    """A search, and whether to stream the answer."""
 
-    stream: bool = Field(False, description="as server-sent events while it is written")
+    stream: bool = Field(
+        False, description="send the answer as server-sent events while it is generated"
+    )
 
 
 class GeneratedAnswer(Body):
-    answer: str = Field(description="empty if the gate is closed")
-    citations: tuple[CitationAnswer, ...] = Field(description="of the marks in it, such as [1]")
-    hits: tuple[HitAnswer, ...] = Field(description="that it was written from, or would have been")
-    query: str = Field(description="what was searched")
+    answer: str = Field(description="the text; empty if the query gate is closed")
+    citations: tuple[CitationAnswer, ...] = Field(
+        description="the hits that its marks, such as [1], refer to"
+    )
+    hits: tuple[HitAnswer, ...] = Field(description="the hits of the search")
+    query: str = Field(description="the query that was searched")
     finish: str = Field(
-        description="why it ends: stop; length; fallback: no hit is good enough, and no model was "
-        "asked; gate"
+        description="why it ends: stop; length; fallback: no hit is good enough and no model was "
+        "called; gate: the query gate is closed"
     )
     gate: Literal["closed"] | None = None
-    low_confidence: bool = Field(description="no hit scores what it has to, or there is none")
+    low_confidence: bool = Field(
+        description="true if no hit reaches the minimum score, or there is no hit"
+    )

@@ -1,4 +1,4 @@
-"""Server-sent events: a response that is written while somebody reads it, and no longer."""
+"""Server-sent events: a response that is generated while the client is connected."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,23 +8,27 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-Tell: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[None]]  # an event and its data
+# Sends an event and its data.
+SendEvent: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
 
 class EventStream(Response):
-    """write: tells all there is to tell; cancelled once the caller has gone."""
+    """write: sends all events; it is cancelled if the client disconnects."""
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, write: Callable[[Tell], Awaitable[None]], headers: Mapping[str, str] | None = None
+        self,
+        write: Callable[[SendEvent], Awaitable[None]],
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self.status_code = 200
         self.background = None
         self.body = b""
         self._write = write
-        usual = {"cache-control": "no-store", "x-accel-buffering": "no"}  # of proxies, which wait
-        self.init_headers({**usual, **(headers or {})})
+        # x-accel-buffering: a proxy must not buffer the events.
+        defaults = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        self.init_headers({**defaults, **(headers or {})})
         del self.headers["content-length"]
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,33 +40,33 @@ class EventStream(Response):
             }
         )
 
-        async def tell(event: str, data: Mapping[str, Any]) -> None:
+        async def send_event(event: str, data: Mapping[str, Any]) -> None:
             body = b"event: %b\ndata: %b\n\n" % (event.encode(), orjson.dumps(data))
             await send({"type": "http.response.body", "body": body, "more_body": True})
 
-        if await while_read(receive, self._write(tell)):
+        if await run_while_connected(receive, self._write(send_event)):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def while_read(receive: Receive, work: Awaitable[None]) -> bool:
-    """Whether the work was done before the caller went away, which ends it.
+async def run_while_connected(receive: Receive, work: Awaitable[None]) -> bool:
+    """Run the work until the client disconnects; whether it was completed.
 
     receive: of a request whose body has been read.
     """
-    working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_left(receive))
+    task = asyncio.ensure_future(work)
+    disconnect = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            await working  # so that what it raised is raised
+        await asyncio.wait((task, disconnect), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            await task  # raises the exception of the work
             return True
         return False
     finally:
-        working.cancel()
-        leaving.cancel()
-        await asyncio.wait((working, leaving))
+        task.cancel()
+        disconnect.cancel()
+        await asyncio.wait((task, disconnect))
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

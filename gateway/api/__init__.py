@@ -1,1 +1,1 @@
-"""The API: the table of routes and the application that is made of it."""
+"""The HTTP API: its table of routes and the application built from it."""

@@ -1,4 +1,4 @@
-"""The ASGI application: routes made of the table of calls, services opened for its lifetime."""
+"""The ASGI application: routes from the table of routes, services opened for its lifetime."""
 
 import gc
 import sys
@@ -16,7 +16,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import logs, problems
-from gateway.api.routes import ROUTES
+from gateway.api.routes import ROOM_ROUTES
 from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.head import HeadLimits
@@ -30,18 +30,20 @@ from gateway.settings import Settings
 from gateway.worker import parent_watch
 from index.search.query_embedder import Embedder
 
-# Between two collections of what is new: with Python's 700 there is one in each request or two.
-# After so many of them one looks at all that came meanwhile, which is what caches hold, in vain:
-# after ten it stopped everything for 80 ms, three times a minute under load.
+# Garbage collector: allocations between two collections of generation 0; Python's default of 700
+# means one in each request or two. And generation 0 collections per collection of generation 1,
+# which scans the caches in vain: the default of 10 paused all requests for 80 ms, three times a
+# minute under load.
 _ALLOCATIONS = 10_000
 _COLLECTIONS = 1_000
-# For which a thread that computes, as each write has one, keeps searches waiting. With Python's
-# 5 ms a statement of 0.3 ms took 5.6 beside such a thread, with this 0.5; the thread as long.
-_TURN_S = 0.0002
+# How long a computing thread, as each write has one, delays searches. Beside such a thread a
+# statement of 0.3 ms took 5.6 ms with Python's default of 5 ms and takes 0.5 ms with this; the
+# thread takes equally long.
+_SWITCH_INTERVAL_S = 0.0002
 
 
 class _AnyPath(PathConvertor):
-    """With line breaks too: what is wrong with a name, the call says that it stands in."""
+    """Matches line breaks too: the endpoint itself reports an invalid identifier."""
 
     regex = "(?s:.*)"
 
@@ -50,7 +52,7 @@ register_url_convertor("path", _AnyPath())
 
 
 class State(TypedDict):
-    """What every request is given, each in a copy of its own; connections add themselves to it."""
+    """The lifespan state; every request gets a copy, to which its connection adds itself."""
 
     http: HttpServices
     services: Services
@@ -58,13 +60,13 @@ class State(TypedDict):
 
 
 def create() -> ASGIApp:
-    """The application with the settings of the environment, as uvicorn's workers start it."""
+    """Create the application from the environment, in each of uvicorn's workers."""
     settings = Settings()
     logs.configure(settings.log_level)
     parent_watch.stop_with_parent()
-    counted = Metrics()
-    made = embedders.make_all(settings, counted.embedding_tokens)
-    for embedder in made:
+    metrics = Metrics()
+    configured = embedders.make_all(settings, metrics.embedding_tokens)
+    for embedder in configured:
         structlog.get_logger().info(
             "embedder",
             space=embedder.space,
@@ -72,27 +74,27 @@ def create() -> ASGIApp:
             alpha=embedder.alpha,
             tokens_max=embedder.tokens_max,
         )
-    return create_app(settings, counted, *made)
+    return create_app(settings, metrics, *configured)
 
 
-def create_app(settings: Settings, counted: Metrics, *made: Embedder) -> ASGIApp:
+def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> ASGIApp:
     log = logs.RequestLog() if settings.log_level in ("debug", "info") else None
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[State]:
-        async with open_services(settings, counted, *made) as services:
-            # What lives as long as the process need not be looked at again and again, and what a
-            # request leaves behind is freed by its counts: cycles are few.
+        async with open_services(settings, metrics, *configured) as services:
+            # Objects of the process's lifetime need no collection, and reference counts free nearly
+            # all objects of a request.
             gc.freeze()
             gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, 20)
-            sys.setswitchinterval(_TURN_S)
-            async with AsyncExitStack() as meanwhile:
+            sys.setswitchinterval(_SWITCH_INTERVAL_S)
+            async with AsyncExitStack() as background:
                 if settings.serve_jobs:
                     from gateway.worker.worker_loop import (
-                        run_in_background,  # most gateways leave it to `worker`
+                        run_in_background,  # most gateways leave jobs to `nearhit worker`
                     )
 
-                    await meanwhile.enter_async_context(run_in_background(services.worker))
+                    await background.enter_async_context(run_in_background(services.worker))
                 yield {
                     "http": services.http,
                     "services": services,
@@ -101,24 +103,27 @@ def create_app(settings: Settings, counted: Metrics, *made: Embedder) -> ASGIApp
         if log is not None:
             log.flush()
 
-    endpoints = [(route, Endpoint(route, settings, room)) for route, room in ROUTES]
-    table = [Route(call.path, endpoint, methods=[call.method]) for call, endpoint in endpoints]
+    endpoints = [(route, Endpoint(route, settings, room)) for route, room in ROOM_ROUTES]
+    table = [Route(route.path, endpoint, methods=[route.method]) for route, endpoint in endpoints]
 
-    async def no_such_call(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException), "it is asked about no others"
+    async def refuse_unknown(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException), (
+            "Starlette registers this handler for no other exception"
+        )
         if error.status_code == 405:
             error.headers = {"Allow": ", ".join(_methods(table, request.scope))}
         return await refuse(request, error, problems.render)
 
-    routes = Starlette(
-        routes=table, exception_handlers={HTTPException: no_such_call}, lifespan=lifespan
+    application = Starlette(
+        routes=table, exception_handlers={HTTPException: refuse_unknown}, lifespan=lifespan
     )
-    routes.router.redirect_slashes = False  # to whatever host the caller named
-    return Telemetry(_ExactPathRouter(routes, endpoints), counted, log)
+    # A redirect would go to the host that the caller names.
+    application.router.redirect_slashes = False
+    return Telemetry(_ExactPathRouter(application, endpoints), metrics, log)
 
 
 def _methods(table: Sequence[Route], scope: Scope) -> list[str]:
-    """All that the path has, of whichever calls it may be."""
+    """All methods of the path, over all routes that match it."""
     matching = (route for route in table if route.matches(scope)[0] is not Match.NONE)
     return sorted({method for route in matching for method in route.methods or ()})
 
@@ -139,21 +144,23 @@ def _connections(settings: Settings, http: HttpServices) -> Connections:
 
 
 class _ExactPathRouter:
-    """Calls by their very path; what has parameters in it, or is no call, goes by the routes.
+    """Dispatches paths without parameters by a dict; all others go through Starlette's router.
 
-    For a cached answer the way through Starlette's layers takes as long as all the rest of ours.
+    For a cached answer Starlette's layers take as long as all of the gateway's own code.
     """
 
-    def __init__(self, routes: ASGIApp, endpoints: Iterable[tuple[ApiRoute[Any], ASGIApp]]) -> None:
-        self._routes = routes
-        self._calls = {
-            (call.method, call.path): endpoint
-            for call, endpoint in endpoints
-            if "{" not in call.path
+    def __init__(
+        self, fallback: ASGIApp, endpoints: Iterable[tuple[ApiRoute[Any], ASGIApp]]
+    ) -> None:
+        self._fallback = fallback
+        self._endpoints = {
+            (route.method, route.path): endpoint
+            for route, endpoint in endpoints
+            if "{" not in route.path
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        call = None
+        endpoint = None
         if scope["type"] == "http":
-            call = self._calls.get((scope["method"], scope["path"]))
-        await (call or self._routes)(scope, receive, send)
+            endpoint = self._endpoints.get((scope["method"], scope["path"]))
+        await (endpoint or self._fallback)(scope, receive, send)

@@ -1,4 +1,4 @@
-"""What operators look at: is it alive, is it ready, how is it doing."""
+"""Liveness, readiness and metrics, for the operator."""
 
 from starlette.responses import Response
 
@@ -7,12 +7,12 @@ from gateway.http.request_context import RequestContext
 
 
 async def healthz(_: RequestContext[object]) -> Response:
-    """The process answers."""
+    """200 if the process is alive."""
     return Response(b'{"status":"ok"}', media_type="application/json")
 
 
 async def readyz(context: RequestContext[AdminServices]) -> Response:
-    """The database answers too; Redis need not, since answers are right without it."""
+    """200 if PostgreSQL is available too; Redis need not be, because searches work without it."""
     await context.services.tenants.exists("public")
     return Response(b'{"status":"ready"}', media_type="application/json")
 

@@ -1,4 +1,4 @@
-"""The description of the API, made from the same table as its routes."""
+"""The OpenAPI document, generated from the table of routes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,28 +13,28 @@ from gateway.api import parameters
 from gateway.http.route import ApiRoute
 
 _REF = "#/components/schemas/{model}"
-_REFUSALS: Mapping[int, str] = {
-    400: "The body can't be read",
-    401: "No valid key",
-    402: "What the tenant may use this month is used up",
-    403: "The key may not do this",
-    404: "There is no such thing",
-    405: "No such method",
-    409: "It contradicts what is stored",
-    413: "The body is too large",
-    415: "The body is of another type than the call takes",
-    422: "A field is not valid",
+_ERROR_DESCRIPTIONS: Mapping[int, str] = {
+    400: "Malformed body",
+    401: "Unauthorized",
+    402: "Budget spent",
+    403: "Forbidden",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    413: "Body too large",
+    415: "Unsupported media type",
+    422: "Invalid field",
     429: "Too many requests",
-    431: "The head of the request is too large",
-    500: "A mistake of the server",
-    501: "Not set up here",
-    502: "The language model gave no answer",
-    503: "Not available now",
-    504: "The deadline has passed",
+    431: "Request head too large",
+    500: "Internal error",
+    501: "Not configured",
+    502: "Language model failed",
+    503: "Temporarily unavailable",
+    504: "Deadline exceeded",
 }
 _HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"WWW-Authenticate": "RFC 6750, section 3"},
-    405: {"Allow": "the methods that the path has"},
+    405: {"Allow": "the methods of the path"},
     429: {"Retry-After": "seconds"},
     503: {"Retry-After": "seconds"},
 }
@@ -42,7 +42,7 @@ _EVENT = {
     "type": "object",
     "properties": {
         "event": {"type": "string"},
-        "data": {"type": "string", "description": "JSON, in one line"},
+        "data": {"type": "string", "description": "JSON in one line"},
     },
     "required": ["event", "data"],
 }
@@ -67,30 +67,30 @@ _PROBLEM = {
 }
 
 
-def document(calls: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
+def document(routes: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
     """An OpenAPI 3.1 document."""
     paths: dict[str, dict[str, Any]] = {}
-    for call in calls:
-        paths.setdefault(_path(call), {})[call.method.lower()] = _operation(call)
+    for route in routes:
+        paths.setdefault(_path(route), {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Nearhit", "version": metadata.version("nearhit")},
         "paths": paths,
         "components": {
-            "schemas": _schemas(calls) | {"Problem": _PROBLEM},
+            "schemas": _schemas(routes) | {"Problem": _PROBLEM},
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
-def _operation(call: ApiRoute[Any]) -> dict[str, Any]:
+def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": call.handle.__name__,
-        "summary": call.summary,
-        "security": [] if call.needs == "anyone" else [{"key": []}],
+        "operationId": route.handle.__name__,
+        "summary": route.summary,
+        "security": [] if route.needs == "anyone" else [{"key": []}],
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": parameters.IN_PATH[name]}
-            for name in _names(call)
+            for name in _path_parameters(route)
         ]
         + [
             {
@@ -99,61 +99,63 @@ def _operation(call: ApiRoute[Any]) -> dict[str, Any]:
                 "required": parameter.is_required,
                 "schema": parameter.schema,
             }
-            for name, parameter in call.parameters.items()
+            for name, parameter in route.parameters.items()
         ],
         "responses": {
-            str(call.status): _right(call),
+            str(route.status): _success(route),
             **(
-                {"202": _content(call.queued_answer, call.media_type)} if call.queued_answer else {}
+                {"202": _content(route.queued_answer, route.media_type)}
+                if route.queued_answer
+                else {}
             ),
-            **({str(call.empty_status): _content(None, "")} if call.empty_status else {}),
-            **{str(status): _wrong(call, status) for status in _refusals(call)},
+            **({str(route.empty_status): _content(None, "")} if route.empty_status else {}),
+            **{str(status): _error(route, status) for status in _error_statuses(route)},
         },
     }
-    if call.body is not None:
-        media_type = call.body_type or call.media_type
-        operation["requestBody"] = {"required": True, **_content(call.body, media_type)}
+    if route.body is not None:
+        media_type = route.body_type or route.media_type
+        operation["requestBody"] = {"required": True, **_content(route.body, media_type)}
     return operation
 
 
-def _right(call: ApiRoute[Any]) -> dict[str, Any]:
-    answer = _content(call.answer, call.media_type)
-    if call.stream_type:
-        answer["content"][call.stream_type] = {"schema": _EVENT}
+def _success(route: ApiRoute[Any]) -> dict[str, Any]:
+    answer = _content(route.answer, route.media_type)
+    if route.stream_type:
+        answer["content"][route.stream_type] = {"schema": _EVENT}
     return answer
 
 
-def _refusals(call: ApiRoute[Any]) -> list[int]:
-    """The statuses with which the call may be refused."""
+def _error_statuses(route: ApiRoute[Any]) -> list[int]:
+    """The error statuses of the route."""
     statuses = {405, 422, 431, 500, 503}
-    if call.needs != "anyone":
+    if route.needs != "anyone":
         statuses |= {401, 403, 429, 504}
-    if call.body is not None:
+    if route.body is not None:
         statuses |= {400, 413, 415}
-    if "{" in call.path or call.parameters or call.method != "GET":
+    if "{" in route.path or route.parameters or route.method != "GET":
         statuses |= {404}
-    if call.method != "GET":
+    if route.method != "GET":
         statuses |= {409}
-    if call.is_generated:
+    if route.is_generated:
         statuses |= {402, 501, 502}
-    if call.render is not problems.render:
-        statuses = statuses - {422} | {400}  # as OpenAI's API has it
+    if route.render is not problems.render:
+        statuses = statuses - {422} | {400}  # OpenAI's API answers 400
     return sorted(statuses)
 
 
-def _wrong(call: ApiRoute[Any], status: int) -> dict[str, Any]:
-    """What says what is wrong: a problem, or what the call has instead; some calls have both."""
+def _error(route: ApiRoute[Any], status: int) -> dict[str, Any]:
+    """An error response: a problem document, the route's own error body, or either."""
     media_types = _content(None, "application/problem+json", ref="Problem")["content"]
-    if call.error is not None:
-        own = _content(call.error, "application/json")["content"]
-        media_types = own | (media_types if call.render is problems.render else {})
-    refusal: dict[str, Any] = {"description": _REFUSALS[status], "content": media_types}
+    if route.error is not None:
+        own_media_types = _content(route.error, "application/json")["content"]
+        media_types = own_media_types | (media_types if route.render is problems.render else {})
+    response: dict[str, Any] = {"description": _ERROR_DESCRIPTIONS[status], "content": media_types}
     if status in _HEADERS:
-        refusal["headers"] = {
-            name: {"required": status != 503, "description": said, "schema": {"type": "string"}}
-            for name, said in _HEADERS[status].items()
+        response["headers"] = {
+            name: {"required": status != 503, "description": text, "schema": {"type": "string"}}
+            for name, text in _HEADERS[status].items()
         }
-    return refusal
+    return response
 
 
 def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> dict[str, Any]:
@@ -164,35 +166,35 @@ def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> d
     return {"description": name, "content": {media_type: {"schema": schema}}}
 
 
-def _path(call: ApiRoute[Any]) -> str:
-    return re.sub(r"\{(\w+):\w+\}", r"{\1}", call.path)
+def _path(route: ApiRoute[Any]) -> str:
+    return re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
 
 
-def _names(call: ApiRoute[Any]) -> list[str]:
-    return re.findall(r"\{(\w+)", call.path)
+def _path_parameters(route: ApiRoute[Any]) -> list[str]:
+    return re.findall(r"\{(\w+)", route.path)
 
 
-def _schemas(calls: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
-    wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = []
-    for call in calls:
-        wanted += [(call.body, "validation")] if call.body else []
-        wanted += [
-            (answer, "serialization")
-            for answer in (call.answer, call.queued_answer, call.error)
-            if answer
+def _schemas(routes: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = []
+    for route in routes:
+        models += [(route.body, "validation")] if route.body else []
+        models += [
+            (model, "serialization")
+            for model in (route.answer, route.queued_answer, route.error)
+            if model
         ]
-    _, schema = models_json_schema(wanted, ref_template=_REF)
+    _, schema = models_json_schema(models, ref_template=_REF)
     schemas: dict[str, Any] = schema["$defs"]
     _close(schemas)
     return schemas
 
 
 def _close(schema: Any) -> None:
-    """Where names have a pattern, other names are none: pydantic leaves this out."""
+    """Forbid names outside a pattern, in place; pydantic omits this."""
     if isinstance(schema, dict):
         if "patternProperties" in schema:
             schema.setdefault("additionalProperties", False)
         schema = list(schema.values())
     if isinstance(schema, list):
-        for each in schema:
-            _close(each)
+        for part in schema:
+            _close(part)

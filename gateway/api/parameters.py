@@ -1,4 +1,4 @@
-"""The parameters of paths and queries, as the description of the API has them."""
+"""The JSON schemas of path and query parameters."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
@@ -37,12 +37,14 @@ def one_of(*values: str) -> Parameter:
 
 
 def cursor(pattern: str | None = None) -> Parameter:
-    form = {} if pattern is None else {"pattern": pattern}
-    return Parameter({"type": "string", "description": "`cursor` of the page before"} | form)
+    constraint = {} if pattern is None else {"pattern": pattern}
+    return Parameter(
+        {"type": "string", "description": "`cursor` of the previous page"} | constraint
+    )
 
 
-def limit(most: int = 100) -> Parameter:
-    return Parameter({"type": "integer", "minimum": 1, "maximum": most})
+def limit(maximum: int = 100) -> Parameter:
+    return Parameter({"type": "integer", "minimum": 1, "maximum": maximum})
 
 
 DAY = Parameter({"type": "string", "format": "date"})

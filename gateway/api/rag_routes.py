@@ -1,4 +1,4 @@
-"""The calls around searches; see `gateway.api.routes`."""
+"""The routes of answers, confidence, curation and query gates; see `gateway.api.routes`."""
 
 from gateway.answer import answer_endpoint, answer_schemas
 from gateway.answer.answer_services import AnswerServices
@@ -18,7 +18,7 @@ ANSWER: tuple[ApiRoute[AnswerServices], ...] = (
         "/v1/answer",
         answer_endpoint.post_answer,
         needs="reader",
-        summary="An answer that a language model writes from what a search finds, with citations",
+        summary="Generate an answer from the hits of a search, with citations",
         body=answer_schemas.AnswerBody,
         answer=answer_schemas.GeneratedAnswer,
         stream_type="text/event-stream",
@@ -32,7 +32,7 @@ CURATION: tuple[ApiRoute[CurationServices], ...] = (
         "/v1/confidence",
         confidence_endpoints.get_confidence,
         needs="admin",
-        summary="What hits have to score for an answer to be sure, and what is said if none does",
+        summary="Get the minimum scores for a confident answer, and the fallback answer",
         answer=curation_schemas.ConfidenceAnswer,
     ),
     ApiRoute(
@@ -40,7 +40,7 @@ CURATION: tuple[ApiRoute[CurationServices], ...] = (
         "/v1/confidence",
         confidence_endpoints.put_confidence,
         needs="admin",
-        summary="Set that, for all sources and for each; cached answers end",
+        summary="Set the minimum scores and the fallback answer; invalidates cached answers",
         body=curation_schemas.ConfidenceBody,
         body_bytes_max=body_limit(262_144),
         answer=curation_schemas.ConfidenceAnswer,
@@ -50,7 +50,7 @@ CURATION: tuple[ApiRoute[CurationServices], ...] = (
         "/v1/curation",
         curation_endpoints.list_curation,
         needs="admin",
-        summary="Questions without a sure answer, the most frequent first; not who asked",
+        summary="List questions with low-confidence answers, most frequent first",
         answer=curation_schemas.CurationAnswer,
         parameters={
             "cursor": parameters.cursor(r"^([0-9]{1,18}\.[0-9A-Za-z_]{1,64})?$"),
@@ -62,7 +62,7 @@ CURATION: tuple[ApiRoute[CurationServices], ...] = (
         "/v1/curation/{item_id}/resolve",
         curation_endpoints.resolve_curation,
         needs="admin",
-        summary="Answer such a question with a new document, or dismiss it",
+        summary="Resolve such a question with a new document, or dismiss it",
         body=curation_schemas.ResolveBody,
         body_bytes_max=body_limit(262_144),
         answer=curation_schemas.CurationItem,
@@ -72,7 +72,7 @@ CURATION: tuple[ApiRoute[CurationServices], ...] = (
         "/v1/gates/{name}",
         query_gate_endpoints.get_gate,
         needs="admin",
-        summary="The words that decide which messages are questions for the documents",
+        summary="Get the words by which a query gate decides which messages are searched",
         answer=curation_schemas.GateAnswer,
     ),
     ApiRoute(
@@ -80,7 +80,7 @@ CURATION: tuple[ApiRoute[CurationServices], ...] = (
         "/v1/gates/{name}",
         query_gate_endpoints.put_gate,
         needs="admin",
-        summary="Set them for the tenant; an empty body takes its own away",
+        summary="Set the tenant's words of a query gate; an empty body restores the built-in ones",
         body=curation_schemas.GateBody,
         body_bytes_max=body_limit(262_144),
         answer=curation_schemas.GateAnswer,

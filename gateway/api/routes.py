@@ -1,4 +1,4 @@
-"""The API: each call with what it needs, who answers it, and what travels."""
+"""The table of routes: the required role, the handler and the bodies of each."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -7,25 +7,21 @@ from typing import Any, TypeAlias, TypeVar
 import orjson
 from starlette.responses import Response
 
-from gateway.admin import (
-    audit_log_endpoints,
-    audit_log_schemas,
-    job_endpoints,
-    job_schemas,
-    key_endpoints,
-    key_schemas,
-    tenant_endpoints,
-    tenant_schemas,
-    usage_endpoints,
-    usage_schemas,
-)
 from gateway.admin.admin_services import AdminServices
-from gateway.api import health, openapi, parameters, rag_routes, vector_store_routes
+from gateway.api import (
+    admin_routes,
+    health,
+    openapi,
+    parameters,
+    rag_routes,
+    vector_store_routes,
+)
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
 from gateway.documents import (
     access_endpoints,
     access_schemas,
+    batch_endpoint,
     deletion,
     deletion_schemas,
     document_endpoints,
@@ -34,7 +30,7 @@ from gateway.documents import (
 from gateway.documents.document_services import DocumentServices
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
-from gateway.mcp import mcp_schemas as mcp_wire
+from gateway.mcp import mcp_schemas
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import QueuedAnswer
@@ -52,7 +48,7 @@ RoomRoute: TypeAlias = tuple[ApiRoute[Any], Callable[[Services], Any]]
 
 @cache
 def _openapi() -> bytes:
-    return orjson.dumps(openapi.document(CALLS))
+    return orjson.dumps(openapi.document(ROUTES))
 
 
 async def get_openapi(_: RequestContext[object]) -> Response:
@@ -65,7 +61,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         "/v1/search",
         search,
         needs="reader",
-        summary="The chunks that answer a query best, among those that the caller may see",
+        summary="Search the documents that the caller may read",
         body=search_schemas.SearchBody,
         answer=search_schemas.SearchAnswer,
     ),
@@ -74,19 +70,20 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         "/v1/search/batch",
         search_batch,
         needs="reader",
-        summary="Many searches in one call, all answered at one revision",
+        summary="Run many searches at one revision",
         body=search_schemas.SearchBatchBody,
         body_bytes_max=lambda settings: settings.searches_max * settings.search_bytes_max,
         answer=search_schemas.SearchBatchAnswer,
     ),
 )
+
 _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
     ApiRoute(
         "POST",
         "/v1/documents/batch",
-        document_endpoints.put_batch,
+        batch_endpoint.put_batch,
         needs="writer",
-        summary="Write many documents, one a line; one result a line",
+        summary="Write many documents, one per line; the response has one result per line",
         body=document_schemas.BatchLine,
         body_bytes_max=lambda settings: settings.batch_bytes_max,
         answer=document_schemas.WrittenAnswer,
@@ -97,7 +94,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/documents/{document_id:path}/access/explain",
         access_endpoints.explain_access,
         needs="admin",
-        summary="Why the subject that is named sees a document, or doesn't",
+        summary="Explain why a subject can or cannot read a document",
         answer=access_schemas.AccessExplained,
         parameters={"subject": parameters.SUBJECT},
     ),
@@ -106,7 +103,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/documents/{document_id:path}/access",
         document_endpoints.patch_access,
         needs="writer",
-        summary="Change a document's owner and readers, without embedding anything",
+        summary="Change a document's owner and readers, without embedding",
         body=document_schemas.AccessBody,
         answer=document_schemas.RevisionAnswer,
     ),
@@ -115,7 +112,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/documents/{document_id:path}",
         document_endpoints.put_document,
         needs="writer",
-        summary="Write a document, or its next version",
+        summary="Write a document or a new version of it",
         body=document_schemas.DocumentBody,
         body_bytes_max=lambda settings: settings.document_bytes_max,
         answer=document_schemas.WrittenAnswer,
@@ -126,7 +123,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/documents/{document_id:path}",
         document_endpoints.get_document,
         needs="reader",
-        summary="A document that the caller may read",
+        summary="Get a document",
         answer=document_schemas.DocumentAnswer,
     ),
     ApiRoute(
@@ -134,7 +131,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/documents/{document_id:path}",
         deletion.delete_document,
         needs="writer",
-        summary="Forget a document: its rows, vectors, summaries and cached answers",
+        summary="Delete a document with its vectors, summaries and cached answers",
         answer=deletion_schemas.DeletionAnswer,
         queued_answer=deletion_schemas.DeletionAnswer,
     ),
@@ -143,7 +140,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/documents",
         document_endpoints.list_documents,
         needs="reader",
-        summary="The documents that the caller may read, page by page, without their texts",
+        summary="List the documents that the caller may read, without their texts",
         answer=document_schemas.DocumentsAnswer,
         parameters={
             "cursor": parameters.LINE_CURSOR,
@@ -156,18 +153,19 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/tenants/{tenant}",
         deletion.delete_tenant,
         needs="operator",
-        summary="Forget a tenant with all that it has; its keys stop at once",
+        summary="Delete a tenant with all its data; its keys are refused at once",
         answer=QueuedAnswer,
         status=202,
     ),
 )
+
 _SOURCES: tuple[ApiRoute[SourceServices], ...] = (
     ApiRoute(
         "GET",
         "/v1/sources",
         source_endpoints.list_sources,
         needs="admin",
-        summary="The tenant's sources, what they are doing and what the last reading came to",
+        summary="List the tenant's sources with their state and last result",
         answer=source_schemas.SourcesAnswer,
     ),
     ApiRoute(
@@ -175,7 +173,7 @@ _SOURCES: tuple[ApiRoute[SourceServices], ...] = (
         "/v1/sources/{source:path}",
         source_endpoints.put_source,
         needs="admin",
-        summary="Say how and when a source is read, or pause it",
+        summary="Configure or pause a source",
         body=source_schemas.SourceBody,
         body_bytes_max=body_limit(65_536),
         answer=source_schemas.SourceAnswer,
@@ -185,7 +183,7 @@ _SOURCES: tuple[ApiRoute[SourceServices], ...] = (
         "/v1/sources/{source:path}/reindex",
         source_endpoints.reindex_source,
         needs="admin",
-        summary="Read a source now; only changes are paid for, and what is gone is removed",
+        summary="Read a source now: embed changed chunks, remove missing documents",
         answer=QueuedAnswer,
         status=202,
     ),
@@ -199,184 +197,14 @@ _SOURCES: tuple[ApiRoute[SourceServices], ...] = (
         status=202,
     ),
 )
-_ADMIN: tuple[ApiRoute[AdminServices], ...] = (
-    ApiRoute(
-        "POST",
-        "/v1/tenants",
-        tenant_endpoints.create_tenant,
-        needs="operator",
-        summary="Create a tenant",
-        body=tenant_schemas.TenantBody,
-        body_bytes_max=body_limit(65_536),
-        answer=tenant_schemas.TenantAnswer,
-        status=201,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/keys",
-        key_endpoints.create_key,
-        needs="admin",
-        summary="Create a key; the operator for any tenant, an admin for its own",
-        body=key_schemas.KeyBody,
-        body_bytes_max=body_limit(65_536),
-        answer=key_schemas.KeyAnswer,
-        status=201,
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/keys",
-        key_endpoints.list_keys,
-        needs="admin",
-        summary="A tenant's keys, revoked ones too, and when each was last used; no secrets",
-        answer=key_schemas.KeysAnswer,
-        parameters={"cursor": parameters.LINE_CURSOR, "tenant": parameters.TENANT},
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/keys/{key_id}/rotate",
-        key_endpoints.rotate_key,
-        needs="admin",
-        summary="Replace a key by a new one for the same holder; both work for a while",
-        body=key_schemas.RotateBody,
-        body_bytes_max=body_limit(65_536),
-        answer=key_schemas.KeyAnswer,
-        status=201,
-    ),
-    ApiRoute(
-        "DELETE",
-        "/v1/keys/{key_id}",
-        key_endpoints.revoke_key,
-        needs="admin",
-        summary="Revoke a key, from the next request on",
-        status=204,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/tokens",
-        key_endpoints.create_token,
-        needs="reader",
-        summary="Make a token that may do less than what it is made with, for an agent to carry",
-        body=key_schemas.TokenBody,
-        body_bytes_max=body_limit(65_536),
-        answer=key_schemas.TokenAnswer,
-        status=201,
-    ),
-    ApiRoute(
-        "DELETE",
-        "/v1/tokens/{key_id}",
-        key_endpoints.revoke_token,
-        needs="reader",
-        summary="End a token of one's own, and those made with it",
-        status=204,
-    ),
-    ApiRoute(
-        "PUT",
-        "/v1/groups/{group:path}/members/{subject:path}",
-        tenant_endpoints.add_member,
-        needs="admin",
-        summary="Add a member to a group of the tenant",
-        status=204,
-    ),
-    ApiRoute(
-        "DELETE",
-        "/v1/groups/{group:path}/members/{subject:path}",
-        tenant_endpoints.remove_member,
-        needs="admin",
-        summary="Remove a member from a group of the tenant",
-        status=204,
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/jobs",
-        job_endpoints.list_jobs,
-        needs="writer",
-        summary="Queued work, the newest first: the caller's own, an admin's whole tenant's",
-        answer=job_schemas.JobsAnswer,
-        parameters={
-            "cursor": parameters.NUMBER_CURSOR,
-            "kind": parameters.LINE,
-            "limit": parameters.limit(),
-            "state": parameters.JOB_STATE,
-        },
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/jobs/{job_id}",
-        job_endpoints.get_job,
-        needs="writer",
-        summary="How far a piece of queued work is, and what came of it",
-        answer=job_schemas.JobAnswer,
-    ),
-    ApiRoute(
-        "POST",
-        "/v1/jobs/{job_id}/replay",
-        job_endpoints.replay_job,
-        needs="admin",
-        summary="Let work that has failed wait again",
-        answer=job_schemas.JobAnswer,
-    ),
-    ApiRoute(
-        "DELETE",
-        "/v1/jobs/{job_id}",
-        job_endpoints.drop_job,
-        needs="admin",
-        summary="Forget a piece of queued work that is not being done",
-        status=204,
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/ingest/status",
-        usage_endpoints.get_status,
-        needs="admin",
-        summary="What waits, runs and has failed, and how far behind the index is, by source",
-        answer=usage_schemas.StatusAnswer,
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/usage",
-        usage_endpoints.get_usage,
-        needs="admin",
-        summary="Tokens and money by day and operation, and this month's limit",
-        answer=usage_schemas.UsageAnswer,
-        parameters={"from": parameters.DAY, "to": parameters.DAY},
-    ),
-    ApiRoute(
-        "PUT",
-        "/v1/tenants/{tenant}/budget",
-        usage_endpoints.put_budget,
-        needs="operator",
-        summary="Set the most that a tenant may use in a month",
-        body=usage_schemas.BudgetBody,
-        body_bytes_max=body_limit(1_024),
-        status=204,
-    ),
-    ApiRoute(
-        "GET",
-        "/v1/audit/log",
-        audit_log_endpoints.get_audit_log,
-        needs="admin",
-        summary="Who saw and who changed what, the newest first; identifiers alone",
-        answer=audit_log_schemas.AuditLogAnswer,
-        parameters={
-            "cursor": parameters.NUMBER_CURSOR,
-            "document": parameters.LINE,
-            "limit": parameters.limit(),
-            "since": parameters.INSTANT,
-            "subject": parameters.LINE,
-        },
-    ),
-    ApiRoute("GET", "/healthz", health.healthz, needs="anyone", summary="Is the process alive"),
-    ApiRoute("GET", "/readyz", health.readyz, needs="anyone", summary="Can it answer searches"),
-    ApiRoute("GET", "/metrics", health.get_metrics, needs="anyone", summary="Prometheus metrics"),
-    ApiRoute("GET", "/openapi.json", get_openapi, needs="anyone", summary="This description"),
-)
+
 _CACHE: tuple[ApiRoute[CacheServices], ...] = (
     ApiRoute(
         "GET",
         "/v1/cache/semantic",
         semantic_endpoints.get_semantic,
         needs="admin",
-        summary="How right the answers of similar questions were, by how similar they are",
+        summary="Get the measured error of answers to similar questions, by similarity",
         answer=semantic_schemas.SemanticAnswer,
     ),
     ApiRoute(
@@ -384,24 +212,52 @@ _CACHE: tuple[ApiRoute[CacheServices], ...] = (
         "/v1/cache/semantic",
         semantic_endpoints.put_semantic,
         needs="admin",
-        summary="Set the share of wrong answers up to which similar questions' answers are served",
+        summary="Set the maximum share of wrong answers to similar questions",
         body=semantic_schemas.SemanticBody,
         body_bytes_max=body_limit(1_024),
         answer=semantic_schemas.SemanticAnswer,
     ),
 )
+
 _MCP: tuple[ApiRoute[McpServices], ...] = (
     ApiRoute(
         "POST",
         "/mcp",
         mcp,
         needs="reader",
-        summary="The tools `search`, `fetch` and `list_sources` of the Model Context Protocol",
-        body=mcp_wire.McpRequest,
-        answer=mcp_wire.McpAnswer,
-        error=mcp_wire.McpError,
+        summary="Model Context Protocol: the tools `search`, `fetch` and `list_sources`",
+        body=mcp_schemas.McpRequest,
+        answer=mcp_schemas.McpAnswer,
+        error=mcp_schemas.McpError,
         empty_status=202,
         checks_origin=True,
+    ),
+)
+
+_OPERATION: tuple[ApiRoute[AdminServices], ...] = (
+    ApiRoute(
+        "GET",
+        "/healthz",
+        health.healthz,
+        needs="anyone",
+        summary="Check whether the process is alive",
+    ),
+    ApiRoute(
+        "GET",
+        "/readyz",
+        health.readyz,
+        needs="anyone",
+        summary="Check whether searches can be answered",
+    ),
+    ApiRoute(
+        "GET",
+        "/metrics",
+        health.get_metrics,
+        needs="anyone",
+        summary="Get metrics in Prometheus's format",
+    ),
+    ApiRoute(
+        "GET", "/openapi.json", get_openapi, needs="anyone", summary="Get this OpenAPI document"
     ),
 )
 
@@ -412,15 +268,17 @@ def _in_room(
     return [(route, room) for route in routes]
 
 
-ROUTES: Sequence[RoomRoute] = (
+# Each route, and which services its handler gets.
+ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
     *_in_room(lambda services: services.sources, _SOURCES),
-    *_in_room(lambda services: services.admin, _ADMIN),
     *_in_room(lambda services: services.caches, _CACHE),
     *_in_room(lambda services: services.mcp, _MCP),
+    *_in_room(lambda services: services.admin, _OPERATION),
+    *_in_room(lambda services: services.admin, admin_routes.ROUTES),
     *_in_room(lambda services: services.vector_stores, vector_store_routes.ROUTES),
     *_in_room(lambda services: services.answer, rag_routes.ANSWER),
     *_in_room(lambda services: services.curation, rag_routes.CURATION),
 )
-CALLS = tuple(route for route, _ in ROUTES)
+ROUTES = tuple(route for route, _ in ROOM_ROUTES)

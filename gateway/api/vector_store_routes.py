@@ -1,4 +1,4 @@
-"""The rows of the API that are OpenAI's, in the order in which they are looked through."""
+"""The routes of OpenAI's API, in matching order."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -35,70 +35,70 @@ _BATCH = f"{_STORE}/file_batches/{{batch_id}}"
 
 _PAGE_PARAMETERS: Mapping[str, Parameter] = {
     "after": Parameter(
-        {"type": "string", "maxLength": 512, "description": "`last_id` of the page before"}
+        {"type": "string", "maxLength": 512, "description": "`last_id` of the previous page"}
     ),
-    "limit": parameters.limit(99_999),  # more than 100 give 100
+    "limit": parameters.limit(99_999),  # a limit over 100 counts as 100
     "order": parameters.one_of("asc", "desc"),
 }
 
-_row: Callable[..., ApiRoute[VectorStoreServices]] = partial(
+_route: Callable[..., ApiRoute[VectorStoreServices]] = partial(
     ApiRoute, render=render, error=ErrorAnswer
 )
 
 ROUTES: tuple[ApiRoute[VectorStoreServices], ...] = (
-    _row(
+    _route(
         "POST",
         f"{_STORES}/{{vector_store_id:path}}/search",
         search.search_vector_store,
         needs="reader",
-        summary="OpenAI's search of a vector store: any source of the tenant",
+        summary="Search a vector store, which may be any source of the tenant",
         body=VectorStoreSearchBody,
         answer=SearchPage,
     ),
-    _row(
+    _route(
         "POST",
         _STORES,
         stores.create_vector_store,
         needs="writer",
-        summary="Make a vector store: a source with a name",
+        summary="Create a vector store",
         body=VectorStoreBody,
         answer=VectorStoreAnswer,
     ),
-    _row(
+    _route(
         "GET",
         _STORES,
         stores.list_vector_stores,
         needs="reader",
-        summary="The vector stores that the caller may see",
+        summary="List the vector stores that the caller may see",
         answer=VectorStoreList,
         parameters=_PAGE_PARAMETERS,
     ),
-    _row(
+    _route(
         "GET",
         _STORE,
         stores.get_vector_store,
         needs="reader",
-        summary="A vector store",
+        summary="Get a vector store",
         answer=VectorStoreAnswer,
     ),
-    _row(
+    _route(
         "POST",
         _STORE,
         stores.change_vector_store,
         needs="writer",
-        summary="Give a vector store another name or other metadata",
+        summary="Change the name or metadata of a vector store",
         body=VectorStoreChanges,
         answer=VectorStoreAnswer,
     ),
-    _row(
+    _route(
         "DELETE",
         _STORE,
         stores.delete_vector_store,
         needs="writer",
-        summary="Remove a vector store with all its documents; its files stay",
+        summary="Delete a vector store with all its documents; its files stay",
         answer=DeletedAnswer,
     ),
-    _row(
+    _route(
         "POST",
         f"{_STORE}/files",
         attachments.attach_file,
@@ -107,41 +107,41 @@ ROUTES: tuple[ApiRoute[VectorStoreServices], ...] = (
         body=AttachBody,
         answer=StoreFileAnswer,
     ),
-    _row(
+    _route(
         "GET",
         f"{_STORE}/files",
         attachments.list_attached,
         needs="reader",
-        summary="The files of a vector store that the caller may read",
+        summary="List the files of a vector store that the caller may read",
         answer=StoreFileList,
         parameters={**_PAGE_PARAMETERS, "filter": parameters.FILE_STATUS},
     ),
-    _row(
+    _route(
         "GET",
         f"{_FILE}/content",
         attachments.get_attached_content,
         needs="reader",
-        summary="The text of a vector store's file, as it is searched",
+        summary="Get the text of a vector store's file",
         answer=FileContentPage,
     ),
-    _row(
+    _route(
         "GET",
         _FILE,
         attachments.get_attached,
         needs="reader",
-        summary="A file of a vector store, and how far attaching it is",
+        summary="Get a file of a vector store and its status",
         answer=StoreFileAnswer,
     ),
-    _row(
+    _route(
         "POST",
         _FILE,
         attachments.change_attached,
         needs="writer",
-        summary="Give a vector store's file other attributes",
+        summary="Change the attributes of a vector store's file",
         body=AttributesBody,
         answer=StoreFileAnswer,
     ),
-    _row(
+    _route(
         "DELETE",
         _FILE,
         attachments.detach_file,
@@ -149,7 +149,7 @@ ROUTES: tuple[ApiRoute[VectorStoreServices], ...] = (
         summary="Detach a file from a vector store; the file stays",
         answer=DeletedAnswer,
     ),
-    _row(
+    _route(
         "POST",
         f"{_STORE}/file_batches",
         attachments.create_file_batch,
@@ -158,24 +158,24 @@ ROUTES: tuple[ApiRoute[VectorStoreServices], ...] = (
         body=FileBatchBody,
         answer=FileBatchAnswer,
     ),
-    _row(
+    _route(
         "GET",
         _BATCH,
         attachments.get_file_batch,
         needs="reader",
-        summary="How far attaching many files is",
+        summary="Get the status of a file batch",
         answer=FileBatchAnswer,
     ),
-    _row(
+    _route(
         "GET",
         f"{_BATCH}/files",
         attachments.list_file_batch,
         needs="reader",
-        summary="The files that were attached together",
+        summary="List the files of a file batch",
         answer=StoreFileList,
         parameters={**_PAGE_PARAMETERS, "filter": parameters.FILE_STATUS},
     ),
-    _row(
+    _route(
         "POST",
         "/v1/files",
         files.upload_file,
@@ -186,37 +186,37 @@ ROUTES: tuple[ApiRoute[VectorStoreServices], ...] = (
         answer=FileAnswer,
         body_type="multipart/form-data",
     ),
-    _row(
+    _route(
         "GET",
         "/v1/files",
         files.list_files,
         needs="reader",
-        summary="The files that the caller has uploaded; an admin's, everybody's",
+        summary="List the caller's files; for an admin the tenant's",
         answer=FileList,
         parameters={**_PAGE_PARAMETERS, "purpose": parameters.TEXT},
     ),
-    _row(
+    _route(
         "GET",
         "/v1/files/{file_id}",
         files.get_file,
         needs="reader",
-        summary="A file that the caller has uploaded",
+        summary="Get a file of the caller",
         answer=FileAnswer,
     ),
-    _row(
+    _route(
         "GET",
         "/v1/files/{file_id}/content",
         files.get_file_content,
         needs="reader",
-        summary="The bytes of a file that the caller has uploaded",
+        summary="Get the content of a file of the caller",
         media_type="application/octet-stream",
     ),
-    _row(
+    _route(
         "DELETE",
         "/v1/files/{file_id}",
         files.delete_file,
         needs="writer",
-        summary="Remove a file, out of all vector stores too",
+        summary="Delete a file, also from all vector stores",
         answer=DeletedAnswer,
     ),
 )

@@ -1,4 +1,4 @@
-"""The bodies of requests and answers about similar questions, as they travel."""
+"""The request and response bodies of the semantic tier."""
 
 from pydantic import ConfigDict, Field
 
@@ -9,26 +9,33 @@ class SemanticBody(Body):
     error_max: float | None = Field(
         gt=0,
         le=0.2,
-        description="the share of answers to similar questions that may be wrong; null: as set for "
-        "all tenants",
+        description="maximum share of wrong answers to similar questions; null: the default of all "
+        "tenants",
     )
 
 
 class BandAnswer(Body):
-    """Similar questions of which a similarity from `from` to below `to` was found."""
+    """Statistics of pairs of questions with a similarity from `from` to below `to`."""
 
     model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
 
     start: float = Field(alias="from")
     end: float = Field(alias="to")
-    seen: int = Field(description="pairs of questions that no guard objected to")
+    seen: int = Field(description="pairs of questions that passed the guards")
     served: int
-    verified: int = Field(description="pairs of which both answers were computed; old ones fade")
-    wrong: int = Field(description="of those, how often one was not the other's answer")
-    bound: float = Field(description="the share of wrong ones is surely below it, at 95 %")
-    is_open: bool = Field(alias="open", description="whether the bound is within the limit")
+    verified: int = Field(
+        description="pairs whose answers were both computed; older pairs count less"
+    )
+    wrong: int = Field(description="verified pairs whose answers differ")
+    bound: float = Field(
+        description="upper bound of the share of wrong answers, at 95 % confidence"
+    )
+    is_open: bool = Field(
+        alias="open",
+        description="whether the bound is within the limit, so that answers are served",
+    )
 
 
 class SemanticAnswer(Body):
-    error_max: float = Field(description="the limit")
+    error_max: float = Field(description="maximum share of wrong answers")
     bands: tuple[BandAnswer, ...]

@@ -1,4 +1,4 @@
-"""`nearhit audit log`: who saw and who changed what, of all tenants; and is it all there?"""
+"""`nearhit audit log`: lists and verifies the audit logs of all tenants."""
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console, parse_instant
+from gateway.cli.common import console, format_instant
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -22,34 +22,38 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(r"([^:]+):([0-9]{1,18}):([0-9a-f]{64})")
 _LISTED_MAX = 10_000
-_DOCUMENTS_SHOWN_MAX = 5
+_DOCUMENTS_LISTED_MAX = 5
 
 
 def audit_log(
-    tenant: Annotated[str | None, typer.Option(help="Of this tenant alone.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Only rows of this tenant.")] = None,
     subject: Annotated[
-        str | None, typer.Option(help="By this subject, or by operator or system.")
+        str | None, typer.Option(help="Only actions of this subject, of operator or of system.")
     ] = None,
-    document: Annotated[str | None, typer.Option(help="About this document.")] = None,
-    since: Annotated[datetime | None, typer.Option(help="From then on, in UTC.")] = None,
-    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=_LISTED_MAX)] = 50,
+    document: Annotated[str | None, typer.Option(help="Only rows of this document.")] = None,
+    since: Annotated[
+        datetime | None, typer.Option(help="Only rows from this time on, in UTC.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(help="Maximum number of rows.", min=1, max=_LISTED_MAX)
+    ] = 50,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Hold every row against its hash instead.")
+        bool, typer.Option("--verify", help="Verify the hash of every row instead.")
     ] = False,
     head: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TENANT:NUMBER:HASH",
-            help="With --verify: a line that it printed before, which must still hold; repeat for "
-            "more.",
+            help="With --verify: a line of an earlier run, which must still be in the log; repeat "
+            "for more.",
         ),
     ] = None,
 ) -> None:
-    """List who saw and who changed what, the newest first.
+    """List who read and who changed which documents, newest first.
 
-    With --verify, compute the hashes of all rows anew and print the head of each tenant's log. Keep
-    it elsewhere: what is cut off or written anew together with the head, only such a line tells.
-    Exits with 1 if a row is another one, is missing or was put in.
+    With --verify, recompute the hashes of all rows and print the head of each tenant's log. Store
+    the heads on another machine: without one, a truncated or fully rewritten log is not detected.
+    Exits with 1 if a row was changed, removed or inserted.
     """
     if verify:
         raise typer.Exit(1 if _verify(tenant, head or []) else 0)
@@ -57,71 +61,79 @@ def audit_log(
     async def run(settings: Settings) -> "list[LoggedAction]":
         from index.audit.audit_log import AuditLog, AuditLogFilter
 
-        async with _opened(settings) as database:
+        async with _open_database(settings) as database:
             log = AuditLog(database)
             names = await log.tenants() if tenant is None else [tenant]
-            wanted = AuditLogFilter(subject, document, since and since.replace(tzinfo=UTC))
-            return await log.newest(names, wanted, limit=limit)
+            row_filter = AuditLogFilter(subject, document, since and since.replace(tzinfo=UTC))
+            return await log.newest(names, row_filter, limit=limit)
 
     table = Table("tenant", "number", "at", "who", "key", "action", "target", "details")
     for row in common.run(run):
         table.add_row(
-            *(row.tenant, str(row.number), parse_instant(row.at), escape(row.who)),
-            *(row.key_id or "", row.action, escape(row.target), escape(_shown(row.details))),
+            *(row.tenant, str(row.number), format_instant(row.at), escape(row.who)),
+            *(
+                row.key_id or "",
+                row.action,
+                escape(row.target),
+                escape(_format_details(row.details)),
+            ),
         )
-    console.print(table if table.row_count else "no such row")
+    console.print(table if table.row_count else "no rows match")
 
 
-def _verify(tenant: str | None, kept: Sequence[str]) -> bool:
-    """Whether there is a fault."""
+def _verify(tenant: str | None, lines: Sequence[str]) -> bool:
+    """Print the head or the fault of each log; whether there is a fault."""
 
     async def run(settings: Settings) -> "list[Verified]":
         from index.audit import audit_chain
 
-        heads = [_head(line) for line in kept]
-        async with _opened(settings) as database:
-            verified = [each async for each in audit_chain.verify(database, tenant, heads)]
+        heads = [_parse_head(line) for line in lines]
+        async with _open_database(settings) as database:
+            verified = [result async for result in audit_chain.verify(database, tenant, heads)]
         if tenant is not None and not verified:
             raise CommandError(f"there is no audit log of {tenant}")
         return verified
 
-    faults = False
-    for each in common.run(run):
-        if each.fault is None:
-            line = f"{each.head.tenant}:{each.head.number}:{each.head.hash.hex()}"
+    has_fault = False
+    for result in common.run(run):
+        head = result.head
+        if result.fault is None:
+            line = f"{head.tenant}:{head.number}:{head.hash.hex()}"
         else:
-            faults, line = True, f"{each.head.tenant}: {each.fault}"
+            has_fault, line = True, f"{head.tenant}: {result.fault}"
         console.print(line, markup=False, soft_wrap=True)
-    return faults
+    return has_fault
 
 
-def _head(line: str) -> "AuditHead":
+def _parse_head(line: str) -> "AuditHead":
     from index.audit.audit_chain import AuditHead
 
-    told = _HEAD.fullmatch(line)
-    if told is None:
+    match = _HEAD.fullmatch(line)
+    if match is None:
         raise CommandError(f"--head must be TENANT:NUMBER:HASH; {line} is not")
-    return AuditHead(told[1], int(told[2]), bytes.fromhex(told[3]))
+    return AuditHead(match[1], int(match[2]), bytes.fromhex(match[3]))
 
 
-def _shown(details: Mapping[str, Any]) -> str:
-    """In a line; of many documents the first ones."""
+def _format_details(details: Mapping[str, Any]) -> str:
+    """The details in one line, with the first documents only."""
     parts = []
     for name, value in details.items():
         if name == "documents":
-            told = list(value)
+            documents = list(value)
             if isinstance(value, dict):
-                told = [f"{document}: {done}" for document, done in value.items()]
-            more = len(told) - _DOCUMENTS_SHOWN_MAX
-            parts += told[:_DOCUMENTS_SHOWN_MAX] + ([f"and {more:,} more"] if more > 0 else [])
+                documents = [f"{document}: {change}" for document, change in value.items()]
+            more = len(documents) - _DOCUMENTS_LISTED_MAX
+            parts += documents[:_DOCUMENTS_LISTED_MAX] + (
+                [f"and {more:,} more"] if more > 0 else []
+            )
         elif value is not None:
             parts.append(f"{name} {', '.join(value) if isinstance(value, list) else value}")
     return "; ".join(parts)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> "AsyncIterator[Database]":
-    from gateway.operator import operations  # what takes long to load is not needed for `--help`
+async def _open_database(settings: Settings) -> "AsyncIterator[Database]":
+    from gateway.operator import operations  # slow to import, and `--help` does not need it
 
     async with operations.open_database(settings) as database:
         yield database

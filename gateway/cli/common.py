@@ -1,4 +1,4 @@
-"""What every command has in common: the servers it works on, and how it says what went wrong."""
+"""Shared by all commands: the servers to work on, and errors as one line."""
 
 import asyncio
 import sys
@@ -24,9 +24,9 @@ from ingest.errors import NotImportable, NotReembedded
 T = TypeVar("T")
 
 PACKAGE = __package__.removesuffix(".cli")  # `nearhit.gateway` where a wheel is installed
-_PIPED_COLUMNS = 200  # no cell of a table is cut short where another program reads it
+_PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program reads the table
 
-# What is logged by the way is no part of what a command says.
+# Log lines go to stderr: stdout holds only the result of a command.
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
@@ -34,7 +34,7 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED
 
 @contextmanager
 def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
-    """The settings with both URLs set, starting what is not configured."""
+    """The settings with both URLs set; starts embedded servers if none is configured."""
     if settings.database_url and settings.redis_url:
         yield settings
         return
@@ -43,7 +43,7 @@ def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
         if settings.redis_url:
             given, other = other, given
         raise EmbeddedError(
-            f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both, or neither"
+            f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both or neither"
         )
     start = embedded_servers.own_servers if own else embedded_servers.attach_or_start
     with start(settings.data_dir) as servers:
@@ -57,9 +57,9 @@ def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """What a person can mend is one line, without a stack trace.
+    """Print an expected error as one line instead of a stack trace.
 
-    Commands import what they need within: loading the model takes longer than `--help` should.
+    Commands import inside this block, because loading the model would slow `--help`.
     """
     try:
         yield
@@ -73,27 +73,27 @@ def errors() -> Iterator[None]:
     ) as error:
         _fail(str(error))
     except ValidationError as error:
-        _fail("; ".join(_mistakes(error)))
+        _fail("; ".join(_invalid_fields(error)))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
 
 def run(do: Callable[[Settings], Coroutine[None, None, T]]) -> T:
-    """What it comes to, with servers to work on."""
+    """Run a coroutine with the servers' settings and return its result."""
     with errors(), servers(Settings()) as settings:
         return asyncio.run(do(settings))
 
 
-def parse_instant(at: datetime | None) -> str:
-    """By the clock on the wall; nothing for none."""
+def format_instant(at: datetime | None) -> str:
+    """The time in the local time zone; empty for None."""
     return at.astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
 
 
-def _mistakes(error: ValidationError) -> Iterator[str]:
-    for mistake in error.errors():
-        name = ".".join(map(str, mistake["loc"]))
-        named = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name
-        yield f"{named}: {mistake['msg']}"
+def _invalid_fields(error: ValidationError) -> Iterator[str]:
+    for field_error in error.errors():
+        name = ".".join(map(str, field_error["loc"]))
+        label = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name
+        yield f"{label}: {field_error['msg']}"
 
 
 def _fail(message: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""`nearhit curation`: questions that could not be answered well, as the operator settles them."""
+"""`nearhit curation`: the operator lists and resolves questions with low-confidence answers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
@@ -15,9 +15,9 @@ from gateway.settings import Settings
 if TYPE_CHECKING:
     from index.tenants.curation import CurationRecord
 
-commands = typer.Typer(no_args_is_help=True, help="Questions without a sure answer.")
+commands = typer.Typer(no_args_is_help=True, help="Questions with low-confidence answers.")
 
-Tenant = Annotated[str, typer.Option(help="Their tenant.")]
+Tenant = Annotated[str, typer.Option(help="The tenant.")]
 ItemId = Annotated[str, typer.Argument(metavar="ITEM", help="An item's identifier, cur_….")]
 
 _LISTED_MAX = 1_000
@@ -25,7 +25,7 @@ _LISTED_MAX = 1_000
 
 @commands.command("list")
 def list_curation(tenant: Tenant = "default") -> None:
-    """List what is open, the most frequent question first."""
+    """List open questions, most frequent first."""
 
     async def run(settings: Settings) -> "list[CurationRecord]":
         from gateway.operator import operations
@@ -45,50 +45,50 @@ def list_curation(tenant: Tenant = "default") -> None:
             "" if best is None else escape(f"{best['document_id']}  {best['score']:.3f}"),
             escape(item.question),
         )
-    console.print(table if table.row_count else "nothing is open")
+    console.print(table if table.row_count else "no open questions")
 
 
 @commands.command("resolve")
 def resolve_curation(
     item: ItemId,
-    answer: Annotated[str, typer.Option(help="What is to be answered.")],
-    question: Annotated[
-        str | None, typer.Option(help="In better words than it was asked in.")
-    ] = None,
+    answer: Annotated[str, typer.Option(help="The answer.")],
+    question: Annotated[str | None, typer.Option(help="A better wording of the question.")] = None,
     reader: Annotated[
         list[str] | None,
-        typer.Option(help="Who may read it; repeat for more. The whole tenant if absent."),
+        typer.Option(
+            help="Reader token of the document; repeat for more. Default: the whole tenant."
+        ),
     ] = None,
     tenant: Tenant = "default",
 ) -> None:
-    """Make a document of a question and its answer."""
+    """Write a document from a question and its answer."""
     body = {"answer": answer, "readers": tuple(reader or ("tenant",))}
-    document_id = _settle(item, tenant, body | ({"question": question} if question else {}))
+    document_id = _resolve(item, tenant, body | ({"question": question} if question else {}))
     console.print(f"written as {document_id}", markup=False)
 
 
 @commands.command("dismiss")
 def dismiss_curation(item: ItemId, tenant: Tenant = "default") -> None:
-    """Let a question be, also when it is asked again."""
-    _settle(item, tenant, {"dismiss": True})
+    """Dismiss a question; it stays dismissed if it is asked again."""
+    _resolve(item, tenant, {"dismiss": True})
     console.print(f"dismissed {item}", markup=False)
 
 
-def _settle(item_id: str, tenant: str, told: Mapping[str, object]) -> str | None:
-    """The document that was written, if one was."""
+def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | None:
+    """Resolve or dismiss the item; the id of the document, None if dismissed."""
 
     async def run(settings: Settings) -> str | None:
-        from gateway.curation.curation_endpoints import settle
+        from gateway.curation.curation_endpoints import resolve
         from gateway.curation.curation_schemas import ResolveBody
         from gateway.operator import operations
         from gateway.problems import Problem
 
-        body = ResolveBody.model_validate(told)
+        body = ResolveBody.model_validate(fields)
         async with operations.services(settings) as opened:
             try:
-                settled = await settle(opened.curation, tenant, item_id, body)
+                record = await resolve(opened.curation, tenant, item_id, body)
             except Problem as problem:
                 raise CommandError(problem.detail) from None
-        return settled.document_id
+        return record.document_id
 
     return common.run(run)

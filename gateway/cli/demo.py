@@ -1,6 +1,6 @@
-"""`nearhit demo`: a gateway of its own, people with different rights, and their questions.
+"""`nearhit demo`: starts a gateway and shows searches of people with different rights.
 
-Everything goes over HTTP to a separate process, as it would for an agent.
+Every call goes over HTTP to a separate process, as an agent's calls would.
 """
 
 import asyncio
@@ -42,21 +42,21 @@ _SALARY = "salary band of a senior engineer"
 _LEAVE_DOCUMENT = "handbook/people/annual-leave.md"
 _SALARY_DOCUMENT = "handbook/finance/salary-bands.md"
 
-_HOW_TO_GO_ON = """
-Go on with
+_NEXT_STEPS = """
+Next steps
   [bold]make run[/]                    serve on port 8080, with a curl line to paste
   [bold]{nearhit} ingest FOLDER[/]
-                              put your own Markdown in
+                              ingest your own Markdown
   [bold]{nearhit} search "QUESTION"[/]
-                              ask from the command line
+                              search from the command line
 """
 
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question and what came back; ms is what the caller waited."""
+    """A question and its best hit; ms is the latency that the caller saw."""
 
-    who: str
+    subject: str
     question: str
     document: str
     line: str
@@ -65,44 +65,44 @@ class DemoQuestion:
 
 
 class DemoGateway:
-    """A running gateway, as its callers see it: they have keys, and nothing else."""
+    """A client of the running gateway, with a key for each person."""
 
     def __init__(self, client: httpx2.Client, admin_key: str) -> None:
         self._client = client
         self._keys = {"operator": admin_key}
 
-    def call(self, who: str, method: str, path: str, body: Any = None) -> httpx2.Response:
-        headers = {"Authorization": f"Bearer {self._keys[who]}"}
+    def call(self, subject: str, method: str, path: str, body: Any = None) -> httpx2.Response:
+        headers = {"Authorization": f"Bearer {self._keys[subject]}"}
         return self._client.request(method, path, json=body, headers=headers).raise_for_status()
 
-    def add(self, who: str, groups: Sequence[str], roles: Sequence[str]) -> None:
-        body = {"tenant": _TENANT, "subject": who, "groups": groups, "roles": roles}
-        self._keys[who] = self.call("operator", "POST", "/v1/keys", body).json()["key"]
+    def add_key(self, subject: str, groups: Sequence[str], roles: Sequence[str]) -> None:
+        body = {"tenant": _TENANT, "subject": subject, "groups": groups, "roles": roles}
+        self._keys[subject] = self.call("operator", "POST", "/v1/keys", body).json()["key"]
 
-    def ask(self, who: str, question: str) -> DemoQuestion:
+    def search(self, subject: str, question: str) -> DemoQuestion:
         started_s = time.perf_counter()
-        answer = self.call(who, "POST", "/v1/search", {"query": question})
+        answer = self.call(subject, "POST", "/v1/search", {"query": question})
         ms = (time.perf_counter() - started_s) * 1000
         hits = answer.json()["hits"]
         best = hits[0] if hits else {"document_id": "nothing", "text": ""}
         tier = "exact" if "; hit" in answer.headers["Cache-Status"] else "miss"
         line = _best_line(best["text"], question)
-        return DemoQuestion(who, question, best["document_id"], line, tier, ms)
+        return DemoQuestion(subject, question, best["document_id"], line, tier, ms)
 
 
 def run(console: Console) -> None:
-    """Show it all, clean up, and say how to go on."""
+    """Run the demo, clean up and print the next steps."""
     with tempfile.TemporaryDirectory(prefix="nearhit-demo-") as name:
         folder = Path(name)
-        folder.chmod(0o755)  # root's PostgreSQL runs as nobody, who must get in
+        folder.chmod(0o755)  # as root, PostgreSQL runs as nobody and must enter it
         with embedded_servers.own_servers(folder / "data") as servers:
             settings = _settings(folder, servers)
             console.print("PostgreSQL with pgvector and Valkey are running.")
             _ingest(console, settings)
             with _serving(settings) as gateway:
-                _tell(console, gateway)
+                _show_steps(console, gateway)
     nearhit = "nearhit" if shutil.which("nearhit") else sys.argv[0]
-    console.print(_HOW_TO_GO_ON.format(nearhit=nearhit), soft_wrap=True)
+    console.print(_NEXT_STEPS.format(nearhit=nearhit), soft_wrap=True)
 
 
 def _settings(folder: Path, servers: embedded_servers.Servers) -> Settings:
@@ -130,7 +130,7 @@ def _ingest(console: Console, settings: Settings) -> None:
 
 @contextmanager
 def _serving(settings: Settings) -> Iterator[DemoGateway]:
-    """A gateway in a process of its own, on a free port."""
+    """Run a gateway in a separate process on a free port."""
     command = [sys.executable, "-m", common.PACKAGE, "serve", "--port", "0"]
     environment = os.environ | serve_command.environment(settings) | {"NEARHIT_LOG_LEVEL": "error"}
     with subprocess.Popen(  # noqa: S603  our own command
@@ -146,30 +146,30 @@ def _serving(settings: Settings) -> Iterator[DemoGateway]:
             process.terminate()
 
 
-def _tell(console: Console, gateway: DemoGateway) -> None:
-    gateway.add(_ADMIN, [], ["admin"])
-    gateway.add(_ENGINEER, ["engineering"], ["reader"])
-    gateway.add(_LEADER, ["leadership"], ["reader"])
+def _show_steps(console: Console, gateway: DemoGateway) -> None:
+    gateway.add_key(_ADMIN, [], ["admin"])
+    gateway.add_key(_ENGINEER, ["engineering"], ["reader"])
+    gateway.add_key(_LEADER, ["leadership"], ["reader"])
     _show(
         console,
-        f"Two people ask. {_LEADER} is in the group leadership, {_ENGINEER} is not.",
+        f"Two people search. {_LEADER} is in the group leadership, {_ENGINEER} is not.",
         [
-            gateway.ask(_ENGINEER, _DAYS),
-            gateway.ask(_ENGINEER, _DAYS),
-            gateway.ask(_ENGINEER, _CODE),
-            gateway.ask(_ENGINEER, _LICENCE),
-            gateway.ask(_LEADER, _SALARY),
-            gateway.ask(_LEADER, _SALARY),
-            gateway.ask(_ENGINEER, _SALARY),
+            gateway.search(_ENGINEER, _DAYS),
+            gateway.search(_ENGINEER, _DAYS),
+            gateway.search(_ENGINEER, _CODE),
+            gateway.search(_ENGINEER, _LICENCE),
+            gateway.search(_LEADER, _SALARY),
+            gateway.search(_LEADER, _SALARY),
+            gateway.search(_ENGINEER, _SALARY),
         ],
     )
     _edit(gateway)
-    edited = [gateway.ask(_ENGINEER, _DAYS), gateway.ask(_ENGINEER, _DAYS)]
+    edited = [gateway.search(_ENGINEER, _DAYS), gateway.search(_ENGINEER, _DAYS)]
     _show(console, "An edit: 25 days of leave become 27. The old answer was cached.", edited)
     _check("27 days" in edited[0].line, "the edited document was not found at once")
 
     _revoke(gateway)
-    revoked = [gateway.ask(_LEADER, _SALARY)]
+    revoked = [gateway.search(_LEADER, _SALARY)]
     _show(console, f"A revocation: {_LEADER} may no longer read the salary bands.", revoked)
     _check(revoked[0].document != _SALARY_DOCUMENT, "a revoked document was still shown")
 
@@ -187,29 +187,29 @@ def _revoke(gateway: DemoGateway) -> None:
     gateway.call(_ADMIN, "PATCH", f"/v1/documents/{_SALARY_DOCUMENT}/access", readers)
 
 
-def _check(holds: bool, otherwise: str) -> None:  # noqa: FBT001  reads as a sentence
-    if not holds:
-        raise CommandError(f"the demo failed: {otherwise}")
+def _check(is_ok: bool, failure: str) -> None:  # noqa: FBT001  reads as a sentence
+    if not is_ok:
+        raise CommandError(f"the demo failed: {failure}")
 
 
-def _show(console: Console, title: str, asked: Sequence[DemoQuestion]) -> None:
+def _show(console: Console, title: str, questions: Sequence[DemoQuestion]) -> None:
     table = Table(title=title, title_justify="left", title_style="bold", expand=True)
     table.add_column("who")
     table.add_column("question, and best hit", no_wrap=True, ratio=1)
     table.add_column("tier")
     table.add_column("ms", justify="right")
-    for row in asked:
-        document = escape(row.document.rpartition("/")[2])
-        shown = f"{row.question}\n[dim]→[/] [cyan]{document}[/] {escape(row.line)}"
-        table.add_row(row.who, shown, row.tier, f"{row.ms:.1f}")
+    for question in questions:
+        document = escape(question.document.rpartition("/")[2])
+        cell = f"{question.question}\n[dim]→[/] [cyan]{document}[/] {escape(question.line)}"
+        table.add_row(question.subject, cell, question.tier, f"{question.ms:.1f}")
     console.print(table, "")
 
 
 def _best_line(text: str, question: str) -> str:
-    """The sentence or line of a hit that shares the most with the question, by letters of words."""
-    wanted = _words(question)
+    """The line of a hit that shares the most letters, in whole words, with the question."""
+    question_words = _words(question)
     lines = [line.strip(" #*|-") for line in re.split(r"\n|(?<=[.!?]) ", text)]
-    return max(lines, key=lambda line: sum(map(len, wanted & _words(line))), default="")
+    return max(lines, key=lambda line: sum(map(len, question_words & _words(line))), default="")
 
 
 def _words(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""`nearhit key`: keys of all tenants, as the operator makes, sees and ends them."""
+"""`nearhit key`: the operator creates, lists, rotates and revokes keys of all tenants."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console, parse_instant
+from gateway.cli.common import console, format_instant
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -27,21 +27,21 @@ _LISTED_MAX = 10_000
 
 @commands.command("create")
 def create_key(
-    tenant: Annotated[str, typer.Option(help="Its tenant.")] = "default",
-    subject: Annotated[str, typer.Option(help="Whom it lets in (the user's identifier).")] = "me",
+    tenant: Annotated[str, typer.Option(help="The key's tenant.")] = "default",
+    subject: Annotated[str, typer.Option(help="The key's subject (the user's identifier).")] = "me",
     group: Annotated[
-        list[str] | None, typer.Option(help="A group that it is in; repeat for more.")
+        list[str] | None, typer.Option(help="A group of the key; repeat for more.")
     ] = None,
     role: Annotated[
-        list[str] | None, typer.Option(help="reader, writer or admin; repeat for more.")
+        list[str] | None, typer.Option(help="Role: reader, writer or admin; repeat for more.")
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="private, shared, tenant or public: what it may see; repeat for more."),
+        typer.Option(help="Scope: private, shared, tenant or public; repeat for more."),
     ] = None,
-    name: Annotated[str, typer.Option(help="What it is for.")] = "",
+    name: Annotated[str, typer.Option(help="A label for people.")] = "",
 ) -> None:
-    """Create an API key and print it, this once."""
+    """Create an API key and print it; it is never shown again."""
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.admin.key_schemas import KeyBody
         from gateway.operator import operations
@@ -55,64 +55,64 @@ def create_key(
 
 @commands.command("list")
 def list_keys(
-    tenant: Annotated[str, typer.Option(help="Their tenant.")] = "default",
+    tenant: Annotated[str, typer.Option(help="The tenant.")] = "default",
 ) -> None:
-    """List a tenant's keys, revoked ones too, and when each was last used."""
+    """List a tenant's keys, including revoked ones, and when each was last used."""
 
     async def run(settings: Settings) -> "list[ShownKey]":
-        async with _opened(settings) as principals:
+        async with _open_principals(settings) as principals:
             return await principals.page(tenant, after="", limit=_LISTED_MAX)
 
     table = Table("key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "")
     for key in common.run(run):
         table.add_row(
             *(key.key_id, escape(key.name), escape(key.subject)),
-            *(escape(", ".join(each)) for each in (key.groups, key.roles, key.scopes)),
-            *(parse_instant(at) for at in (key.expires_at, key.last_used_at)),
+            *(escape(", ".join(names)) for names in (key.groups, key.roles, key.scopes)),
+            *(format_instant(at) for at in (key.expires_at, key.last_used_at)),
             "revoked" if key.revoked_at else "",
         )
-    console.print(table if table.row_count else "no such key")
+    console.print(table if table.row_count else "no keys")
 
 
 @commands.command("rotate")
 def rotate_key(
     key: KeyId,
     overlap_s: Annotated[
-        int, typer.Option(help="How long the old key still works, in seconds.", min=0)
+        int, typer.Option(help="Seconds for which the old key stays valid.", min=0)
     ] = 86_400,
 ) -> None:
-    """Replace a key by a new one for the same holder, and print that, this once."""
+    """Replace a key by a new one for the same holder and print it; it is never shown again."""
 
     async def run(settings: Settings) -> str:
         from gateway.auth.authenticator import utc_now
         from gateway.auth.credentials import key_digest, make_secret, new_id
 
-        made, until = make_secret(), utc_now() + timedelta(seconds=overlap_s)
-        async with _opened(settings) as principals:
-            new = new_id("key")
-            if not await principals.rotate(None, key, new, key_digest(made), until):
-                raise CommandError(f"there is no key {key} that works")
-        return made
+        secret, until = make_secret(), utc_now() + timedelta(seconds=overlap_s)
+        async with _open_principals(settings) as principals:
+            new_key_id = new_id("key")
+            if not await principals.rotate(None, key, new_key_id, key_digest(secret), until):
+                raise CommandError(f"there is no valid key {key}")
+        return secret
 
     print(common.run(run))
 
 
 @commands.command("revoke")
 def revoke_key(key: KeyId) -> None:
-    """Revoke a key and all tokens made with it, from the next request on."""
+    """Revoke a key and all tokens made with it. It holds from the next request on."""
 
     async def run(settings: Settings) -> None:
-        async with _opened(settings) as principals:
+        async with _open_principals(settings) as principals:
             if not await principals.revoke(None, key):
-                raise CommandError(f"there is no key {key} that works")
+                raise CommandError(f"there is no valid key {key}")
 
     common.run(run)
     console.print(f"revoked {key}", markup=False)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> "AsyncIterator[PrincipalStore]":
-    from gateway.operator import operations  # what takes long to load is not needed for `--help`
+async def _open_principals(settings: Settings) -> "AsyncIterator[PrincipalStore]":
+    from gateway.operator import operations  # slow to import, and `--help` does not need it
     from index.tenants.principals import PrincipalStore
 
     async with operations.open_database(settings) as database:

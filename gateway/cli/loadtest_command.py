@@ -1,4 +1,4 @@
-"""`nearhit loadtest`: load on any deployment, and a verdict."""
+"""`nearhit loadtest`: loads a deployment and checks the results against a budget."""
 
 import sys
 from enum import StrEnum
@@ -24,56 +24,63 @@ class Arrivals(StrEnum):
 
 
 def loadtest(
-    url: Annotated[str, typer.Argument(help="Of the deployment: http://host:8080.")],
+    url: Annotated[str, typer.Argument(help="URL of the deployment, such as http://host:8080.")],
     *,
     key: Annotated[
         str | None,
         typer.Option(
             envvar="NEARHIT_LOADTEST_KEY",
-            help="A key, reader and writer: the run writes some documents that only its subject "
-            "can read, asks about them and removes them.",
+            help="A key with the roles reader and writer: the run writes documents that only the "
+            "key's subject can read, searches them and removes them.",
         ),
     ] = None,
     admin_key: Annotated[
         str | None,
         typer.Option(
             envvar="NEARHIT_LOADTEST_ADMIN_KEY",
-            help="The operator's key instead: the run makes tenants, groups and keys of its own, "
-            "shares and revokes, and deletes the tenants at the end.",
+            help="The operator's key instead: the run creates tenants, groups and keys, shares and "
+            "revokes documents, and deletes the tenants at the end.",
         ),
     ] = None,
     budget: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file of limits. Without: no answer stale or leaked, 0.1 % errors.",
+            help="TOML file of limits. Default: no stale or leaked answer, at most 0.1 % errors.",
             exists=True,
             dir_okay=False,
         ),
     ] = None,
-    rate: Annotated[float, typer.Option(help="Searches a second.", min=0.1, max=20_000)] = 50.0,
-    seconds: Annotated[float, typer.Option(help="That are counted.", min=1, max=604_800)] = 30.0,
-    warm_up: Annotated[float, typer.Option(help="Seconds before that.", min=0, max=3_600)] = 5.0,
+    rate: Annotated[float, typer.Option(help="Searches per second.", min=0.1, max=20_000)] = 50.0,
+    seconds: Annotated[float, typer.Option(help="Measured seconds.", min=1, max=604_800)] = 30.0,
+    warm_up: Annotated[
+        float, typer.Option(help="Seconds of warm-up, not measured.", min=0, max=3_600)
+    ] = 5.0,
     writes: Annotated[
         float,
-        typer.Option(help="Writes a second: edits, removals, shares, groups.", min=0, max=1_000),
+        typer.Option(help="Writes per second: edits, removals, shares, groups.", min=0, max=1_000),
     ] = 2.0,
     repeats: Annotated[
-        float, typer.Option(help="Share of the searches asked before.", min=0, max=1)
+        float, typer.Option(help="Share of searches that repeat an earlier one.", min=0, max=1)
     ] = 0.7,
     strangers: Annotated[
-        float, typer.Option(help="Share of the searches with a wrong key.", min=0, max=1)
+        float, typer.Option(help="Share of searches with an invalid key.", min=0, max=1)
     ] = 0.01,
     arrivals: Annotated[
-        Arrivals, typer.Option(help="At random moments, or evenly.")
+        Arrivals, typer.Option(help="Random (Poisson) or constant arrivals.")
     ] = Arrivals.POISSON,
     connections: Annotated[
-        int, typer.Option(help="At most so many; who finds none free waits.", min=1, max=20_000)
+        int,
+        typer.Option(
+            help="Maximum number of connections; further requests wait.", min=1, max=20_000
+        ),
     ] = 64,
-    timeout: Annotated[float, typer.Option(help="Seconds for an answer.", min=0.01)] = 10.0,
+    timeout: Annotated[
+        float, typer.Option(help="Timeout of a request in seconds.", min=0.01)
+    ] = 10.0,
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of real histories to write instead of made-up ones.",
+            help="Folder of real document histories to write instead of generated ones.",
             exists=True,
             file_okay=False,
         ),
@@ -81,31 +88,33 @@ def loadtest(
     questions: Annotated[
         Path | None,
         typer.Option(
-            help="File of questions to ask, one a line, instead of made-up ones; with --key and "
-            "--writes 0 nothing is written.",
+            help="File of questions, one per line, instead of generated ones; with --key and "
+            "--writes 0 the run writes nothing.",
             exists=True,
             dir_okay=False,
         ),
     ] = None,
     public: Annotated[
         bool,
-        typer.Option("--public", help="Let some documents be public, to be seen by all tenants."),
+        typer.Option("--public", help="Make some documents public, readable by all tenants."),
     ] = False,
-    seed: Annotated[int, typer.Option(help="Equal seeds send equal requests.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the generated requests.")] = 1,
     report: Annotated[
-        Path, typer.Option(help="The report; the same as JSON goes beside it.", dir_okay=False)
+        Path,
+        typer.Option(help="The report file; a JSON copy is written beside it.", dir_okay=False),
     ] = Path("report.html"),
 ) -> None:
-    r"""Send requests as agents do, each when it is due, and say whether a budget holds.
+    r"""Send searches and writes at a fixed rate and check the results against a budget.
 
-    Exits with 0 if it does, 1 if not, 2 if nothing could be measured.
-    Arrivals don't wait for answers, and a request's time counts from when it
-    was due: a stall shows. Every answer is held against what the run has
-    written and shared. Needs pip install 'nearhit\[load]'.
+    Exits with 0 if the budget holds, 1 if not, 2 if nothing was measured.
+    Requests start at their scheduled time, whether or not earlier ones have
+    ended, and latency counts from that time, so a stall is visible. Every
+    answer is checked against what the run has written and shared.
+    Needs pip install 'nearhit\[load]'.
 
-    A budget has tables \[all], \[write], \[tier.memory], \[scope.private]
+    A budget has the tables \[all], \[write], \[tier.memory], \[scope.private]
     and so on, with p50_ms, p90_ms, p95_ms, p99_ms, p999_ms and max_ms;
-    \[all] also with errors, stale, leaked and, as the least, hit_rate:
+    \[all] also has errors, stale, leaked and a minimum hit_rate:
 
         \[all]
         p99_ms = 20
@@ -124,7 +133,7 @@ def loadtest(
     except ModuleNotFoundError as error:
         _fail(f"{error.name} is missing: pip install 'nearhit[load]'")
     if key is None and admin_key is None:
-        _fail("give --key, or the operator's --admin-key")
+        _fail("no key: give --key, or the operator's key as --admin-key")
     lines = tuple(filter(None, questions.read_text().splitlines())) if questions else ()
     target = Deployment(url.rstrip("/"), key, admin_key, data, lines, public)
     load = Load(
@@ -148,11 +157,11 @@ def loadtest(
         raise typer.Exit(130) from None
     report.write_text(page.html(result))
     report.with_suffix(".json").write_text(result.as_json())
-    _say(result, report)
+    _print_result(result, report)
     raise typer.Exit(0 if result.held else _MISSED)
 
 
-def _say(result: "Result", report: Path) -> None:
+def _print_result(result: "Result", report: Path) -> None:
     for finding in result.findings:
         limit = finding.limit
         measured = "nothing" if finding.measured is None else f"{finding.measured:g}"
@@ -161,18 +170,21 @@ def _say(result: "Result", report: Path) -> None:
         console.print(f"{state} {limit.group} {limit.name}: {measured}, {bound} {limit.value:g}")
     for warning in result.warnings:
         console.print(f"[yellow]{warning}[/]")
-    console.print(f"{report} shows more", markup=False)
+    console.print(f"see {report} for details", markup=False)
 
 
 def _command(arguments: list[str]) -> str:
-    """As it was typed, less the keys."""
-    shown = ["nearhit"]
-    hidden = False
+    """The command line with its keys replaced by …."""
+    masked = ["nearhit"]
+    is_secret = False
     for argument in arguments[1:]:
-        name, is_there, _ = argument.partition("=")
-        shown.append("…" if hidden else f"{name}=…" if is_there and name in _SECRETS else argument)
-        hidden = argument in _SECRETS
-    return " ".join(shown)
+        name, equals, _ = argument.partition("=")
+        if is_secret:
+            masked.append("…")
+        else:
+            masked.append(f"{name}=…" if equals and name in _SECRETS else argument)
+        is_secret = argument in _SECRETS
+    return " ".join(masked)
 
 
 def _fail(message: str) -> NoReturn:

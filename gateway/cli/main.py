@@ -21,6 +21,7 @@ from gateway.cli import (
     mcp_command,
     restore_command,
     status_command,
+    tenant_command,
 )
 from gateway.cli.common import console
 from gateway.settings import Settings
@@ -31,12 +32,11 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,  # they may hold a key
     help="""Nearhit answers an AI agent's search in milliseconds, from exactly what it may read.
 
-    Settings come from the environment (NEARHIT_…; see docs/reference/settings.md). With no
-    NEARHIT_DATABASE_URL and no NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and
-    Valkey in NEARHIT_DATA_DIR.""",
+    Settings come from the environment (NEARHIT_…; see docs/reference/settings.md). Without
+    NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and Valkey
+    in NEARHIT_DATA_DIR.""",
 )
 audit_commands = typer.Typer(invoke_without_command=True)
-tenant_commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 app.add_typer(audit_commands, name="audit")
 audit_commands.command("log")(audit_log_command.audit_log)
 app.add_typer(curation_command.commands, name="curation")
@@ -46,7 +46,7 @@ app.command()(status_command.usage)
 app.command()(mcp_command.mcp)
 app.command()(loadtest_command.loadtest)
 app.command()(restore_command.restore)
-app.add_typer(tenant_commands, name="tenant")
+app.add_typer(tenant_command.commands, name="tenant")
 app.add_typer(keys_command.commands, name="key")
 
 Tenant = Annotated[str, typer.Option(help="The tenant.")]
@@ -56,7 +56,7 @@ Groups = Annotated[list[str] | None, typer.Option("--group", help="A group; repe
 
 @app.command()
 def demo() -> None:
-    """Show it all in half a minute: ask, edit, ask again, revoke, ask again; leaves nothing."""
+    """Show searches, an edit and a revocation in half a minute, and remove all data at the end."""
     with common.errors():
         from gateway.cli.demo import run
 
@@ -67,7 +67,7 @@ def demo() -> None:
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[
-        int | None, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65_535)
+        int | None, typer.Option(help="Port to listen on; 0: any free port.", min=0, max=65_535)
     ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Processes that serve requests.", min=1)
@@ -78,16 +78,16 @@ def serve(
 ) -> None:
     """Serve the HTTP API until stopped; requests in flight are finished first.
 
-    On its own servers it also makes a tenant and a key to begin with, and prints a curl line.
+    On embedded servers it also creates a first tenant and key, and prints a curl command.
     """
-    named = {"host": host, "port": port, "workers": workers}
+    options = {"host": host, "port": port, "workers": workers}
     with common.errors():
         from gateway.cli import serve_command
 
         settings = Settings().model_copy(
-            update={name: value for name, value in named.items() if value is not None}
+            update={name: value for name, value in options.items() if value is not None}
         )
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until uvicorn takes it over
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until uvicorn handles it
         with common.servers(settings, own=True) as connected:
             serve_command.serve(
                 connected, console, embedded=connected is not settings, example=example
@@ -96,12 +96,14 @@ def serve(
 
 @app.command()
 def worker(
-    every_s: Annotated[float, typer.Option(help="Seconds between two sweeps.", min=0.1)] = 10.0,
+    every_s: Annotated[
+        float, typer.Option(help="Seconds between two maintenance runs.", min=0.1)
+    ] = 10.0,
 ) -> None:
-    """Do what is queued, finish what others left unfinished, and tend large tenants' indexes.
+    """Run queued jobs, finish interrupted invalidations and build indexes of large tenants.
 
-    Documents too long to be written at once wait for a worker. Run as many as you like; one that is
-    killed loses nothing, and one that is stopped finishes what it is at, or gives it back.
+    Long documents wait for a worker. Run any number of workers. A killed worker loses nothing; a
+    stopped worker finishes its jobs or releases them.
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway import logs
@@ -119,66 +121,69 @@ def ingest(
     *,
     tenant: Tenant = "default",
     source: Annotated[
-        str | None, typer.Option(help="Name of the source; the folder's or file's name if absent.")
+        str | None,
+        typer.Option(help="Name of the source. Default: the name of the folder or file."),
     ] = None,
     kind: Annotated[
         str | None,
         typer.Option(
-            help="What the path is: folder, git, csv, parquet, faqs or conversations. By its "
-            "name if absent."
+            help="Kind of the path: folder, git, csv, parquet, faqs or conversations. Default: by "
+            "its name."
         ),
     ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
-            help="FIELD=NAME: the column of a table that holds a field, where it is not called so: "
-            "id, title, text, uri, language, tags, owner, readers, cut, summaries. Repeat for more."
+            help="FIELD=NAME: the column of a table that holds a field, if their names differ. "
+            "Fields: id, title, text, uri, language, tags, owner, readers, cut, summaries. Repeat "
+            "for more."
         ),
     ] = None,
-    owner: Annotated[str | None, typer.Option(help="Owner of documents that name none.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Owner of documents that set none.")] = None,
     reader: Annotated[
         list[str] | None,
         typer.Option(
-            help="Reader of documents that name none: user:ID, group:ID, tenant or public; repeat "
-            "for more. The whole tenant if absent."
+            help="Reader of documents that set none: user:ID, group:ID, tenant or public; repeat "
+            "for more. Default: tenant."
         ),
     ] = None,
     tag: Annotated[
-        list[str] | None, typer.Option(help="Tag of documents that name none; repeat for more.")
+        list[str] | None, typer.Option(help="Tag of documents that set none; repeat for more.")
     ] = None,
     language: Annotated[
-        str | None, typer.Option(help="Language of documents that name none.")
+        str | None, typer.Option(help="Language of documents that set none.")
     ] = None,
     cut: Annotated[
         str | None,
-        typer.Option(help="How texts are cut where they don't say: structure, tokens:500/50, …"),
+        typer.Option(
+            help="How documents that set none are cut into chunks: structure, tokens:500/50, …"
+        ),
     ] = None,
     summaries: Annotated[
         str,
         typer.Option(
-            help="Who sums up long documents and sections that don't say: none, extract (their own "
-            "sentences) or model."
+            help="How long documents that set none are summarized: none, extract (sentences of the "
+            "text) or model."
         ),
     ] = "none",
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents that are no longer in the source.")
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Keep in step with the folder until stopped.")
+        bool, typer.Option("--watch", help="Follow changes of the folder until stopped.")
     ] = False,
 ) -> None:
-    """Read documents into a tenant; only what changed is paid for.
+    """Read documents into a tenant; only changed chunks are embedded.
 
-    A folder gives its Markdown, text, HTML, PDF and DOCX files; a table (CSV, TSV, Parquet) a
-    document a row; questions and answers (YAML, JSON) one each; conversations (JSONL) one a line; a
-    repository (--kind git) its files at HEAD, its tags and its changelog.
+    A folder gives a document per Markdown, text, HTML, PDF or DOCX file; a table (CSV, TSV,
+    Parquet) one per row; questions and answers (YAML, JSON) one per question; conversations (JSONL)
+    one per line; a repository (--kind git) one per file at HEAD, per tag and per changelog entry.
 
-    Title, tags, readers, owner, language, cut and summaries may stand in each file's front matter.
-    What is stopped goes on where it was. Exits with 1 if anything was refused.
+    A file's front matter may set title, tags, readers, owner, language, cut and summaries.
+    An interrupted run can be repeated. Exits with 1 if an item was refused.
     """
     with common.errors(), common.servers(Settings()) as settings:
-        from gateway.operator import ingest_paths as named
-        from gateway.operator import ingest_progress, operations
+        from gateway.operator import ingest_paths, ingest_progress, operations
         from ingest.sources.source import Defaults
 
         defaults = Defaults(
@@ -187,13 +192,13 @@ def ingest(
             tuple(tag or ()),
             language or settings.language,
             cut,
-            named.summaries(summaries),
+            ingest_paths.summaries(summaries),
         )
-        sources = named.sources(
+        sources = ingest_paths.sources(
             paths, defaults, name=source, kind=kind, columns=column or [], prune=prune
         )
         if watch:
-            folder = named.one_folder(sources)
+            folder = ingest_paths.one_folder(sources)
             on_report, on_failure = ingest_progress.watching(console, folder)
             asyncio.run(
                 operations.watch(
@@ -202,10 +207,10 @@ def ingest(
             )
             return
         refused = 0
-        for each in sources:
-            with ingest_progress.progress(console, each) as on_item:
+        for opened in sources:
+            with ingest_progress.progress(console, opened) as on_item:
                 report = asyncio.run(
-                    operations.ingest(settings, each, tenant, prune=prune, on_item=on_item)
+                    operations.ingest(settings, opened, tenant, prune=prune, on_item=on_item)
                 )
             ingest_progress.show(console, report)
             refused += len(report.refused)
@@ -214,53 +219,56 @@ def ingest(
 
 @app.command()
 def reembed(
-    to: Annotated[
-        str, typer.Option(help="The embedder to move to: static, openai or onnx:FOLDER.")
-    ],
+    to: Annotated[str, typer.Option(help="The new embedder: static, openai or onnx:FOLDER.")],
     tenant: Annotated[
-        list[str] | None, typer.Option(help="A tenant to move; repeat for more. All if absent.")
+        list[str] | None, typer.Option(help="A tenant to move; repeat for more. Default: all.")
     ] = None,
 ) -> None:
     """Move tenants to another embedder while searches and writers go on.
 
-    First let every gateway know both: restart them with NEARHIT_EMBEDDER_NEXT set to the new one.
-    Each tenant's vectors are made beside the old ones and then switched at once; searches never mix
-    the two. What is interrupted goes on where it stopped. When all have moved, set NEARHIT_EMBEDDER
-    to the new one and unset NEARHIT_EMBEDDER_NEXT.
+    First restart every gateway with NEARHIT_EMBEDDER_NEXT set to the new embedder.
+    The command computes each tenant's new vectors beside the old ones and then switches in one
+    step; searches never mix the two. An interrupted run continues where it stopped. When all
+    tenants have moved, set NEARHIT_EMBEDDER to the new embedder and unset NEARHIT_EMBEDDER_NEXT.
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import ingest_progress, operations
 
-        coming = settings.model_copy(update={"embedder_next": to})
+        next_settings = settings.model_copy(update={"embedder_next": to})
         with ingest_progress.reembedding(console) as on_tenant:
-            moved = asyncio.run(operations.reembed(coming, tenant or [], on_tenant=on_tenant))
-    console.print(f"moved to {to}: {', '.join(moved) or 'nothing, all are there already'}")
+            moved_tenants = asyncio.run(
+                operations.reembed(next_settings, tenant or [], on_tenant=on_tenant)
+            )
+    console.print(
+        f"moved to {to}: {', '.join(moved_tenants) or 'no tenant; all were there already'}"
+    )
 
 
 @app.command()
 def backfill(
     tenant: Annotated[
-        list[str] | None, typer.Option(help="A tenant; repeat for more. All if absent.")
+        list[str] | None, typer.Option(help="A tenant; repeat for more. Default: all.")
     ] = None,
 ) -> None:
-    """Queue the embedding of all that has no vector in its tenant's space; a worker does it."""
+    """Queue jobs that embed chunks without a vector; a worker runs them."""
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import operations
 
         for name, job_id in asyncio.run(operations.backfill(settings, tenant or [])).items():
-            console.print(f"{job_id} will do it for {name}", markup=False)
+            console.print(f"queued {job_id} for {name}", markup=False)
 
 
 @audit_commands.callback()
 def audit(
     context: typer.Context,
     tenant: Annotated[
-        list[str] | None, typer.Option(help="A tenant to audit; repeat for more. All if absent.")
+        list[str] | None, typer.Option(help="A tenant to audit; repeat for more. Default: all.")
     ] = None,
 ) -> None:
-    """Compute every cached answer anew and compare: byte for byte, at the same revisions.
+    """Recompute every cached answer at the same revisions and compare it byte for byte.
 
-    Searches and writers may go on. An answer that differs is dropped. Exits with 1 if any did.
+    Searches and writers may keep running. A differing answer is dropped. Exits with 1 if any
+    differs.
     """
     if context.invoked_subcommand is not None:
         return
@@ -270,28 +278,28 @@ def audit(
         with audit_progress.progress(console) as counts:
             asyncio.run(operations.audit(settings, tenant or [], on_entry=counts.add))
         audit_progress.show(console, counts)
-    raise typer.Exit(1 if counts.others else 0)
+    raise typer.Exit(1 if counts.differing else 0)
 
 
 @audit_commands.command("index")
 def audit_index(
     tenant: Annotated[
-        list[str] | None, typer.Option(help="A tenant to audit; repeat for more. All if absent.")
+        list[str] | None, typer.Option(help="A tenant to audit; repeat for more. Default: all.")
     ] = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
 ) -> None:
-    """Hold the index against its own texts, its vectors against its embedder, all against sources.
+    """Compare the index with its texts, its vectors with the embedder, documents with sources.
 
-    Searches and writers may go on. Mending pays only for vectors that were never paid for, or are
-    lost. Exits with 1 if a flaw is left.
+    Searches and writers may keep running. A repair embeds only missing vectors. Exits with 1 if a
+    problem remains unrepaired.
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import audit_progress, operations
 
-        with audit_progress.flaws(console) as flaws:
-            asyncio.run(operations.audit_index(settings, tenant or [], flaws, repair=repair))
-        audit_progress.show_flaws(console, flaws)
-    raise typer.Exit(1 if flaws.left else 0)
+        with audit_progress.index_progress(console) as counts:
+            asyncio.run(operations.audit_index(settings, tenant or [], counts, repair=repair))
+        audit_progress.show_problems(console, counts)
+    raise typer.Exit(1 if counts.unrepaired else 0)
 
 
 @app.command()
@@ -300,55 +308,60 @@ def search(
     tenant: Tenant = "default",
     subject: Subject = "operator",
     group: Groups = None,
-    top_k: Annotated[int, typer.Option(help="How many hits at most.", min=1, max=100)] = 5,
+    top_k: Annotated[int, typer.Option(help="Maximum number of hits.", min=1, max=100)] = 5,
 ) -> None:
-    """Show what a principal would find, straight from the index."""
+    """Show the hits that a principal would get, directly from the index."""
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import operations
 
-        found = asyncio.run(operations.search(settings, tenant, subject, group or [], query, top_k))
-    for place, hit in enumerate(found.hits, start=1):
-        console.print(f"[bold]{place}. {escape(hit.title)}[/]  {hit.score:.3f}")
+        result = asyncio.run(
+            operations.search(settings, tenant, subject, group or [], query, top_k)
+        )
+    for rank, hit in enumerate(result.hits, start=1):
+        console.print(f"[bold]{rank}. {escape(hit.title)}[/]  {hit.score:.3f}")
         console.print(f"[dim]{escape(hit.document_id)}[/]", soft_wrap=True)
         console.print(hit.text, "", markup=False)
-    if not found.hits:
-        console.print("nothing found that this principal may read")
+    if not result.hits:
+        console.print("no hits that this principal may read")
 
 
 @app.command()
 def export(
     tenant: Annotated[str, typer.Argument(help="The tenant.")],
     to: Annotated[
-        Path | None, typer.Option(help="The file; standard output if absent.", dir_okay=False)
+        Path | None, typer.Option(help="The file. Default: standard output.", dir_okay=False)
     ] = None,
 ) -> None:
     """Write a tenant's groups, sources and documents with their readers, as NDJSON.
 
-    All is as of one instant; searches and writers go on. Keys are left out.
+    The export is a snapshot of one instant; searches and writers keep running. Keys are left out.
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import export_import, ingest_progress
 
-        told = Console(stderr=True, highlight=False)
+        status_console = Console(stderr=True, highlight=False)
         with (
             contextlib.nullcontext(sys.stdout.buffer) if to is None else to.open("wb") as file,
-            ingest_progress.exporting(told, tenant) as on_page,
+            ingest_progress.exporting(status_console, tenant) as on_page,
         ):
-            done = asyncio.run(export_import.export_tenant(settings, tenant, file, on_page))
-    told.print(f"exported {done:,} documents of {tenant}", markup=False)
+            documents = asyncio.run(export_import.export_tenant(settings, tenant, file, on_page))
+    status_console.print(f"exported {documents:,} documents of {tenant}", markup=False)
 
 
 @app.command("import")
 def import_tenant(
     file: Annotated[
-        Path, typer.Argument(help="What `nearhit export` has written.", exists=True, dir_okay=False)
+        Path,
+        typer.Argument(
+            help="A file that `nearhit export` has written.", exists=True, dir_okay=False
+        ),
     ],
-    tenant: Annotated[str, typer.Option(help="The tenant, which is made if there is none.")],
+    tenant: Annotated[str, typer.Option(help="The tenant; created if it does not exist.")],
 ) -> None:
-    """Read an exported tenant back; what is there already costs nothing.
+    """Read an exported tenant back; unchanged documents are not embedded again.
 
-    What is broken off can be begun again. Sources come in paused. Exits with 1 if a line was
-    refused, or the end is missing.
+    An interrupted import can be repeated. Imported sources are paused. Exits with 1 if a line was
+    refused or the end is missing.
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import export_import, ingest_progress
@@ -360,31 +373,3 @@ def import_tenant(
             report = asyncio.run(export_import.import_tenant(settings, archive, tenant, on_item))
         ingest_progress.show(console, report)
     raise typer.Exit(1 if report.refused else 0)
-
-
-@tenant_commands.command("delete")
-def delete_tenant(
-    tenant: Annotated[str, typer.Argument(help="Its identifier.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
-) -> None:
-    """Delete a tenant with all that it has. Its keys stop at once; a worker does the rest."""
-    if not yes:
-        typer.confirm(f"Delete {tenant} with all its documents, for good?", abort=True)
-    with common.errors(), common.servers(Settings()) as settings:
-        from gateway.operator import operations
-
-        job_id = asyncio.run(operations.delete_tenant(settings, tenant))
-    console.print(f"{job_id} will do it", markup=False)
-
-
-@tenant_commands.command("create")
-def create_tenant(
-    tenant: Annotated[str, typer.Argument(help="Its identifier: a-z, 0-9, - and _.")],
-    name: Annotated[str, typer.Option(help="Its name, for people.")] = "",
-) -> None:
-    """Create a tenant."""
-    with common.errors(), common.servers(Settings()) as settings:
-        from gateway.operator import operations
-
-        asyncio.run(operations.create_tenant(settings, tenant, name))
-    console.print(f"created tenant {tenant}", markup=False)

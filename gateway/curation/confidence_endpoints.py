@@ -1,4 +1,4 @@
-"""How sure answers have to be, as an admin sets it."""
+"""An admin gets and sets the minimum scores of confident answers."""
 
 from starlette.responses import Response
 
@@ -9,21 +9,21 @@ from gateway.http.responses import json_response
 from index.search.confidence import Confidence
 
 
-async def get_confidence(exchange: RequestContext[CurationServices]) -> Response:
-    tenant = (await exchange.authenticate()).principal.tenant
-    return json_response(_shown(await exchange.services.confidences.read(tenant)))
+async def get_confidence(context: RequestContext[CurationServices]) -> Response:
+    tenant = (await context.authenticate()).principal.tenant
+    return json_response(_answer(await context.services.confidences.read(tenant)))
 
 
-async def put_confidence(exchange: RequestContext[CurationServices]) -> Response:
-    """It holds from the next request on, on every worker."""
-    tenant = (await exchange.authenticate()).principal.tenant
-    body = exchange.parse_body(ConfidenceBody)
+async def put_confidence(context: RequestContext[CurationServices]) -> Response:
+    """Set the minimum scores; they hold on every worker from the next request on."""
+    tenant = (await context.authenticate()).principal.tenant
+    body = context.parse_body(ConfidenceBody)
     confidence = Confidence(body.min, body.sources, body.fallback)
-    await exchange.services.confidences.put(tenant, confidence)
-    return json_response(_shown(confidence))
+    await context.services.confidences.put(tenant, confidence)
+    return json_response(_answer(confidence))
 
 
-def _shown(confidence: Confidence) -> ConfidenceAnswer:
+def _answer(confidence: Confidence) -> ConfidenceAnswer:
     return ConfidenceAnswer(
         min=confidence.score_min, sources=dict(confidence.sources), fallback=confidence.fallback
     )

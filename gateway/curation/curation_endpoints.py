@@ -1,4 +1,4 @@
-"""Questions that could not be answered well: seen, and settled, by an admin."""
+"""An admin lists and resolves questions with low-confidence answers."""
 
 import re
 from dataclasses import asdict
@@ -20,62 +20,62 @@ _STATES: tuple[State, ...] = get_args(State)
 _CURSOR = re.compile(r"([0-9]{1,18})\.(\w{1,64})", re.ASCII)
 
 
-async def list_curation(exchange: RequestContext[CurationServices]) -> Response:
-    """Those asked most often first; `state` is open if absent."""
-    admitted = await exchange.authenticate()
-    query = exchange.request.query_params
-    state = next((each for each in _STATES if each == query.get("state", "open")), None)
+async def list_curation(context: RequestContext[CurationServices]) -> Response:
+    """List items, most frequent first; `state` defaults to open."""
+    caller = await context.authenticate()
+    query = context.request.query_params
+    state = next((name for name in _STATES if name == query.get("state", "open")), None)
     if state is None:
         raise problems.invalid_field("state", f"must be one of {', '.join(_STATES)}")
-    items = await exchange.services.curation.page(
-        admitted.principal.tenant, state, after=_after(query.get("cursor", "")), limit=_PAGE_MAX + 1
+    rows = await context.services.curation.page(
+        caller.principal.tenant, state, after=_after(query.get("cursor", "")), limit=_PAGE_MAX + 1
     )
-    shown = items[:_PAGE_MAX]
-    cursor = f"{shown[-1].count}.{shown[-1].item_id}" if len(items) > len(shown) else None
-    return json_response(CurationAnswer(items=tuple(map(_item, shown)), cursor=cursor))
+    page = rows[:_PAGE_MAX]
+    cursor = f"{page[-1].count}.{page[-1].item_id}" if len(rows) > len(page) else None
+    return json_response(CurationAnswer(items=tuple(map(_item, page)), cursor=cursor))
 
 
-async def resolve_curation(exchange: RequestContext[CurationServices]) -> Response:
-    tenant = (await exchange.authenticate()).principal.tenant
-    item_id = exchange.request.path_params["item_id"]
-    body = exchange.parse_body(ResolveBody)
-    return json_response(_item(await settle(exchange.services, tenant, item_id, body)))
+async def resolve_curation(context: RequestContext[CurationServices]) -> Response:
+    tenant = (await context.authenticate()).principal.tenant
+    item_id = context.request.path_params["item_id"]
+    body = context.parse_body(ResolveBody)
+    return json_response(_item(await resolve(context.services, tenant, item_id, body)))
 
 
-async def settle(
+async def resolve(
     services: CurationServices, tenant: str, item_id: str, body: ResolveBody
 ) -> CurationRecord:
-    """With a new document of the question and its answer, or by letting it be; a `Problem` if not.
+    """Resolve an item with a new document, or dismiss it; a `Problem` if it is invalid or not open.
 
-    The document is written first: done twice, it is the same one.
+    The document is written first, so a repeated call writes the same document.
     """
     if body.dismiss == (body.answer is not None):
-        raise problems.invalid_field("answer", "must be there, or else `dismiss` must be true")
+        raise problems.invalid_field("answer", "must be set, or else `dismiss` must be true")
     item = await services.curation.get(tenant, item_id)
     if item is None:
-        raise problems.not_found("item_id", "There is no such item.")
+        raise problems.not_found("item_id", "The item does not exist.")
     if item.state != "open":
-        raise problems.conflict("item_id", f"It is {item.state} already.")
+        raise problems.conflict("item_id", f"The item is {item.state} already.")
     document_id = None
     if body.answer is not None:
         document_id = body.document_id or f"curation/{item_id}"
-        made = _document(document_id, item, body, body.answer, services.settings.language)
-        await services.writer.put(tenant, document_id, lambda _stored: made)
+        document = _document(document_id, item, body, body.answer, services.settings.language)
+        await services.writer.put(tenant, document_id, lambda _stored: document)
     state: State = "dismissed" if document_id is None else "resolved"
-    settled = await services.curation.resolve(tenant, item_id, state, document_id)
-    if settled is None:
-        raise problems.conflict("item_id", "Somebody else has settled it meanwhile.")
-    return settled
+    resolved = await services.curation.resolve(tenant, item_id, state, document_id)
+    if resolved is None:
+        raise problems.conflict("item_id", "Another request has resolved the item.")
+    return resolved
 
 
 def _document(
-    document_id: str, item: CurationRecord, body: ResolveBody, said: str, language: str
+    document_id: str, item: CurationRecord, body: ResolveBody, answer: str, language: str
 ) -> Document:
     question = body.question or item.question
     return Document(
         document_id=document_id,
         title=question[:TITLE_CHARACTERS_MAX],
-        text=text_of(question, said),
+        text=text_of(question, answer),
         source=body.source,
         uri="",
         language=body.language or language,
@@ -92,10 +92,10 @@ def _after(cursor: str) -> tuple[int, str] | None:
         return None
     match = _CURSOR.fullmatch(cursor)
     if match is None:
-        raise problems.invalid_field("cursor", "must be one that a page before has named")
+        raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
     return int(match[1]), match[2]
 
 
 def _item(item: CurationRecord) -> CurationItem:
-    told: dict[str, Any] = asdict(item)
-    return CurationItem.model_validate(told | {"hits": tuple(told["hits"])})
+    fields: dict[str, Any] = asdict(item)
+    return CurationItem.model_validate(fields | {"hits": tuple(fields["hits"])})

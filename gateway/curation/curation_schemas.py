@@ -1,4 +1,4 @@
-"""The bodies of requests and answers around searches, as they travel."""
+"""The request and response bodies of confidence, query gates and curation."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -22,7 +22,7 @@ from index.tenants.curation import State
 
 _PHRASES_MAX = 1_000
 _SOURCES_MAX = 1_000
-_Said = Annotated[
+_AnswerText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000),
     AfterValidator(normalise),
@@ -35,14 +35,16 @@ _Score = Annotated[float, Field(ge=0, le=1)]
 
 
 class ConfidenceBody(Body):
-    """What a hit has to score for an answer to be sure; by `absolute` fusion alone."""
+    """The minimum scores of a confident answer; they apply to `absolute` fusion only."""
 
-    min: _Score | None = Field(None, description="of any source; null: as set for all tenants")
-    sources: Annotated[dict[Source, _Score], Field(max_length=_SOURCES_MAX)] = Field(
-        {}, description="by source, what its hits have to score instead"
+    min: _Score | None = Field(
+        None, description="minimum score of the best hit; null: the default of all tenants"
     )
-    fallback: _Said | None = Field(
-        None, description="what POST /v1/answer says then; null: as set for all tenants"
+    sources: Annotated[dict[Source, _Score], Field(max_length=_SOURCES_MAX)] = Field(
+        {}, description="minimum score by source, instead of `min`"
+    )
+    fallback: _AnswerText | None = Field(
+        None, description="the answer of POST /v1/answer below it; null: the default of all tenants"
     )
 
 
@@ -51,12 +53,14 @@ class ConfidenceAnswer(ConfidenceBody):
 
 
 class GateBody(Body):
-    """What is left out, or null, is as it is built in."""
+    """The words of a query gate; absent fields and null keep the built-in words."""
 
-    open: _Phrases | None = Field(None, description="words and phrases of whoever asks something")
-    closed: _Phrases | None = Field(None, description="of whoever asks nothing: taken out first")
+    open: _Phrases | None = Field(None, description="words and phrases of questions")
+    closed: _Phrases | None = Field(
+        None, description="words and phrases of other messages; removed before `open` is matched"
+    )
     otherwise: Literal["open", "closed"] = Field(
-        "open", description="what becomes of messages that hold neither"
+        "open", description="the result for messages without any of these words"
     )
 
 
@@ -64,7 +68,7 @@ class GateAnswer(Body):
     open: tuple[str, ...]
     closed: tuple[str, ...]
     otherwise: Literal["open", "closed"]
-    own: bool = Field(description="whether the tenant has said so; else it is built in")
+    own: bool = Field(description="true: the tenant has set the words; false: they are built in")
 
 
 class LowConfidenceHit(Body):
@@ -76,27 +80,31 @@ class LowConfidenceHit(Body):
 class CurationItem(Body):
     item_id: str
     question: str
-    hits: tuple[LowConfidenceHit, ...] = Field(description="the best ones of the last time")
-    count: int = Field(description="how often it was asked")
+    hits: tuple[LowConfidenceHit, ...] = Field(description="the best hits of the last search")
+    count: int = Field(description="how often the question was asked")
     state: State
-    document_id: str | None = Field(description="the document that has resolved it")
+    document_id: str | None = Field(description="the document that resolved it")
     first_at: datetime
     last_at: datetime
 
 
 class CurationAnswer(Body):
     items: tuple[CurationItem, ...]
-    cursor: str | None = Field(description="the next page's `cursor`; null on the last page")
+    cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
 
 
 class ResolveBody(Body):
-    """A new frequent question, or that there is nothing to be done."""
+    """An answer, from which a document is written, or a dismissal."""
 
-    answer: _Said | None = Field(None, description="makes a document of the question and this")
-    dismiss: bool = Field(False, description="let it be; it stays dismissed if it is asked again")
-    question: Line | None = Field(None, description="in better words than it was asked in")
+    answer: _AnswerText | None = Field(
+        None, description="the answer; a document is written from the question and the answer"
+    )
+    dismiss: bool = Field(
+        False, description="dismiss the item; it stays dismissed if the question is asked again"
+    )
+    question: Line | None = Field(None, description="a better wording of the question")
     document_id: NewDocumentId | None = Field(
-        None, description="`curation/` and the item if absent"
+        None, description="absent: `curation/` and the item's id"
     )
     source: Source = CURATION_SOURCE
     language: Language | None = None

@@ -1,4 +1,4 @@
-"""Which messages are questions for the documents, as an admin sets it."""
+"""An admin gets and sets the words of a query gate."""
 
 from starlette.responses import Response
 
@@ -10,42 +10,44 @@ from gateway.http.responses import json_response
 from index.tenants.query_gate_store import GATES_MAX
 
 
-async def get_gate(exchange: RequestContext[CurationServices]) -> Response:
-    tenant = (await exchange.authenticate()).principal.tenant
-    return await _shown(exchange, tenant, _name(exchange))
+async def get_gate(context: RequestContext[CurationServices]) -> Response:
+    tenant = (await context.authenticate()).principal.tenant
+    return await _answer(context, tenant, _name(context))
 
 
-async def put_gate(exchange: RequestContext[CurationServices]) -> Response:
-    """It holds from the next message on. An empty body takes the tenant's own words away."""
+async def put_gate(context: RequestContext[CurationServices]) -> Response:
+    """Set the words, from the next message on; an empty body restores the built-in words."""
     from gateway.rag.gate_vocabulary import default_gate
 
-    tenant = (await exchange.authenticate()).principal.tenant
-    name = _name(exchange)
-    body = exchange.parse_body(GateBody)
+    tenant = (await context.authenticate()).principal.tenant
+    name = _name(context)
+    body = context.parse_body(GateBody)
     words = None
     if body.model_fields_set:
-        usual = await default_gate(name)
+        built_in = await default_gate(name)
         words = {
-            "open": (usual.open if usual else ()) if body.open is None else body.open,
-            "closed": (usual.closed if usual else ()) if body.closed is None else body.closed,
+            "open": (built_in.open if built_in else ()) if body.open is None else body.open,
+            "closed": (built_in.closed if built_in else ()) if body.closed is None else body.closed,
             "otherwise": body.otherwise,
         }
-    if not await exchange.services.query_gates.put(tenant, name, words):
-        raise problems.conflict("name", f"A tenant has at most {GATES_MAX} gates of its own.")
-    return await _shown(exchange, tenant, name)
+    if not await context.services.query_gates.put(tenant, name, words):
+        raise problems.conflict(
+            "name", f"The tenant has {GATES_MAX} gates already. Remove one first."
+        )
+    return await _answer(context, tenant, name)
 
 
-async def _shown(exchange: RequestContext[CurationServices], tenant: str, name: str) -> Response:
-    from gateway.rag.gate_vocabulary import gate_vocabulary  # only who has gates loads them
+async def _answer(context: RequestContext[CurationServices], tenant: str, name: str) -> Response:
+    from gateway.rag.gate_vocabulary import gate_vocabulary  # loaded on first use
 
-    own = await exchange.services.query_gates.read(tenant, name) is not None
-    words = await gate_vocabulary(exchange.services.query_gates, tenant, name)
+    is_own = await context.services.query_gates.read(tenant, name) is not None
+    words = await gate_vocabulary(context.services.query_gates, tenant, name)
     if words is None:
-        raise problems.not_found("name", "There is no such gate.")
+        raise problems.not_found("name", "The gate does not exist.")
     return json_response(
-        GateAnswer(open=words.open, closed=words.closed, otherwise=words.otherwise, own=own)
+        GateAnswer(open=words.open, closed=words.closed, otherwise=words.otherwise, own=is_own)
     )
 
 
-def _name(exchange: RequestContext[CurationServices]) -> str:
-    return schemas.parse_value("name", schemas.GATE, exchange.request.path_params["name"])
+def _name(context: RequestContext[CurationServices]) -> str:
+    return schemas.parse_value("name", schemas.GATE, context.request.path_params["name"])

@@ -1,4 +1,4 @@
-"""Why somebody sees a document, or doesn't: told to the tenant's admins."""
+"""Explains to an admin why a subject can or cannot read a document."""
 
 from starlette.responses import Response
 
@@ -15,16 +15,16 @@ from index.tenants.principals import Principal
 _KEYS_MAX = 100
 
 
-async def explain_access(exchange: RequestContext[DocumentServices]) -> Response:
-    services = exchange.services
-    tenant = (await exchange.authenticate()).principal.tenant
-    document_id = document_id_of(exchange)
+async def explain_access(context: RequestContext[DocumentServices]) -> Response:
+    services = context.services
+    tenant = (await context.authenticate()).principal.tenant
+    document_id = document_id_of(context)
     subject = schemas.parse_value(
-        "subject", schemas.NAME, exchange.request.query_params.get("subject", "")
+        "subject", schemas.NAME, context.request.query_params.get("subject", "")
     )
     stored = await services.documents.stored(tenant, document_id)
     if stored is None:
-        raise problems.not_found("document_id", "There is no such document.")
+        raise problems.not_found("document_id", "The document does not exist.")
     document = stored.document
     groups = await services.principals.groups(tenant, subject)
     holders = await services.principals.of_subject(tenant, subject, limit=_KEYS_MAX)
@@ -39,10 +39,14 @@ async def explain_access(exchange: RequestContext[DocumentServices]) -> Response
             subject=subject,
             sees=bool(scopes),
             scopes=scopes,
-            readers=tuple(_reader(each, subject, groups) for each in _audience(document)),
+            readers=tuple(
+                _explain_reader(reader, subject, groups) for reader in _owner_and_readers(document)
+            ),
             keys=tuple(
                 [
-                    await _key(exchange, document, holder, name, sees_all=bool(scopes))
+                    await _explain_key(
+                        context, document, holder, name, is_visible_to_subject=bool(scopes)
+                    )
                     for holder, name in holders
                 ]
             ),
@@ -50,47 +54,63 @@ async def explain_access(exchange: RequestContext[DocumentServices]) -> Response
     )
 
 
-def _audience(document: Document) -> tuple[str, ...]:
+def _owner_and_readers(document: Document) -> tuple[str, ...]:
     owner = () if document.owner is None else (f"owner:{document.owner}",)
     return (*owner, *document.readers)
 
 
-def _reader(reader: str, subject: str, groups: tuple[str, ...]) -> ReaderExplained:
+def _explain_reader(reader: str, subject: str, groups: tuple[str, ...]) -> ReaderExplained:
     kind, _, name = reader.partition(":")
     match kind:
         case "owner":
             admits = name == subject
-            why = "owns it" if admits else "somebody else owns it"
+            why = "the subject owns the document" if admits else "another subject owns the document"
         case "user":
             admits = name == subject
-            why = "it is shared with this subject" if admits else "it is shared with somebody else"
+            why = (
+                "the document is shared with this subject"
+                if admits
+                else "the document is shared with another subject"
+            )
         case "group":
             admits = name in groups
-            why = f"is a member of {name}" if admits else f"is no member of {name}"
+            why = (
+                f"the subject is a member of {name}"
+                if admits
+                else f"the subject is not a member of {name}"
+            )
         case _:
             admits = True
-            why = "everybody may" if kind == PUBLIC else "the whole tenant may"
+            why = (
+                "everyone may read the document"
+                if kind == PUBLIC
+                else "everyone in the tenant may read it"
+            )
     return ReaderExplained(reader=reader, admits=admits, why=why)
 
 
-async def _key(
-    exchange: RequestContext[DocumentServices],
+async def _explain_key(
+    context: RequestContext[DocumentServices],
     document: Document,
     holder: Principal,
     name: str,
     *,
-    sees_all: bool,
+    is_visible_to_subject: bool,
 ) -> KeyExplained:
-    """By the very statement that its own reading of the document would run."""
+    """Whether the key can read the document, by the same statement that a request runs."""
     scope = full_scope_of(holder)
-    read = exchange.services.documents.read
+    read = context.services.documents.read
     sees = await read(scope, holder.filter, document.document_id) is not None
     if sees:
-        why = "as the subject does" if sees_all else "by a group that this key is in"
+        why = (
+            "the subject can read it"
+            if is_visible_to_subject
+            else "the key has a group that may read it"
+        )
     elif scope.admits(document.owner, document.readers):
-        why = "its filter leaves the document out"
-    elif sees_all:
-        why = "its scopes or groups are fewer than the subject's"
+        why = "the key's filter excludes the document"
+    elif is_visible_to_subject:
+        why = "the key has fewer scopes or groups than the subject"
     else:
-        why = "no reader of the document lets it in"
+        why = "no reader token of the document matches the key"
     return KeyExplained(id=holder.key_id or "", name=name, sees=sees, why=why)

@@ -1,4 +1,4 @@
-"""Who sees a document and why, as it travels."""
+"""The response body of `GET /v1/documents/{id}/access/explain`."""
 
 from pydantic import Field
 
@@ -6,8 +6,10 @@ from gateway.schemas import Body
 
 
 class ReaderExplained(Body):
-    reader: str = Field(description="one of the document's readers, or `owner:` and its owner")
-    admits: bool = Field(description="whether the subject is let in by it")
+    reader: str = Field(
+        description="a reader token of the document, or `owner:` and the owner's subject"
+    )
+    admits: bool = Field(description="whether the token lets the subject read the document")
     why: str
 
 
@@ -21,9 +23,13 @@ class KeyExplained(Body):
 class AccessExplained(Body):
     document_id: str
     subject: str
-    sees: bool = Field(description="by what the subject is and the groups that it is a member of")
-    scopes: tuple[str, ...] = Field(description="those in which a search of its finds the document")
+    sees: bool = Field(
+        description="whether the subject can read it, by its identity and its group memberships"
+    )
+    scopes: tuple[str, ...] = Field(
+        description="the scopes in which the subject's searches find the document"
+    )
     readers: tuple[ReaderExplained, ...]
     keys: tuple[KeyExplained, ...] = Field(
-        description="the subject's keys and tokens that work, which may say more groups, or less"
+        description="the subject's valid keys and tokens; each may have more or fewer groups"
     )

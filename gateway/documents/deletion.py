@@ -1,7 +1,7 @@
-"""Forgetting: a document with a receipt, a tenant in the background; and what a worker does of it.
+"""Deletion: of a document with a receipt, of a tenant in the background; and the worker's jobs.
 
-A process's own memory may hold the bytes of an answer a little longer: nobody is served them, for
-they are known good up to an older revision only, and the next answers push them out.
+The local cache of a process may hold a deleted answer's bytes a little longer. The gateway never
+serves them, because they are valid only up to an older revision; newer answers evict them.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,9 @@ from starlette.responses import Response
 from cache.protocol import Revisions
 from gateway import problems, schemas
 from gateway.documents.deletion_schemas import DeletedCounts, DeletionAnswer
-from gateway.documents.document_endpoints import document_id_of, require_editable
+from gateway.documents.document_endpoints import document_id_of
 from gateway.documents.document_services import DocumentServices
+from gateway.documents.document_update import require_editable
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, queued_body, queued_response
 from index.errors import QueueFull
@@ -26,33 +27,34 @@ from index.tenants.tenant_deletion import TenantDeletion
 from index.text import vocabulary_pruning
 from index.text.vocabulary_pruning import VocabularyPruning
 
-ANSWERS = "answers"  # the kind of jobs that drop cached answers once Redis is back
-EVERYBODYS = {ANSWERS, vocabulary_pruning.UNLEARN}  # kinds of jobs that many documents wait for
+ANSWERS = "answers"  # the kind of jobs that drop cached answers when Redis is available again
+# Job kinds that every writer of the tenant may see: many deletions wait for one job.
+TENANT_VISIBLE_KINDS = {ANSWERS, vocabulary_pruning.UNLEARN}
 
 
-async def delete_document(exchange: RequestContext[DocumentServices]) -> Response:
-    """All of it is gone once this is answered, but for what the answer calls pending."""
-    admitted = await exchange.authenticate()
-    services, tenant = exchange.services, admitted.principal.tenant
+async def delete_document(context: RequestContext[DocumentServices]) -> Response:
+    """Delete a document; the response lists what is still pending."""
+    caller = await context.authenticate()
+    services, tenant = context.services, caller.principal.tenant
     was_public = False
 
     def permit(stored: Document | None) -> None:
         nonlocal was_public
-        was_public = PUBLIC in require_editable(admitted, stored).readers
+        was_public = PUBLIC in require_editable(caller, stored).readers
 
-    done = await services.writer.remove(tenant, document_id_of(exchange), permit, forget=True)
-    assert done.forgotten is not None
-    pending = {"words": queued_body(done.forgotten.words_job).status_url}
-    if not await _dropped(services, tenant, everywhere=was_public):
-        pending["answers"] = await _later(services, tenant, everywhere=was_public)
+    removal = await services.writer.remove(tenant, document_id_of(context), permit, forget=True)
+    assert removal.forgotten is not None
+    pending = {"words": queued_body(removal.forgotten.words_job).status_url}
+    if not await _drop_invalid_answers(services, tenant, everywhere=was_public):
+        pending["answers"] = await _enqueue_drop(services, tenant, everywhere=was_public)
     return json_response(
         DeletionAnswer(
-            document_id=done.document_id,
-            revision=done.revision,
+            document_id=removal.document_id,
+            revision=removal.revision,
             forgotten=DeletedCounts(
-                chunks=done.removed,
-                embeddings=done.forgotten.embeddings,
-                jobs=done.forgotten.jobs,
+                chunks=removal.removed,
+                embeddings=removal.forgotten.embeddings,
+                jobs=removal.forgotten.jobs,
             ),
             pending=pending,
         ),
@@ -60,38 +62,40 @@ async def delete_document(exchange: RequestContext[DocumentServices]) -> Respons
     )
 
 
-async def delete_tenant(exchange: RequestContext[DocumentServices]) -> Response:
-    """It is closed at once: no key of it, no write to it and no name like it is taken any more.
+async def delete_tenant(context: RequestContext[DocumentServices]) -> Response:
+    """Close the tenant at once: its keys, writes to it and new tenants of its name are refused.
 
-    Other tenants find nothing of it from here on: the revision that says so is committed before the
-    answer, and no cache serves an answer that has not survived it.
+    Other tenants no longer find its public documents: the new revision is committed before the
+    response, and no cache serves an answer that this revision invalidates.
     """
-    tenant = schemas.parse_value("tenant", schemas.TENANT, exchange.request.path_params["tenant"])
-    closed = await TenantDeletion(exchange.services.database).close(tenant)
+    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
+    closed = await TenantDeletion(context.services.database).close(tenant)
     if closed is None:
-        raise problems.not_found("tenant", "There is no such tenant.")
-    if closed.was_public:  # while Redis is away the job does it
-        await _dropped(exchange.services, tenant, everywhere=True)
+        raise problems.not_found("tenant", "The tenant does not exist.")
+    if closed.was_public:  # while Redis is unavailable the job does it
+        await _drop_invalid_answers(context.services, tenant, everywhere=True)
     return queued_response(closed.job_id)
 
 
-async def _dropped(services: DocumentServices, tenant: str, *, everywhere: bool) -> bool:
-    """Whether Redis holds no answer any more that the tenant's changes so far doom.
+async def _drop_invalid_answers(
+    services: DocumentServices, tenant: str, *, everywhere: bool
+) -> bool:
+    """Drop the cached answers that the tenant's changes invalidate; False if Redis is unavailable.
 
-    everywhere: in other tenants' answers too, for all of them may have read it.
+    everywhere: other tenants' answers too, because they may contain its public documents.
     """
     history, revisions = await services.tenants.all_revisions()
-    everyone = revisions.pop(PUBLIC)
-    for home, revision in revisions.items():
-        if everywhere or home == tenant:
-            now = Revisions(history, {home: revision, PUBLIC: everyone})
-            if not await services.invalidation.drain_until_current(home, now):
+    public_revision = revisions.pop(PUBLIC)
+    for partition, revision in revisions.items():
+        if everywhere or partition == tenant:
+            current = Revisions(history, {partition: revision, PUBLIC: public_revision})
+            if not await services.invalidation.drain_until_current(partition, current):
                 return False
     return True
 
 
-async def _later(services: DocumentServices, tenant: str, *, everywhere: bool) -> str:
-    """Where to see how far that is; empty if no more can be queued: the next reader drops them."""
+async def _enqueue_drop(services: DocumentServices, tenant: str, *, everywhere: bool) -> str:
+    """Queue the drop and return its status URL; empty if the queue is full: searches drain then."""
     job = NewJob(
         tenant=tenant,
         kind=ANSWERS,
@@ -106,7 +110,7 @@ async def _later(services: DocumentServices, tenant: str, *, everywhere: bool) -
 
 
 class CacheNotCleared(Exception):
-    """Try again: what Redis holds may still have to be dropped."""
+    """Redis may still hold invalid answers; the job retries."""
 
 
 class DropAnswersJob:
@@ -114,7 +118,9 @@ class DropAnswersJob:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        if not await _dropped(self._services, job.tenant, everywhere=orjson.loads(job.payload)):
+        if not await _drop_invalid_answers(
+            self._services, job.tenant, everywhere=orjson.loads(job.payload)
+        ):
             raise CacheNotCleared
         return {"answers": "gone"}
 
@@ -125,33 +131,31 @@ class PruneVocabularyJob:
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         words = await VocabularyPruning(self._services.database).run(job.tenant)
-        await _dropped(self._services, job.tenant, everywhere=False)
+        await _drop_invalid_answers(self._services, job.tenant, everywhere=False)
         return {"words": words}
 
 
 class RemoveTenantJob:
-    """Goes on where an earlier attempt ended. The result is the receipt."""
+    """Continues where an earlier attempt stopped. The result is the receipt."""
 
     def __init__(self, services: DocumentServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         services, run = self._services, job.run
-        tenant, left = (
-            job.target.removeprefix(tenant_deletion.target("")),
-            TenantDeletion(services.database),
-        )
-        told = await left.progress(job.job_id)
-        if await left.exists(tenant):
-            await left.wait_for_writers(tenant)
-            while await left.remove_documents(tenant, run, told):
+        tenant = job.target.removeprefix(tenant_deletion.target(""))
+        deletion = TenantDeletion(services.database)
+        counts = await deletion.progress(job.job_id)
+        if await deletion.exists(tenant):
+            await deletion.wait_for_writers(tenant)
+            while await deletion.remove_documents(tenant, run, counts):
                 pass
             for kind in ("embeddings", "words", "heard"):
-                while await left.remove_rows(tenant, kind, run, told):
+                while await deletion.remove_rows(tenant, kind, run, counts):
                     pass
-            await left.drop_shelf(tenant)
-            await left.end(tenant, run, told)
+            await deletion.drop_shelf(tenant)
+            await deletion.end(tenant, run, counts)
         cached = await services.store.drop_tenant(tenant)
-        if not await _dropped(services, tenant, everywhere=True):
+        if not await _drop_invalid_answers(services, tenant, everywhere=True):
             raise CacheNotCleared
-        return {"tenant": tenant, **orjson.loads(job.payload), **told, "cached": cached}
+        return {"tenant": tenant, **orjson.loads(job.payload), **counts, "cached": cached}

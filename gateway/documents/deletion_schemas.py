@@ -1,4 +1,4 @@
-"""The answers that say what is forgotten, as they travel."""
+"""The response bodies of deletions."""
 
 from pydantic import Field
 
@@ -7,19 +7,19 @@ from gateway.schemas import Body
 
 
 class DeletedCounts(Body):
-    """How much of a document is gone, in PostgreSQL."""
+    """The number of rows that were deleted in PostgreSQL."""
 
-    chunks: int = Field(description="with their texts, vectors and words; summaries too")
-    embeddings: int = Field(description="vectors of it that no other document of the tenant needs")
-    jobs: int = Field(description="that had failed to write it")
+    chunks: int = Field(description="chunks and summaries, with their texts, vectors and words")
+    embeddings: int = Field(description="vectors that no other document of the tenant uses")
+    jobs: int = Field(description="failed jobs that were to write the document")
 
 
 class DeletionAnswer(RevisionAnswer):
-    """A receipt: what it doesn't call pending is gone."""
+    """A receipt: everything is deleted except what `pending` lists."""
 
     forgotten: DeletedCounts
     pending: dict[str, str] = Field(
-        description="by what is not gone yet, where to see how far that is: `words` of it in what "
-        "the tenant's typos are corrected to; `answers`, with 202, which Redis is too far away to "
-        "drop, and nobody serves; empty if it can't be queued"
+        description="status URL of each pending deletion: `words`, the document's words in the "
+        "tenant's vocabulary for typo correction; `answers`, with status 202, invalid cached "
+        "answers while Redis is unavailable (never served); empty if the job can't be queued"
     )

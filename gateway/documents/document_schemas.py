@@ -1,4 +1,4 @@
-"""Documents, and what becomes of them, as they travel."""
+"""The request and response bodies of documents."""
 
 from typing import Any
 
@@ -23,7 +23,10 @@ from index.model.document import (
 
 
 class DocumentBody(Body):
-    """Owner, readers, cut and summaries stay when left out; a new one is its writer's alone."""
+    """A document to write. Absent owner, readers, cut and summaries keep their stored values.
+
+    A new document without owner and readers is private to its writer.
+    """
 
     title: Title = ""
     text: Text
@@ -37,12 +40,12 @@ class DocumentBody(Body):
     cut: Cut | None = Field(
         None,
         description="how the text is cut into chunks: structure, characters:1000/200, "
-        "tokens:500/50, messages:10, whole or model; structure if a new document names none",
+        "tokens:500/50, messages:10, whole or model; default for a new document: structure",
     )
     summaries: Summaries | None = Field(
         None,
-        description="who sums up the document, if it is long, and its long sections: none, extract "
-        "(its own sentences) or model; none if a new document names none",
+        description="how a long document and its long sections are summarized: none, extract "
+        "(sentences of the text) or model; default for a new document: none",
     )
 
     @field_validator("text")
@@ -73,7 +76,7 @@ class DocumentAnswer(DocumentSummary):
 
 class DocumentsAnswer(Body):
     documents: tuple[DocumentSummary, ...]
-    cursor: str | None = Field(description="the next page's `cursor`; null on the last page")
+    cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
 
 
 class BatchLine(DocumentBody):
@@ -84,7 +87,7 @@ class ChunksAnswer(Body):
     added: int
     kept: int
     removed: int
-    embedded: int = Field(description="how many texts went to the embedder")
+    embedded: int = Field(description="number of texts that the embedder embedded")
 
 
 class WrittenAnswer(Body):
@@ -99,7 +102,7 @@ class RevisionAnswer(Body):
 
 
 class AccessBody(Body):
-    """What is left out stays as it is."""
+    """A new owner, new readers or both; absent fields do not change."""
 
     owner: Owner | None = None
     readers: Readers | None = None

@@ -1,1 +1,1 @@
-"""PostgreSQL and Valkey as Nearhit starts them for itself, and the process that supervises them."""
+"""PostgreSQL and Valkey that Nearhit starts itself, and the process that supervises them."""

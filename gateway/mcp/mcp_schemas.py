@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0, as it travels; what stands in params and results the protocol's package knows."""
+"""JSON-RPC 2.0 requests and responses; the protocol's package defines params and results."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from pydantic.config import JsonDict
 from gateway.schemas import Body
 from index.model.document import METADATA_INTEGER_MAX
 
-# As whole as every JSON reader keeps it: RFC 8259, section 6.
+# The integers that every JSON parser represents exactly: RFC 8259, section 6.
 RequestNumber = Annotated[int, Field(ge=-METADATA_INTEGER_MAX, le=METADATA_INTEGER_MAX)]
 
 
@@ -20,10 +20,10 @@ class McpRequest(Body):
     jsonrpc: Literal["2.0"]
     id: RequestNumber | str = Field(
         0,
-        description="if it is absent, no answer follows",
+        description="absent: a notification, which gets no response body",
         json_schema_extra=_without_default,
     )
-    method: str = Field(description="such as tools/call")
+    method: str = Field(description="method, such as tools/call")
     params: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -1,4 +1,4 @@
-"""Between a client that speaks over standard input and output and a gateway that speaks HTTP."""
+"""Forwards MCP requests from standard input and output to a gateway over HTTP."""
 
 from importlib import metadata
 from typing import Any
@@ -22,7 +22,7 @@ _TIMEOUT_S = 60.0
 
 
 async def run(url: str, key: str) -> None:
-    """Until the input ends. Raises `NotPossible` if the URL or the key is not taken."""
+    """Forward until the input ends. Raises `CommandError` if the URL or the key is refused."""
     endpoint = f"{url.rstrip('/')}/mcp"
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx2.AsyncClient(headers=headers, timeout=_TIMEOUT_S) as http:
@@ -32,12 +32,12 @@ async def run(url: str, key: str) -> None:
 
 
 async def _check(http: httpx2.AsyncClient, endpoint: str) -> None:
-    """A person reads what is wrong here, and not in a client's log of a protocol."""
+    """Report an unreachable URL or a refused key here, not in the client's protocol log."""
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     try:
         answer = await http.post(endpoint, json=ping)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise CommandError(f"{endpoint} can't be reached: {error}") from None
+        raise CommandError(f"{endpoint} is not reachable: {error}") from None
     if answer.status_code != 200:
         raise CommandError(f"{endpoint} answers {answer.status_code}: {answer.text[:500]}")
 
@@ -61,5 +61,5 @@ async def _serve(gateway: Client) -> None:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    async with stdio_server() as (received, sent):
-        await server.run(received, sent, server.create_initialization_options())
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())

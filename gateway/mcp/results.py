@@ -1,7 +1,7 @@
-"""What tools show of an answer, in the shape that chat products take, within a budget of tokens.
+"""Results of tools, in the shape that chat products expect, within a budget of tokens.
 
-How many tokens a text is, each model says otherwise. Three bytes of UTF-8 for one is more than
-common tokenizers make of ordinary text in Latin letters, and about what they make of others.
+Models differ in their tokenizers. Three bytes of UTF-8 per token overestimates ordinary text in
+Latin script and is about right for other scripts.
 
 Pure.
 """
@@ -16,20 +16,20 @@ import orjson
 from index.model.document import Document
 
 BYTES_PER_TOKEN = 3
-_BESIDE_BYTES = 64  # of what stands around the results
-_TEXT_BYTES_MIN = 200  # less of a text is not worth a result
+_FRAME_BYTES = 64  # reserve for the JSON around the results
+_TEXT_BYTES_MIN = 200  # a shorter excerpt is left out
 _SENTENCE_END = re.compile(r"[.!?…][\"'”)\]]*\s|[。\n]")
 
 
 def url(document_id: str, uri: str) -> str:
-    """Where a person finds it; else a name that is a URI and leads nowhere."""
+    """The document's URI, or a URN of its identifier if it has none."""
     return uri or f"urn:nearhit:document:{quote(document_id, safe='/')}"
 
 
-def search(found: Mapping[str, Any], *, tokens_max: int) -> bytes:
-    """What a search found: hits best first; the last may be cut short, those after it left out."""
-    hits = found["hits"]
-    left = tokens_max * BYTES_PER_TOKEN - _BESIDE_BYTES
+def search(answer: Mapping[str, Any], *, tokens_max: int) -> bytes:
+    """The hits, best first; the last may be truncated and the ones after it left out."""
+    hits = answer["hits"]
+    remaining = tokens_max * BYTES_PER_TOKEN - _FRAME_BYTES
     results: list[Mapping[str, Any]] = []
     for hit in hits:
         result = {
@@ -40,22 +40,22 @@ def search(found: Mapping[str, Any], *, tokens_max: int) -> bytes:
             "source": hit["source"],
         }
         size = len(orjson.dumps(result)) + 1
-        if size > left:
-            text = cut(hit["text"], left - (size - _size(hit["text"])))
+        if size > remaining:
+            text = truncate(hit["text"], remaining - (size - _size(hit["text"])))
             results += [result | {"text": text}] if text else []
             break
         results.append(result)
-        left -= size
-    shown: dict[str, Any] = {"results": results}
+        remaining -= size
+    result_fields: dict[str, Any] = {"results": results}
     if len(results) < len(hits):
-        shown["left_out"] = len(hits) - len(results)
-    if found.get("low_confidence"):
-        shown["low_confidence"] = True
-    return orjson.dumps(shown)
+        result_fields["left_out"] = len(hits) - len(results)
+    if answer.get("low_confidence"):
+        result_fields["low_confidence"] = True
+    return orjson.dumps(result_fields)
 
 
 def fetch(document: Document, *, start: int, tokens_max: int) -> bytes:
-    """The document from that character on; where it goes on, if it does."""
+    """The document from a character offset on; `metadata.end` is the offset of the next part."""
     end = len(document.text)
     metadata = {
         **document.metadata,
@@ -66,33 +66,33 @@ def fetch(document: Document, *, start: int, tokens_max: int) -> bytes:
         "end": end,
         "characters": end,
     }
-    shown = {
+    fields = {
         "id": document.document_id,
         "title": document.title or document.document_id,
         "url": url(document.document_id, document.uri),
         "text": "",
         "metadata": metadata,
     }
-    room = tokens_max * BYTES_PER_TOKEN - len(orjson.dumps(shown)) - _BESIDE_BYTES
-    text = cut(document.text[start:], max(room, _TEXT_BYTES_MIN))
+    bytes_max = tokens_max * BYTES_PER_TOKEN - len(orjson.dumps(fields)) - _FRAME_BYTES
+    text = truncate(document.text[start:], max(bytes_max, _TEXT_BYTES_MIN))
     metadata["end"] = start + len(text)
-    return orjson.dumps(shown | {"text": text})
+    return orjson.dumps(fields | {"text": text})
 
 
-def cut(text: str, bytes_max: int) -> str:
-    """As much of the text as is no longer than that within JSON; nothing if that is too little.
+def truncate(text: str, bytes_max: int) -> str:
+    """The start of the text, at most that many bytes as JSON; empty if the limit is too small.
 
-    It ends with a sentence, if one ends in the second half of what there is room for.
+    It ends at the end of a sentence if one ends in its second half.
     """
     if _size(text) <= bytes_max:
         return text
     if bytes_max < _TEXT_BYTES_MIN:
         return ""
-    kept = text[:bytes_max]
-    while (size := _size(kept)) > bytes_max:
-        kept = kept[: len(kept) * bytes_max // size]
-    ends = [match.end() for match in _SENTENCE_END.finditer(kept, len(kept) // 2)]
-    return kept[: ends[-1]] if ends else kept
+    start = text[:bytes_max]
+    while (size := _size(start)) > bytes_max:
+        start = start[: len(start) * bytes_max // size]
+    ends = [match.end() for match in _SENTENCE_END.finditer(start, len(start) // 2)]
+    return start[: ends[-1]] if ends else start
 
 
 def _size(text: str) -> int:

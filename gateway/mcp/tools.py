@@ -1,4 +1,4 @@
-"""The tools: each a call like any other of whoever brings the token, with its rights alone."""
+"""The tools: each is an ordinary request of the token's principal, with its rights."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeAlias
@@ -21,41 +21,39 @@ from index.model.document import TEXT_CHARACTERS_MAX, DocumentId
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 Tool: TypeAlias = Callable[
     [RequestContext[McpServices], bytes], Awaitable[tuple[bytes, Headers]]
-]  # of arguments
+]  # the arguments as JSON
 
 _SOURCES_MAX = 200
-_PARSED_KEY = b"mcp search "  # a prefix that no body of a search has
+_CACHE_KEY_PREFIX = b"mcp search "  # no body of `POST /v1/search` begins with it
 
 
 class SearchArguments(Body):
     query: str = Field(
-        description="What to look for, as a question or a few key words, in any language. Name the "
-        "things that matter: the question is all that the search knows of the conversation."
+        description="A question or a few key words, in any language. Make it self-contained: the "
+        "search does not see the conversation."
     )
-    top_k: Count | None = Field(
-        None, description="How many passages at most; 5 if absent, which is mostly enough."
-    )
+    top_k: Count | None = Field(None, description="Maximum number of passages. Default: 5.")
     sources: Values | None = Field(
-        None, description="Search these sources only, by the names that list_sources gives."
+        None, description="Search only these sources; list_sources returns their names."
     )
 
     def body(self) -> bytes:
-        """As a call of the HTTP API says it, so that both share their cached answers."""
-        told: dict[str, Any] = {"query": self.query}
+        """The body of the equal HTTP search, so that both share cached answers."""
+        fields: dict[str, Any] = {"query": self.query}
         if self.top_k is not None:
-            told["top_k"] = self.top_k
+            fields["top_k"] = self.top_k
         if self.sources is not None:
-            told["filter"] = {"sources": self.sources}
-        return orjson.dumps(told)
+            fields["filter"] = {"sources": self.sources}
+        return orjson.dumps(fields)
 
 
 class FetchArguments(Body):
-    id: DocumentId = Field(description="The id of a result of search.")
+    id: DocumentId = Field(description="The id of a search result.")
     start: int = Field(
         0,
         ge=0,
         le=TEXT_CHARACTERS_MAX,
-        description="Where to begin, in characters. A long document comes in parts: if "
+        description="Start offset in characters. A long document is returned in parts: if "
         "metadata.end is less than metadata.characters, fetch again with start = metadata.end.",
     )
 
@@ -74,9 +72,9 @@ class ToolHit(Body):
 
 class ToolHits(Body):
     results: tuple[ToolHit, ...]
-    left_out: int = Field(0, description="how many more there were no room for; ask for fewer")
+    left_out: int = Field(0, description="number of hits that did not fit; request fewer")
     low_confidence: bool | None = Field(
-        None, description="true if no result is good enough to rely on: say so; absent else"
+        None, description="true if no result is good enough to rely on: tell the user; else absent"
     )
 
 
@@ -98,7 +96,7 @@ class SourcesListed(Body):
 
 
 async def search(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
-    services, key = context.services.search, (context.digest, _PARSED_KEY + arguments)
+    services, key = context.services.search, (context.digest, _CACHE_KEY_PREFIX + arguments)
     request = services.parsed_searches.get(key)
     if request is None:
         request = services.request_of(context.principal, _search_body(services, arguments))
@@ -108,7 +106,7 @@ async def search(context: RequestContext[McpServices], arguments: bytes) -> tupl
         *context.cache_headers((b"cache-status", cache_status(answer))),
         (b"nearhit-revision", revision_header(answer.valid_until, request.scope.tenant)),
     ]
-    return _result(context.services, request.key, answer.body), headers
+    return _search_result(context.services, request.key, answer.body), headers
 
 
 def _search_body(services: SearchServices, arguments: bytes) -> SearchBody:
@@ -117,8 +115,8 @@ def _search_body(services: SearchServices, arguments: bytes) -> SearchBody:
     return body
 
 
-def _result(services: McpServices, key: str, body: bytes) -> bytes:
-    """The answer's body as a tool result, made once for as long as a cache holds the body."""
+def _search_result(services: McpServices, key: str, body: bytes) -> bytes:
+    """The answer's body as a tool result, encoded once per cached body."""
     cached = services.tool_results.get(key)
     if cached is not None and cached[0] is body:
         return cached[1]
@@ -128,45 +126,47 @@ def _result(services: McpServices, key: str, body: bytes) -> bytes:
     return result
 
 
-async def fetch(exchange: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
-    admitted = await exchange.authenticate()
-    asked = schemas.parse(FetchArguments, arguments)
-    services, scope = exchange.services, full_scope(admitted)
-    document = await services.documents.read_unchecked(scope, admitted.principal.filter, asked.id)
+async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
+    caller = await context.authenticate()
+    fetch_arguments = schemas.parse(FetchArguments, arguments)
+    services, scope = context.services, full_scope(caller)
+    document = await services.documents.read_unchecked(
+        scope, caller.principal.filter, fetch_arguments.id
+    )
     if document is None:
-        raise problems.not_found("id", "There is no such document, or you may not read it.")
-    services.read_log.documents(admitted.principal, [document.document_id])
-    if asked.start > len(document.text):
+        raise problems.not_found("id", "The document does not exist, or you may not read it.")
+    services.read_log.documents(caller.principal, [document.document_id])
+    if fetch_arguments.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")
     tokens_max = services.settings.mcp_tokens_max
-    return encode(results.fetch(document, start=asked.start, tokens_max=tokens_max)), []
+    return encode(results.fetch(document, start=fetch_arguments.start, tokens_max=tokens_max)), []
 
 
 async def list_sources(
-    exchange: RequestContext[McpServices], arguments: bytes
+    context: RequestContext[McpServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
-    """Those of the tenant's with a document that the caller may read; how many of these."""
-    admitted = await exchange.authenticate()
+    """The sources with documents that the caller may read, and the number of these documents."""
+    caller = await context.authenticate()
     schemas.parse(ListSourcesArguments, arguments)
-    counts = await exchange.services.documents.sources(
-        full_scope(admitted), admitted.principal.filter, limit=_SOURCES_MAX
+    counts = await context.services.documents.sources(
+        full_scope(caller), caller.principal.filter, limit=_SOURCES_MAX
     )
     sources = [{"source": source, "documents": count} for source, count in counts.items()]
     return encode(orjson.dumps({"sources": sources})), []
 
 
-def encode(shown: bytes) -> bytes:
-    """The fields of a tool's result: the same as text, for clients that know of nothing else."""
+def encode(result: bytes) -> bytes:
+    """The fields of a tool result: structured, and as text for clients that only read text."""
     return b'"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false' % (
-        orjson.dumps(shown.decode()),
-        shown,
+        orjson.dumps(result.decode()),
+        result,
     )
 
 
 def refusal(problem: problems.Problem) -> bytes:
-    """What a model can mend, in words: which argument is wrong, and what to do."""
-    told = [f"{error.field}: {error.detail}" for error in problem.errors]
-    text = " ".join([f"{problem.title}. {problem.detail}", *told])
+    """A tool result with isError: which argument is wrong, and what to do."""
+    field_errors = [f"{error.field}: {error.detail}" for error in problem.errors]
+    text = " ".join([f"{problem.title}. {problem.detail}", *field_errors])
     return b'"content":[{"type":"text","text":%b}],"isError":true' % orjson.dumps(text)
 
 

@@ -1,1 +1,1 @@
-"""What the operator does without a gateway: straight on the servers."""
+"""The operator's commands, which work directly on PostgreSQL and Redis without a gateway."""

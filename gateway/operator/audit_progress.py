@@ -1,4 +1,4 @@
-"""What a person sees of an audit, of answers or of the index: how far it is, what it came to."""
+"""Progress and result of an audit of cached answers or of the index, on a terminal."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,74 +11,74 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from gateway.search.cache_audit import Verdict
 from ingest.index_audit import Flaw
 
-_OTHERS_SHOWN_MAX = 20
+_LISTED_MAX = 20
 
 
 class AuditCounts:
-    """on_change: told after each entry what they come to by now."""
+    """Counts of audited answers. on_change: called after each entry with a line of the counts."""
 
     def __init__(self, on_change: Callable[[str], None]) -> None:
-        self.of: Counter[Verdict] = Counter()
-        self.others: list[tuple[str, str]] = []
+        self.verdicts: Counter[Verdict] = Counter()
+        self.differing: list[tuple[str, str]] = []
         self._on_change = on_change
 
     def add(self, tenant: str, key: str, verdict: Verdict) -> None:
-        self.of[verdict] += 1
+        self.verdicts[verdict] += 1
         if verdict == "other":
-            self.others.append((tenant, key))
+            self.differing.append((tenant, key))
         self._on_change(str(self))
 
     def __str__(self) -> str:
         return (
-            f"{self.of.total():,} entries: {self.of['equal']:,} equal, {self.of['other']:,} other, "
-            f"{self.of['approximate']:,} approximate, {self.of['moved']:,} in motion, "
-            f"{self.of['gone']:,} gone"
+            f"{self.verdicts.total():,} entries: {self.verdicts['equal']:,} equal, "
+            f"{self.verdicts['other']:,} different, {self.verdicts['approximate']:,} approximate, "
+            f"{self.verdicts['moved']:,} superseded, {self.verdicts['gone']:,} expired"
         )
 
 
 class ProblemCounts:
-    """on_change: told after each document and each flaw what they come to by now."""
+    """Counts of index problems. on_change: called after each document and problem with a line."""
 
     def __init__(self, on_change: Callable[[str], None]) -> None:
-        self.of: Counter[str] = Counter()
-        self.left = 0
-        self.shown: list[tuple[str, Flaw]] = []
+        self.kinds: Counter[str] = Counter()
+        self.unrepaired = 0
+        self.listed: list[tuple[str, Flaw]] = []
         self._documents = 0
         self._on_change = on_change
 
-    def looked_at(self, documents: int) -> None:
+    def add_documents(self, documents: int) -> None:
         self._documents += documents
         self._on_change(str(self))
 
     def add(self, tenant: str, flaw: Flaw) -> None:
-        self.of[flaw.kind] += 1
-        self.left += not flaw.is_repaired
-        if len(self.shown) < _OTHERS_SHOWN_MAX:
-            self.shown.append((tenant, flaw))
+        self.kinds[flaw.kind] += 1
+        self.unrepaired += not flaw.is_repaired
+        if len(self.listed) < _LISTED_MAX:
+            self.listed.append((tenant, flaw))
         self._on_change(str(self))
 
     def __str__(self) -> str:
-        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(self.of.items()))
-        found = f"{self.of.total():,} flaws ({kinds}), {self.left:,} left" if kinds else "no flaws"
-        return f"{self._documents:,} documents: {found}"
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(self.kinds.items()))
+        total = f"{self.kinds.total():,} problems ({kinds}), {self.unrepaired:,} unrepaired"
+        return f"{self._documents:,} documents: {total if kinds else 'no problems'}"
 
 
 @contextmanager
 def progress(console: Console) -> Iterator[AuditCounts]:
-    """A line that counts on a terminal; nothing where there is none to draw on."""
-    with _line(console) as write:
+    """Counts of audited answers, drawn as a line on a terminal; nothing is drawn elsewhere."""
+    with _progress_line(console) as write:
         yield AuditCounts(write)
 
 
 @contextmanager
-def flaws(console: Console) -> Iterator[ProblemCounts]:
-    """The same, of an audit of the index."""
-    with _line(console) as write:
+def index_progress(console: Console) -> Iterator[ProblemCounts]:
+    """Counts of index problems, drawn as a line on a terminal."""
+    with _progress_line(console) as write:
         yield ProblemCounts(write)
 
 
 @contextmanager
-def _line(console: Console) -> Iterator[Callable[[str], None]]:
+def _progress_line(console: Console) -> Iterator[Callable[[str], None]]:
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -93,19 +93,19 @@ def _line(console: Console) -> Iterator[Callable[[str], None]]:
 
 
 def show(console: Console, counts: AuditCounts) -> None:
-    """Approximate: a graph took part, which may find another chunk the next time."""
-    for tenant, key in counts.others[:_OTHERS_SHOWN_MAX]:
-        console.print(f"[red]another answer[/] of tenant {tenant} under {key}: dropped")
-    if len(counts.others) > _OTHERS_SHOWN_MAX:
-        console.print(f"… and {len(counts.others) - _OTHERS_SHOWN_MAX:,} more")
+    """Print the result. Approximate: an approximate index search may give another answer."""
+    for tenant, key in counts.differing[:_LISTED_MAX]:
+        console.print(f"[red]different answer[/] of tenant {tenant} under {key}: dropped")
+    if len(counts.differing) > _LISTED_MAX:
+        console.print(f"… and {len(counts.differing) - _LISTED_MAX:,} more")
     console.print(str(counts))
 
 
-def show_flaws(console: Console, flaws: ProblemCounts) -> None:
-    for tenant, flaw in flaws.shown:
-        state = "[green]mended[/]" if flaw.is_repaired else "[red]flaw[/]"
+def show_problems(console: Console, counts: ProblemCounts) -> None:
+    for tenant, flaw in counts.listed:
+        state = "[green]repaired[/]" if flaw.is_repaired else "[red]problem[/]"
         where = f"{tenant}/{flaw.where}" if flaw.where else tenant
         console.print(f"{state} {flaw.kind} of {escape(where)}: {escape(flaw.detail)}")
-    if flaws.of.total() > len(flaws.shown):
-        console.print(f"… and {flaws.of.total() - len(flaws.shown):,} more")
-    console.print(str(flaws))
+    if counts.kinds.total() > len(counts.listed):
+        console.print(f"… and {counts.kinds.total() - len(counts.listed):,} more")
+    console.print(str(counts))

@@ -1,4 +1,4 @@
-"""A tenant written to a file, and read back: what `nearhit export` and `nearhit import` do."""
+"""`nearhit export` and `nearhit import`: write a tenant to a file and read it back."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,44 +22,44 @@ from ingest.sources.source_sync import Report, read_items
 
 
 async def export_tenant(
-    settings: Settings, tenant: str, to: BinaryIO, on_page: Callable[[int, int], None]
+    settings: Settings, tenant: str, file: BinaryIO, on_page: Callable[[int, int], None]
 ) -> int:
-    """How many documents were written; all is as of one instant.
+    """Write the tenant as of one instant and return the number of documents.
 
-    on_page: is told how many are written, and of how many.
+    on_page: called with the number of documents written and the total.
     """
     async with operations.retry_while_busy(settings) as database:
         try:
-            async with snapshot(database, tenant) as seen:
-                return await _write(seen, tenant, to, on_page)
+            async with snapshot(database, tenant) as tenant_snapshot:
+                return await _write(tenant_snapshot, tenant, file, on_page)
         except TenantMissing as missing:
             raise CommandError(str(missing)) from None
 
 
 async def _write(
-    seen: Snapshot, tenant: str, to: BinaryIO, on_page: Callable[[int, int], None]
+    tenant_snapshot: Snapshot, tenant: str, file: BinaryIO, on_page: Callable[[int, int], None]
 ) -> int:
     header = Header(
         format=FORMAT,
         tenant=tenant,
-        name=seen.name,
-        revision=seen.revision,
-        documents=seen.documents,
+        name=tenant_snapshot.name,
+        revision=tenant_snapshot.revision,
+        documents=tenant_snapshot.documents,
     )
-    to.write(encode_line(header))
-    groups, sources = await seen.groups(), await seen.sources()
-    to.writelines(
-        encode_line(GroupLine(group=each.group_id, members=each.members)) for each in groups
+    file.write(encode_line(header))
+    groups, sources = await tenant_snapshot.groups(), await tenant_snapshot.sources()
+    file.writelines(
+        encode_line(GroupLine(group=group.group_id, members=group.members)) for group in groups
     )
-    to.writelines(map(encode_line, map(_source_line, sources)))
-    done = 0
-    async for page in seen.pages():
-        to.writelines(map(encode_line, page))
-        done += len(page)
-        on_page(done, seen.documents)
-    to.write(encode_line(End(documents=done)))
-    to.flush()
-    return done
+    file.writelines(map(encode_line, map(_source_line, sources)))
+    written = 0
+    async for page in tenant_snapshot.pages():
+        file.writelines(map(encode_line, page))
+        written += len(page)
+        on_page(written, tenant_snapshot.documents)
+    file.write(encode_line(End(documents=written)))
+    file.flush()
+    return written
 
 
 def _source_line(source: ReadSource) -> SourceLine:
@@ -74,25 +74,25 @@ def _source_line(source: ReadSource) -> SourceLine:
 async def import_tenant(
     settings: Settings, archive: Archive, tenant: str, on_item: Callable[[Report], None]
 ) -> Report:
-    """Write all that is in the archive to the tenant, which is created if there is none.
+    """Write the archive to the tenant, which is created if it does not exist.
 
-    What is there already costs a look; a source is paused, until somebody says that it may be read
-    from here.
+    Unchanged documents are not embedded again. Imported sources are paused until an admin resumes
+    them.
     """
     body = TenantBody(id=tenant)
-    async with operations.services(settings) as opened:
-        await opened.stores.tenants.create(body.id, archive.header.name)
-        if not await opened.stores.tenants.exists(body.id):
+    async with operations.services(settings) as opened_services:
+        await opened_services.stores.tenants.create(body.id, archive.header.name)
+        if not await opened_services.stores.tenants.exists(body.id):
             raise CommandError(f"the tenant {tenant} is being deleted")
-        reading = Reading(await opened.stores.documents.next_sequence())
+        reading = Reading(await opened_services.stores.documents.next_sequence())
         refused = []
         for line in await asyncio.to_thread(list, archive.preamble()):
             match line:
                 case GroupLine():
-                    await opened.stores.tenants.put_group(tenant, line.group, line.members)
+                    await opened_services.stores.tenants.put_group(tenant, line.group, line.members)
                 case SourceLine():
                     try:
-                        await _put_source(opened.stores.sources, tenant, line)
+                        await _put_source(opened_services.stores.sources, tenant, line)
                     except ValidationError as error:
                         refused.append(RefusedItem(line.source, error.errors()[0]["msg"]))
                     except SourceReserved as reserved:
@@ -100,7 +100,7 @@ async def import_tenant(
         report, _ = await read_items(
             archive.documents(),
             tenant,
-            writer=opened.documents.writer,
+            writer=opened_services.documents.writer,
             on_item=on_item,
             reading=reading,
         )
@@ -110,11 +110,11 @@ async def import_tenant(
 
 async def _put_source(sources: SourceStore, tenant: str, line: SourceLine) -> None:
     """Raises pydantic's `ValidationError`, and `SourceReserved`."""
-    there = await sources.get(tenant, line.source)
-    if there is not None and there.kind is not None:
+    stored = await sources.get(tenant, line.source)
+    if stored is not None and stored.kind is not None:
         return
-    told = {"kind": line.reads, "settings": line.settings, "schedule": line.schedule}
-    body = SourceBody.model_validate_json(orjson.dumps(told)).root
+    fields = {"kind": line.reads, "settings": line.settings, "schedule": line.schedule}
+    body = SourceBody.model_validate_json(orjson.dumps(fields)).root
     settings = body.settings.model_dump(mode="json")
-    plan = SourceConfig(body.kind, settings, body.schedule, paused=True, next_run_at=None)
-    await sources.put(tenant, line.source, plan)
+    config = SourceConfig(body.kind, settings, body.schedule, paused=True, next_run_at=None)
+    await sources.put(tenant, line.source, config)

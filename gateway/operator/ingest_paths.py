@@ -1,4 +1,4 @@
-"""What the paths that a person names are read as."""
+"""The sources that the paths and options of `nearhit ingest` describe."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,32 +21,35 @@ def sources(
     columns: Sequence[str],
     prune: bool,
 ) -> list[Source]:
-    """columns: each FIELD=NAME. Raises `NotPossible`."""
+    """columns: each FIELD=NAME. Raises `CommandError`."""
     if name is not None and len(paths) > 1:
-        raise CommandError("--source names one source: give one path with it")
+        raise CommandError("--source names one source: give exactly one path")
     if defaults.cut is not None:
         _check_cut(defaults.cut)
-    named = dict(_pair(column) for column in columns)
+    names = dict(_parse_column(column) for column in columns)
     kinds = [_kind(kind) if kind else kind_of(path) for path in paths]
     if columns and not {"csv", "parquet"}.issuperset(kinds):
-        raise CommandError("--column is for tables: CSV and Parquet")
+        raise CommandError("--column applies only to CSV and Parquet tables")
     if prune and any(
-        each == "folder" and path.is_file() for each, path in zip(kinds, paths, strict=True)
+        path_kind == "folder" and path.is_file()
+        for path_kind, path in zip(kinds, paths, strict=True)
     ):
-        raise CommandError("--prune compares a whole source with what is stored: name a folder")
+        raise CommandError(
+            "--prune compares a whole folder with the stored documents: give a folder"
+        )
     return [
-        open_source(each, path, defaults, name=name, columns=named)
-        for each, path in zip(kinds, paths, strict=True)
+        open_source(path_kind, path, defaults, name=name, columns=names)
+        for path_kind, path in zip(kinds, paths, strict=True)
     ]
 
 
-def one_folder(opened: Sequence[Source]) -> FolderSource:
-    """Raises `NotPossible` unless that is what there is."""
-    match opened:
+def one_folder(sources: Sequence[Source]) -> FolderSource:
+    """Raises `CommandError` unless `sources` is exactly one folder."""
+    match sources:
         case [FolderSource(is_folder=True) as folder]:
             return folder
         case _:
-            raise CommandError("--watch keeps in step with one folder: name one")
+            raise CommandError("--watch follows one folder: give exactly one folder")
 
 
 def _kind(name: str) -> Kind:
@@ -64,14 +67,14 @@ def _check_cut(name: str) -> None:
 
 
 def summaries(name: str) -> Summaries:
-    """Raises `NotPossible`."""
-    for each in get_args(Summaries):
-        if each == name:
+    """The option `--summaries`. Raises `CommandError`."""
+    for value in get_args(Summaries):
+        if value == name:
             return cast("Summaries", name)
     raise CommandError(f"--summaries must be one of {', '.join(get_args(Summaries))}")
 
 
-def _pair(column: str) -> tuple[str, str]:
+def _parse_column(column: str) -> tuple[str, str]:
     field, equals, name = column.partition("=")
     if not (field and equals and name):
         raise CommandError(f"--column {column}: write FIELD=NAME, as in text=body")

@@ -1,4 +1,4 @@
-"""What a person sees of long work on documents: how far it is, and what it came to."""
+"""Progress and result of ingest, export, import and re-embedding, on a terminal."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,27 +21,27 @@ from ingest.sources.source import Source
 from ingest.sources.source_sync import Report
 from ingest.write.reembed import ReembedProgress
 
-_REFUSED_SHOWN_MAX = 20
+_REFUSED_LISTED_MAX = 20
 _LINE_EVERY_S = 5.0
 
 
 def watching(
     console: Console, source: FolderSource
 ) -> tuple[Callable[[Report], None], Callable[[str], None]]:
-    """A line for each reading that did something, and for each that could not be done."""
+    """Callbacks that print a line for each reading with changes and for each failed reading."""
     console.print(f"watching {escape(str(source.folder))}; Ctrl-C ends it", soft_wrap=True)
 
-    def failed(why: str) -> None:
-        console.print(f"[yellow]waiting[/] {escape(why)}", soft_wrap=True)
+    def on_failure(reason: str) -> None:
+        console.print(f"[yellow]waiting[/] {escape(reason)}", soft_wrap=True)
 
-    return partial(show, console), failed
+    return partial(show, console), on_failure
 
 
 @contextmanager
 def progress(
     console: Console, source: Source, clock_s: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[Report], None]]:
-    """A bar on a terminal; a line now and then where there is none to draw on."""
+    """A progress bar on a terminal; elsewhere a line every few seconds."""
     total = source.count() if isinstance(source, FolderSource) else None
     with progress_of(console, source.name, total, clock_s) as on_item:
         yield on_item
@@ -54,14 +54,14 @@ def progress_of(
     total: int | None,
     clock_s: Callable[[], float] = time.monotonic,
 ) -> Iterator[Callable[[Report], None]]:
-    """total: how many documents there are, if anybody knows."""
+    """total: the number of documents; None if it is unknown."""
     if not console.is_terminal:
         yield _Lines(console, name, total, clock_s)
         return
     with _bars(console) as bars:
-        task = bars.add_task(escape(name), total=total, said="")
+        task = bars.add_task(escape(name), total=total, status="")
         yield lambda report: bars.update(
-            task, completed=report.items, said=_said(report, bars.tasks[0].speed)
+            task, completed=report.items, status=_status(report, bars.tasks[0].speed)
         )
 
 
@@ -73,49 +73,49 @@ class _Lines:
         self._name = name
         self._total = total
         self._clock_s = clock_s
-        self._started_s = self._told_s = clock_s()
+        self._started_s = self._printed_s = clock_s()
 
     def __call__(self, report: Report) -> None:
         now_s = self._clock_s()
-        if now_s - self._told_s < _LINE_EVERY_S:
+        if now_s - self._printed_s < _LINE_EVERY_S:
             return
-        self._told_s = now_s
+        self._printed_s = now_s
         speed = report.items / (now_s - self._started_s)
-        of, left = "", ""
+        of, remaining = "", ""
         if self._total is not None:
             of = f" of {self._total:,}"
-            left = f", {max(self._total - report.items, 0) / speed:,.0f} s left"
+            remaining = f", {max(self._total - report.items, 0) / speed:,.0f} s left"
         self._console.print(
-            f"{self._name}: {report.items:,}{of}, {_said(report, speed)}{left}",
+            f"{self._name}: {report.items:,}{of}, {_status(report, speed)}{remaining}",
             markup=False,
             soft_wrap=True,
         )
 
 
-def _said(report: Report, speed: float | None) -> str:
+def _status(report: Report, speed: float | None) -> str:
     rate = f"{speed:,.1f}/s, " if speed else ""
     return f"{rate}{report.embedded:,} embedded, {report.reused:.0%} reused"
 
 
 @contextmanager
 def exporting(console: Console, tenant: str) -> Iterator[Callable[[int, int], None]]:
-    """Is told how many documents are written, and of how many; a bar, on a terminal."""
+    """A progress bar for an export: call it with the documents written and their total."""
     with _bars(console) as bars:
-        task = bars.add_task(escape(tenant), total=None, said="")
-        yield lambda done, total: bars.update(task, completed=done, total=total)
+        task = bars.add_task(escape(tenant), total=None, status="")
+        yield lambda written, total: bars.update(task, completed=written, total=total)
 
 
 @contextmanager
 def reembedding(
     console: Console,
 ) -> Iterator[Callable[[str, int], Callable[[ReembedProgress], None]]]:
-    """A bar for each tenant on a terminal; nothing where there is none to draw on."""
+    """A progress bar for each tenant on a terminal; nothing is drawn elsewhere."""
     bars = _bars(console)
 
     def on_tenant(tenant: str, documents: int) -> Callable[[ReembedProgress], None]:
-        task = bars.add_task(escape(tenant), total=documents, said="")
+        task = bars.add_task(escape(tenant), total=documents, status="")
         return lambda progress: bars.update(
-            task, completed=progress.documents, said=f"{progress.embedded:,} embedded"
+            task, completed=progress.documents, status=f"{progress.embedded:,} embedded"
         )
 
     with bars:
@@ -127,7 +127,7 @@ def _bars(console: Console) -> Bars:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[said]}"),
+        TextColumn("{task.fields[status]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=console,
@@ -142,9 +142,9 @@ def show(console: Console, report: Report) -> None:
         f"{report.chunks_removed} removed, {report.embedded} embedded",
         soft_wrap=True,
     )
-    for refused in report.refused[:_REFUSED_SHOWN_MAX]:
+    for item in report.refused[:_REFUSED_LISTED_MAX]:
         console.print(
-            f"[yellow]refused[/] {escape(refused.path)}: {escape(refused.reason)}", soft_wrap=True
+            f"[yellow]refused[/] {escape(item.path)}: {escape(item.reason)}", soft_wrap=True
         )
-    if len(report.refused) > _REFUSED_SHOWN_MAX:
-        console.print(f"… and {len(report.refused) - _REFUSED_SHOWN_MAX} more refused")
+    if len(report.refused) > _REFUSED_LISTED_MAX:
+        console.print(f"… and {len(report.refused) - _REFUSED_LISTED_MAX} more refused")

@@ -1,4 +1,4 @@
-"""What the command line does without a gateway: straight on the servers, as the operator."""
+"""The operator's commands: they work directly on PostgreSQL and Redis."""
 
 import asyncio
 import signal
@@ -48,7 +48,7 @@ _PATIENCE_S = 86_400.0  # a day: a graph of ten million vectors takes hours
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """Only what administration needs: no embedder is loaded."""
+    """Open the database for administration; no embedder is loaded."""
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     migrations = await asyncio.to_thread(migrate.shipped)
@@ -62,8 +62,8 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         logged=settings.audit_log != "off",
         pooler=pooler(settings),
     )
-    async with _acting(OPERATOR, connecting) as made:
-        yield made
+    async with _acting(OPERATOR, connecting) as opened:
+        yield opened
 
 
 async def try_database(settings: Settings) -> None:
@@ -74,29 +74,29 @@ async def try_database(settings: Settings) -> None:
         pass
 
 
-async def resolve_tenants(tenants: TenantStore, wanted: Sequence[str]) -> list[str]:
-    """These tenants, or all, by name. Raises `NotPossible` if one is not there."""
+async def resolve_tenants(tenants: TenantStore, names: Sequence[str]) -> list[str]:
+    """The named tenants, or all if none is named. Raises `CommandError` if one does not exist."""
     _, revisions = await tenants.all_revisions()
-    there = revisions.keys() - {PUBLIC}
-    if unknown := set(wanted) - there:
+    existing = revisions.keys() - {PUBLIC}
+    if unknown := set(names) - existing:
         raise CommandError(f"there is no tenant {', '.join(sorted(unknown))}")
-    return sorted(wanted or there)
+    return sorted(names or existing)
 
 
 def services(
-    settings: Settings, who: ActingPrincipal = OPERATOR
+    settings: Settings, actor: ActingPrincipal = OPERATOR
 ) -> AbstractAsyncContextManager[Services]:
-    """who: on whose behalf it is all done."""
-    counted = Metrics()
-    made = embedders.make_all(settings, counted.embedding_tokens)
-    return _acting(who, open_services(settings, counted, *made))
+    """All services of a gateway or worker. actor: the principal that the audit log names."""
+    metrics = Metrics()
+    configured = embedders.make_all(settings, metrics.embedding_tokens)
+    return _acting(actor, open_services(settings, metrics, *configured))
 
 
 @asynccontextmanager
 async def _acting(
-    who: ActingPrincipal, opening: AbstractAsyncContextManager[T]
+    actor: ActingPrincipal, opening: AbstractAsyncContextManager[T]
 ) -> AsyncIterator[T]:
-    with acting_as(who):
+    with acting_as(actor):
         async with opening as opened:
             yield opened
 
@@ -109,7 +109,7 @@ async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
 
 
 async def delete_tenant(settings: Settings, tenant: str) -> str:
-    """The job that does it."""
+    """Close the tenant and return the id of the job that deletes it."""
     async with open_database(settings) as database:
         closed = await TenantDeletion(database).close(tenant)
     if closed is None:
@@ -118,8 +118,8 @@ async def delete_tenant(settings: Settings, tenant: str) -> str:
 
 
 async def create_key(settings: Settings, body: KeyBody) -> str:
-    """The key itself, which nobody can show again."""
-    key, kept = make_key(
+    """Create a key and return its secret, which can't be shown again."""
+    key, record = make_key(
         subject=body.subject,
         name=body.name,
         groups=body.groups,
@@ -129,9 +129,9 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
     )
     assert body.tenant is not None
     async with open_database(settings) as database:
-        if not await PrincipalStore(database).create(body.tenant, kept):
+        if not await PrincipalStore(database).create(body.tenant, record):
             raise CommandError(
-                f"there is no tenant {body.tenant}: `nearhit tenant create {body.tenant}`"
+                f"there is no tenant {body.tenant}: run `nearhit tenant create {body.tenant}`"
             )
     return key
 
@@ -144,7 +144,7 @@ async def ingest(
     prune: bool,
     on_item: Callable[[Report], None],
 ) -> Report:
-    """Read a source into a tenant, which is created if there is none."""
+    """Read a source into a tenant, which is created if it does not exist."""
     body = TenantBody(id=tenant)
     async with services(settings) as opened:
         await opened.stores.tenants.create(body.id, body.id)
@@ -166,7 +166,7 @@ async def watch(
     on_report: Callable[[Report], None],
     on_failure: Callable[[str], None],
 ) -> None:
-    """Keep a tenant, which is created if there is none, in step with a folder until cancelled."""
+    """Follow the changes of a folder until cancelled; create the tenant if it does not exist."""
     body = TenantBody(id=tenant)
     async with services(settings) as opened:
         await opened.stores.tenants.create(body.id, body.id)
@@ -184,93 +184,100 @@ async def watch(
 async def search(
     settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
 ) -> SearchResult:
-    """What a principal would find; not cached."""
-    seen = scope.everything(tenant, subject, groups)
+    """The hits that a principal would get, without the cache."""
+    visible = scope.everything(tenant, subject, groups)
     async with services(settings) as opened:
         if not await opened.stores.tenants.exists(tenant):
             raise CommandError(f"there is no tenant {tenant}")
         query = Query(text, top_k=top_k)
-        found = await search_index(opened.search.searcher, seen, query)
-        who = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
-        opened.documents.read_log.documents(who, [hit.document_id for hit in found.hits])
-        return found
+        result = await search_index(opened.search.searcher, visible, query)
+        reader = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
+        opened.documents.read_log.documents(reader, [hit.document_id for hit in result.hits])
+        return result
 
 
 async def reembed(
     settings: Settings,
-    wanted: Sequence[str],
+    names: Sequence[str],
     *,
     on_tenant: Callable[[str, int], Callable[[ReembedProgress], None]],
 ) -> list[str]:
-    """Move tenants, or all of them, to the embedder that comes next; returns those that moved.
+    """Move the named tenants, or all, to the next embedder; return those that moved.
 
-    on_tenant: told each tenant, and how many documents it has; returns what is told its progress.
+    on_tenant: called with a tenant and its number of documents; returns the progress callback.
     """
     moved = []
-    async with services(settings) as opened, retry_while_busy(settings) as slow:
-        coming = opened.worker.embedders[-1]
-        spaces = EmbeddingMigration(slow)
-        reembedder = Reembedder(opened.stores.documents, spaces, coming, opened.caches.invalidation)
-        there = await spaces.tenants()
-        if unknown := [tenant for tenant in wanted if tenant not in there]:
+    async with services(settings) as opened, retry_while_busy(settings) as patient_database:
+        embedder = opened.worker.embedders[-1]
+        migration = EmbeddingMigration(patient_database)
+        reembedder = Reembedder(
+            opened.stores.documents, migration, embedder, opened.caches.invalidation
+        )
+        existing = await migration.tenants()
+        if unknown := [tenant for tenant in names if tenant not in existing]:
             raise CommandError(f"there is no tenant {', '.join(unknown)}")
-        for tenant, documents in there.items():
-            if wanted and tenant not in wanted:
+        for tenant, documents in existing.items():
+            if names and tenant not in names:
                 continue
-            if await reembedder.run(tenant, coming.dimensions, on_tenant(tenant, documents)):
+            if await reembedder.run(tenant, embedder.dimensions, on_tenant(tenant, documents)):
                 moved.append(tenant)
     return moved
 
 
-async def backfill(settings: Settings, wanted: Sequence[str]) -> dict[str, str]:
-    """The job of each of these tenants, or of all, that embeds what has no vector."""
+async def backfill(settings: Settings, names: Sequence[str]) -> dict[str, str]:
+    """Queue for the named tenants, or all, a job that embeds chunks without a vector.
+
+    Returns the job id by tenant.
+    """
     async with open_database(settings) as opened:
         jobs = JobQueue(opened)
         return {
             tenant: await jobs.enqueue_once(backfilling.job(tenant, settings.job_attempts))
-            for tenant in await resolve_tenants(TenantStore(opened), wanted)
+            for tenant in await resolve_tenants(TenantStore(opened), names)
         }
 
 
 async def audit(
     settings: Settings,
-    wanted: Sequence[str],
+    names: Sequence[str],
     *,
     on_entry: Callable[[str, str, Verdict], None],
 ) -> None:
-    """Hold every cached answer of these tenants, or of all, against a search of now.
+    """Compare every cached answer of the named tenants, or of all, with a new search.
 
-    on_entry: told each tenant, key and verdict. Raises `CacheUnavailable`.
+    on_entry: called with the tenant, key and verdict of each entry. Raises `CacheUnavailable`.
     """
     async with services(settings) as opened:
-        inspection = CacheAuditRun(
+        audit_run = CacheAuditRun(
             opened.caches.store,
             opened.caches.invalidation,
             opened.stores.tenants,
             opened.search.auditor,
         )
-        for tenant in await resolve_tenants(opened.stores.tenants, wanted):
-            async for key, verdict in inspection.of(tenant):
+        for tenant in await resolve_tenants(opened.stores.tenants, names):
+            async for key, verdict in audit_run.of(tenant):
                 on_entry(tenant, key, verdict)
 
 
 async def audit_index(
-    settings: Settings, wanted: Sequence[str], told: ProblemCounts, *, repair: bool
+    settings: Settings, names: Sequence[str], counts: ProblemCounts, *, repair: bool
 ) -> None:
-    """Audit the index of these tenants, or of all."""
+    """Audit the index of the named tenants, or of all."""
     async with services(settings) as opened:
-        for tenant in await resolve_tenants(opened.stores.tenants, wanted):
-            found = index_audit_job.flaws(opened.worker, tenant, told.looked_at, repair=repair)
-            async for flaw in found:
-                told.add(tenant, flaw)
+        for tenant in await resolve_tenants(opened.stores.tenants, names):
+            flaws = index_audit_job.flaws(
+                opened.worker, tenant, counts.add_documents, repair=repair
+            )
+            async for flaw in flaws:
+                counts.add(tenant, flaw)
 
 
 async def work(settings: Settings, every_s: float) -> None:
-    """Work until a signal says to stop; what is at work is then finished, or given back.
+    """Run the worker until a signal stops it; running jobs are then finished or released.
 
-    Raises `NotPossible`.
+    Raises `CommandError`.
     """
-    from gateway.worker import worker_loop  # what it is made of takes half a second to load
+    from gateway.worker import worker_loop  # its imports take half a second
 
     if settings.rabbitmq_url is not None:
         _check_rabbitmq(settings, settings.rabbitmq_url.get_secret_value())
@@ -278,23 +285,23 @@ async def work(settings: Settings, every_s: float) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with services(settings, SYSTEM) as opened, retry_while_busy(settings) as slow:
-        await worker_loop.run_worker(opened.worker, Partitions(slow), stop, every_s)
+    async with services(settings, SYSTEM) as opened, retry_while_busy(settings) as patient_database:
+        await worker_loop.run_worker(opened.worker, Partitions(patient_database), stop, every_s)
 
 
 def _check_rabbitmq(settings: Settings, url: str) -> None:
     if find_spec("aio_pika") is None:
         raise CommandError(
-            "NEARHIT_RABBITMQ_URL needs more than is installed: pip install 'nearhit[rabbitmq]'"
+            "NEARHIT_RABBITMQ_URL needs another package: pip install 'nearhit[rabbitmq]'"
         )
     if urlsplit(url).scheme not in ("amqp", "amqps"):
         raise CommandError("NEARHIT_RABBITMQ_URL must begin with amqp:// or amqps://")
     if not settings.rabbitmq_tenants():
-        raise CommandError("NEARHIT_RABBITMQ_QUEUES must say which queues: QUEUE=TENANT")
+        raise CommandError("NEARHIT_RABBITMQ_QUEUES must list the queues, as QUEUE=TENANT")
 
 
 def retry_while_busy(settings: Settings) -> AbstractAsyncContextManager[Database]:
-    """For statements that rewrite a tenant's vectors or build an index."""
+    """Open the database with a long timeout, to rewrite a tenant's vectors or build an index."""
     assert settings.database_url is not None
     return database.connect(
         settings.database_url.get_secret_value(),

@@ -1,4 +1,4 @@
-"""What whoever starts Nearhit on its own servers begins with: keys, an example, a line to paste."""
+"""First start on embedded servers: creates keys, loads an example, prints a curl command."""
 
 import asyncio
 import json
@@ -22,27 +22,27 @@ TENANT = "default"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The operator's key and a key of the first tenant; kept in the data folder, for its owner."""
+    """The operator's key and a key of the first tenant; stored in the data folder."""
 
     admin_key: str
     key: str
 
 
 def begin(settings: Settings, console: Console, url: str, *, example: bool) -> Settings:
-    """Make what is missing and print how to go on; returns the settings with an operator's key."""
+    """Create missing credentials and print a curl command; return settings with an admin key."""
     path = settings.data_dir / "credentials.json"
-    kept = Credentials(**json.loads(path.read_text())) if path.exists() else None
-    credentials = asyncio.run(_working(settings, kept))
-    if credentials is not kept:
+    stored = Credentials(**json.loads(path.read_text())) if path.exists() else None
+    credentials = asyncio.run(_valid_credentials(settings, stored))
+    if credentials is not stored:
         path.touch(mode=0o600)
         path.write_text(json.dumps(asdict(credentials)))
         if settings.admin_key is None:
             console.print(
-                f"operator's key, shown this once: {credentials.admin_key}", soft_wrap=True
+                f"operator's key, shown only once: {credentials.admin_key}", soft_wrap=True
             )
     if example:
-        _fill(settings, console)
-    console.print(_line_to_paste(url, credentials.key, path), soft_wrap=True, markup=False)
+        _ingest_example(settings, console)
+    console.print(_curl_command(url, credentials.key, path), soft_wrap=True, markup=False)
     if settings.admin_key is not None:
         return settings
     return with_admin_key(settings, credentials.admin_key)
@@ -53,36 +53,35 @@ def with_admin_key(settings: Settings, key: str) -> Settings:
 
 
 def example_handbook() -> Path:
-    """The folder of the example, in the package or beside it in a checkout."""
+    """The folder of the example handbook, in the wheel or in a checkout."""
     package = Path(__file__).parents[1]
     installed = package / "handbook"
     return installed if installed.exists() else package.parent / "examples" / "handbook"
 
 
-async def _working(settings: Settings, kept: Credentials | None) -> Credentials:
-    """Those of the last start if their key still works, else new ones."""
+async def _valid_credentials(settings: Settings, stored: Credentials | None) -> Credentials:
+    """The stored credentials if their key is still valid, else new ones."""
     async with operations.open_database(settings) as database:
-        holds = await PrincipalStore(database).holder_at(key_digest(kept.key)) if kept else None
-        if kept is not None and holds is not None:
-            return kept
+        if stored is not None and await PrincipalStore(database).holder_at(key_digest(stored.key)):
+            return stored
         await TenantStore(database).create(TENANT, "The tenant to begin with")
     body = KeyBody(tenant=TENANT, subject="me", roles=("reader", "writer", "admin"))
     return Credentials(
-        admin_key=kept.admin_key if kept else make_secret(),
+        admin_key=stored.admin_key if stored else make_secret(),
         key=await operations.create_key(settings, body),
     )
 
 
-def _line_to_paste(url: str, key: str, path: Path) -> str:
+def _curl_command(url: str, key: str, path: Path) -> str:
     return (
-        f"a key of the tenant {TENANT}, in a line to paste (it is kept in {path}):\n\n"
+        f"try it with a key of the tenant {TENANT} (stored in {path}):\n\n"
         f"curl -s {url}/v1/search \\\n"
         f"  -H 'Authorization: Bearer {key}' \\\n"
         '  -d \'{"query": "how many days of annual leave do I get?"}\'\n'
     )
 
 
-def _fill(settings: Settings, console: Console) -> None:
+def _ingest_example(settings: Settings, console: Console) -> None:
     source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
     report = asyncio.run(
         operations.ingest(settings, source, TENANT, prune=False, on_item=lambda _report: None)

@@ -1,6 +1,6 @@
-"""Answers that were not sure: their questions are noted as they are given, and soon kept.
+"""Records questions with low-confidence answers and stores them every second.
 
-Who asked is not noted. A process that is killed loses what it noted within FLUSH_S.
+The asker is not recorded. A process that is killed loses the questions of its last FLUSH_S seconds.
 """
 
 from collections.abc import Mapping
@@ -14,17 +14,17 @@ from gateway.background_flush import FlushBuffer
 from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 
 FLUSH_S = 1.0
-QUESTIONS_MAX = 1_000  # that wait to be kept; of more than that, those that come later are lost
-BYTES_MAX = 16_777_216  # of their answers, which wait with them; starting values, not measured
+QUESTIONS_MAX = 1_000  # pending questions; further ones are dropped
+BYTES_MAX = 16_777_216  # of their answers; starting values, not measured
 _HITS_MAX = 5
 
-# How the body of an answer ends that is not sure: nothing that a document says stands there.
+# The end of a low-confidence answer's body, which contains no text of a document.
 UNSURE = b'"low_confidence":true}'
 
 
 @dataclass(slots=True)
-class _Noted:
-    """body: of the first answer since questions were last stored."""
+class _PendingQuestion:
+    """body: the first answer since the last flush."""
 
     question: str
     body: bytes
@@ -32,48 +32,48 @@ class _Noted:
 
 
 class LowConfidenceLog:
-    """items_max: that are kept of a tenant."""
+    """items_max: maximum stored items per tenant."""
 
     def __init__(
         self, curation: LowConfidenceStore, *, items_max: int, every_s: float = FLUSH_S
     ) -> None:
         self._curation = curation
         self._items_max = items_max
-        self._noted: FlushBuffer[tuple[str, str], _Noted] = FlushBuffer(
+        self._pending: FlushBuffer[tuple[str, str], _PendingQuestion] = FlushBuffer(
             "curation",
             self._store,
-            _merged,
+            _merge,
             every_s=every_s,
             items_max=QUESTIONS_MAX,
-            size_of=lambda noted: len(noted.body),
+            size_of=lambda question: len(question.body),
             size_max=BYTES_MAX,
         )
 
     def add(self, tenant: str, question: str, body: bytes) -> None:
-        """This answer was given to the question."""
-        self._noted.add((tenant, question.casefold()), _Noted(question, body))
+        """Record that this answer was given to the question."""
+        self._pending.add((tenant, question.casefold()), _PendingQuestion(question, body))
 
     async def flush(self) -> None:
-        """Store what was noted. Raises `DatabaseUnavailable`; the questions stay for the next."""
-        await self._noted.flush()
+        """Store the pending questions. Raises `DatabaseUnavailable`; they stay for the next."""
+        await self._pending.flush()
 
     def background_flush(self) -> AbstractAsyncContextManager[None]:
-        """Store what is noted again and again, and the rest at the end."""
-        return self._noted.background_flush()
+        """Flush regularly during the block, and once at its end."""
+        return self._pending.background_flush()
 
-    async def _store(self, noted: Mapping[tuple[str, str], _Noted]) -> None:
-        doubts = [_doubt(tenant, one) for (tenant, _), one in noted.items()]
-        await self._curation.add(doubts, items_max=self._items_max)
+    async def _store(self, pending: Mapping[tuple[str, str], _PendingQuestion]) -> None:
+        items = [_to_item(tenant, question) for (tenant, _), question in pending.items()]
+        await self._curation.add(items, items_max=self._items_max)
 
 
-def _merged(earlier: _Noted, later: _Noted) -> _Noted:
+def _merge(earlier: _PendingQuestion, later: _PendingQuestion) -> _PendingQuestion:
     earlier.count += later.count
     return earlier
 
 
-def _doubt(tenant: str, noted: _Noted) -> LowConfidenceItem:
+def _to_item(tenant: str, pending: _PendingQuestion) -> LowConfidenceItem:
     hits = [
         {"chunk_id": hit["chunk_id"], "document_id": hit["document_id"], "score": hit["score"]}
-        for hit in orjson.loads(noted.body)["hits"][:_HITS_MAX]
+        for hit in orjson.loads(pending.body)["hits"][:_HITS_MAX]
     ]
-    return LowConfidenceItem(tenant, new_id("cur"), noted.question, hits, noted.count)
+    return LowConfidenceItem(tenant, new_id("cur"), pending.question, hits, pending.count)

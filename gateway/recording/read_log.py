@@ -1,7 +1,7 @@
-"""Who saw which documents: noted as answers are given, kept in the audit log each second.
+"""Records which principal read which documents, and appends it to the audit log every second.
 
-What was seen within FLUSH_S before a process is killed may be missing. Noting an answer of before
-to the same principal costs it one look into a dict; what an answer shows is read off it later.
+A process that is killed may lose the reads of its last FLUSH_S seconds. A repeated answer to the
+same principal costs one dict lookup; the documents of an answer are parsed from its body later.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ from index.model.audit_actor import SYSTEM, AuditActor
 from index.tenants.principals import Principal
 
 FLUSH_S = 1.0
-NOTES_MAX = 10_000  # answers; at half of it what they show is read off them before the time
-BODIES_BYTES_MAX = 67_108_864  # of these; the same
-SEEN_MAX = 200_000  # documents that are to be kept, each as often as somebody saw it; 25 MB
-_ROWS_MAX = 100  # a transaction, for it holds up who changes something of these tenants; 10 ms
-_READ_MAX = 100  # bodies between two turns of the event loop; 1 ms
+PENDING_ANSWERS_MAX = 10_000  # pending answers; at half of it a flush starts early
+BODIES_BYTES_MAX = 67_108_864  # bytes of their bodies; at half of it a flush starts early
+PENDING_DOCUMENTS_MAX = 200_000  # pending pairs of a reader and a document; 25 MB
+_ROWS_MAX = 100  # rows per transaction, which blocks changes of these tenants for 10 ms
+_READ_MAX = 100  # bodies parsed between two yields to the event loop; 1 ms
 
 log = structlog.get_logger()
 
 
 class Reader(NamedTuple):
-    """A reader of a tenant's documents, as `index.model.audit_actor` has it; a principal is one."""
+    """A principal or the operator as a reader of a tenant's documents; see `AuditActor`."""
 
     tenant: str
     subject: str | None
@@ -40,14 +40,14 @@ class Reader(NamedTuple):
 
 
 class ReadStore(Protocol):
-    async def append_reads(self, sightings: Sequence[ReadEvent], /) -> None: ...
+    async def append_reads(self, reads: Sequence[ReadEvent], /) -> None: ...
 
 
 @dataclass(slots=True)
 class _PendingView:
-    """An answer that was given, as often as it was; times in seconds since 1970."""
+    """An answer that a reader got `answers` times; times in seconds since 1970."""
 
-    viewer: Reader
+    reader: Reader
     body: bytes
     first_s: float
     last_s: float
@@ -56,7 +56,7 @@ class _PendingView:
 
 @dataclass(slots=True)
 class _ViewCounts:
-    """What a viewer saw that is not kept yet."""
+    """The documents of a reader that are not stored yet; times in seconds since 1970."""
 
     first_s: float
     last_s: float
@@ -65,118 +65,126 @@ class _ViewCounts:
 
 
 class ReadLog:
-    """now_s: since 1970. is_on: whether anything is noted at all. every_s: how often it is kept."""
+    """now_s: seconds since 1970. is_on: False records nothing. every_s: time between flushes."""
 
     def __init__(
-        self, kept: ReadStore, now_s: Callable[[], float], *, is_on: bool, every_s: float = FLUSH_S
+        self, store: ReadStore, now_s: Callable[[], float], *, is_on: bool, every_s: float = FLUSH_S
     ) -> None:
-        self._log = kept
+        self._store = store
         self._now_s = now_s
         self._is_on = is_on
-        self._notes: dict[tuple[bytes, str], _PendingView] = {}
+        self._pending: dict[tuple[bytes, str], _PendingView] = {}
         self._bodies_bytes = 0
-        self._sights: dict[Reader, _ViewCounts] = {}
-        self._size = 0  # of the sights, with one for each viewer
-        self._lost: Counter[str] = Counter()  # answers, by tenant
+        self._counts: dict[Reader, _ViewCounts] = {}
+        self._size = 0  # of _counts: its documents, plus one per reader
+        self._lost: Counter[str] = Counter()  # number of answers, by tenant
         self._flushes = BackgroundFlush("seen", self.flush, every_s=every_s)
 
     def answer(self, principal: Principal, key: str, body: bytes) -> None:
-        """The principal gets this body, the answer of this key."""
-        note = self._notes.get((principal.digest, key))
-        if note is not None and note.body is body:
-            note.answers += 1
-            note.last_s = self._now_s()
+        """Record that the principal gets this body, the answer of this cache key."""
+        view = self._pending.get((principal.digest, key))
+        if view is not None and view.body is body:
+            view.answers += 1
+            view.last_s = self._now_s()
         elif self._is_on:
-            self._note(principal, key, body, note)
+            self._add_view(principal, key, body, view)
 
-    def documents(self, who: Principal | Reader, documents: Iterable[str]) -> None:
-        """They get to see these, in another way."""
+    def documents(self, principal: Principal | Reader, documents: Iterable[str]) -> None:
+        """Record that the principal gets these documents other than by a search answer."""
         if self._is_on:
             now_s = self._now_s()
-            viewer = Reader(who.tenant, who.subject, who.key_id)
-            self._add(viewer, _ViewCounts(now_s, now_s, 1, set(documents)))
+            reader = Reader(principal.tenant, principal.subject, principal.key_id)
+            self._add_counts(reader, _ViewCounts(now_s, now_s, 1, set(documents)))
 
     async def flush(self) -> None:
-        """Store what was noted. Raises `DatabaseUnavailable`; what is not stored yet stays.
+        """Store the pending reads. Raises `DatabaseUnavailable`; the reads stay for the next.
 
-        One call at a time, and not to be cancelled: it has in its hands what it is about to keep.
-        Rows that were committed without the database's saying so are there twice.
+        Run one flush at a time and do not cancel it, because it holds the rows it is storing.
+        If a commit succeeds but its confirmation is lost, the rows are stored twice.
         """
-        await self._read_all()
-        await self._keep()
+        await self._parse_pending()
+        await self._store_counts()
 
     @asynccontextmanager
     async def background_flush(self) -> AsyncIterator[None]:
-        """Store what is noted again and again, and the rest at the end."""
+        """Flush regularly during the block, and once at its end."""
         try:
             async with self._flushes.running():
                 yield
         finally:
-            if lost := sum(sight.answers for sight in self._sights.values()) + self._lost.total():
+            lost = sum(counts.answers for counts in self._counts.values()) + self._lost.total()
+            if lost:
                 log.error("seen", state="lost", answers=lost)
 
-    def _note(
-        self, principal: Principal, key: str, body: bytes, before: _PendingView | None
+    def _add_view(
+        self, principal: Principal, key: str, body: bytes, previous: _PendingView | None
     ) -> None:
-        viewer = Reader(principal.tenant, principal.subject, principal.key_id)
+        reader = Reader(principal.tenant, principal.subject, principal.key_id)
         now_s = self._now_s()
-        if before is not None and before.body == body:  # from Redis, again
-            before.answers += 1
-            before.last_s = now_s
+        if previous is not None and previous.body == body:  # the same answer, read from Redis again
+            previous.answers += 1
+            previous.last_s = now_s
             return
-        if len(self._notes) >= NOTES_MAX or self._bodies_bytes + len(body) > BODIES_BYTES_MAX:
+        if (
+            len(self._pending) >= PENDING_ANSWERS_MAX
+            or self._bodies_bytes + len(body) > BODIES_BYTES_MAX
+        ):
             self._lost[principal.tenant] += 1
             return
-        if before is not None:  # another answer by now, and the one before was seen too
-            self._notes[principal.digest, f"{key} {len(self._notes)}"] = before
-        self._notes[principal.digest, key] = _PendingView(viewer, body, now_s, now_s)
+        if previous is not None:  # the answer has changed; the previous one was read too
+            self._pending[principal.digest, f"{key} {len(self._pending)}"] = previous
+        self._pending[principal.digest, key] = _PendingView(reader, body, now_s, now_s)
         self._bodies_bytes += len(body)
-        if len(self._notes) > NOTES_MAX // 2 or self._bodies_bytes > BODIES_BYTES_MAX // 2:
+        if (
+            len(self._pending) > PENDING_ANSWERS_MAX // 2
+            or self._bodies_bytes > BODIES_BYTES_MAX // 2
+        ):
             self._flushes.hurry()
 
-    async def _read_all(self) -> None:
-        """Read off the noted answers what they show; the same body once, whoever got it."""
-        notes, self._notes, self._bodies_bytes = self._notes, {}, 0
-        shown: dict[int, set[str]] = {}
-        for number, note in enumerate(notes.values(), start=1):
-            documents = shown.get(id(note.body))
+    async def _parse_pending(self) -> None:
+        """Parse the documents out of the pending answers, each body once for all its readers."""
+        views, self._pending, self._bodies_bytes = self._pending, {}, 0
+        documents_by_body: dict[int, set[str]] = {}
+        for number, view in enumerate(views.values(), start=1):
+            documents = documents_by_body.get(id(view.body))
             if documents is None:
-                documents = shown[id(note.body)] = _shown(note.body)
-            self._add(note.viewer, _ViewCounts(note.first_s, note.last_s, note.answers, documents))
+                documents = documents_by_body[id(view.body)] = _document_ids(view.body)
+            counts = _ViewCounts(view.first_s, view.last_s, view.answers, documents)
+            self._add_counts(view.reader, counts)
             if not number % _READ_MAX:
                 await asyncio.sleep(0)
 
-    def _add(self, viewer: Reader, more: _ViewCounts) -> None:
-        sight = self._sights.get(viewer)
-        new = len(more.documents if sight is None else more.documents - sight.documents)
-        new += sight is None
-        if self._size + new > SEEN_MAX:
-            self._lost[viewer.tenant] += more.answers
+    def _add_counts(self, reader: Reader, more: _ViewCounts) -> None:
+        counts = self._counts.get(reader)
+        growth = len(more.documents if counts is None else more.documents - counts.documents)
+        growth += counts is None
+        if self._size + growth > PENDING_DOCUMENTS_MAX:
+            self._lost[reader.tenant] += more.answers
             return
-        self._size += new
-        if sight is None:
-            sight = self._sights[viewer] = _ViewCounts(more.first_s, more.last_s)
-        sight.first_s = min(sight.first_s, more.first_s)
-        sight.last_s = max(sight.last_s, more.last_s)
-        sight.answers += more.answers
-        sight.documents |= more.documents
+        self._size += growth
+        if counts is None:
+            counts = self._counts[reader] = _ViewCounts(more.first_s, more.last_s)
+        counts.first_s = min(counts.first_s, more.first_s)
+        counts.last_s = max(counts.last_s, more.last_s)
+        counts.answers += more.answers
+        counts.documents |= more.documents
 
-    async def _keep(self) -> None:
-        """Each transaction's rows are forgotten once they are there."""
-        for viewers in _portions(sorted(self._sights, key=lambda viewer: viewer.tenant)):
-            portion = {viewer: self._sights.pop(viewer) for viewer in viewers}
-            self._size -= sum(len(sight.documents) + 1 for sight in portion.values())
+    async def _store_counts(self) -> None:
+        """Store the counts in batches; a batch that fails is put back."""
+        for readers in _batches(sorted(self._counts, key=lambda reader: reader.tenant)):
+            batch = {reader: self._counts.pop(reader) for reader in readers}
+            self._size -= sum(len(counts.documents) + 1 for counts in batch.values())
             try:
-                rows = chain.from_iterable(starmap(_sightings, portion.items()))
-                await self._log.append_reads(list(rows))
+                rows = chain.from_iterable(starmap(_read_events, batch.items()))
+                await self._store.append_reads(list(rows))
             except BaseException:
-                for viewer, sight in portion.items():
-                    self._add(viewer, sight)
+                for reader, counts in batch.items():
+                    self._add_counts(reader, counts)
                 raise
         lost, self._lost = self._lost, Counter()
         try:
             if lost:
-                await self._log.append_reads(
+                await self._store.append_reads(
                     [
                         ReadEvent(tenant, SYSTEM, {"lost": answers})
                         for tenant, answers in lost.items()
@@ -187,22 +195,22 @@ class ReadLog:
             raise
 
 
-def _shown(body: bytes) -> set[str]:
+def _document_ids(body: bytes) -> set[str]:
     return {hit["document_id"] for hit in orjson.loads(body)["hits"]}
 
 
-def _portions(viewers: Sequence[Reader]) -> Iterator[Sequence[Reader]]:
-    for start in range(0, len(viewers), _ROWS_MAX):
-        yield viewers[start : start + _ROWS_MAX]
+def _batches(readers: Sequence[Reader]) -> Iterator[Sequence[Reader]]:
+    for start in range(0, len(readers), _ROWS_MAX):
+        yield readers[start : start + _ROWS_MAX]
 
 
-def _sightings(viewer: Reader, sight: _ViewCounts) -> Iterator[ReadEvent]:
-    """One row, or more if there are too many documents for one, each with the same counts."""
-    told: dict[str, Any] = {
-        "answers": sight.answers,
-        "first": datetime.fromtimestamp(sight.first_s, UTC),
-        "last": datetime.fromtimestamp(sight.last_s, UTC),
+def _read_events(reader: Reader, counts: _ViewCounts) -> Iterator[ReadEvent]:
+    """One row, or several with equal counts if the documents do not fit into one."""
+    details: dict[str, Any] = {
+        "answers": counts.answers,
+        "first": datetime.fromtimestamp(counts.first_s, UTC),
+        "last": datetime.fromtimestamp(counts.last_s, UTC),
     }
-    for documents in parts(sorted(sight.documents)) if sight.documents else [()]:
-        who = AuditActor(viewer.subject, viewer.key_id)
-        yield ReadEvent(viewer.tenant, who, told | {"documents": list(documents)})
+    for documents in parts(sorted(counts.documents)) if counts.documents else [()]:
+        actor = AuditActor(reader.subject, reader.key_id)
+        yield ReadEvent(reader.tenant, actor, details | {"documents": list(documents)})

@@ -1,6 +1,6 @@
-"""What tenants use of embedders: counted as it happens, kept in batches, held against their limits.
+"""Meters what tenants use of model services, stores it in batches, and checks their budgets.
 
-A process that is killed loses what it counted within FLUSH_S.
+A process that is killed loses the counts of its last FLUSH_S seconds.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,12 +17,12 @@ from index.tenants.usage import MonthlyUsage, UsageAmounts, UsageKey, UsageStore
 from ingest.billing_context import billed_tenant
 
 FLUSH_S = 2.0
-KEYS_MAX = 100_000  # a day's operations of tenants and sources that wait to be stored; 40 MB
-LOOK_S = 5.0  # between two looks at what a tenant has spent this month
+KEYS_MAX = 100_000  # pending counts, by tenant, day, operation and source; 40 MB
+MONTH_TTL_S = 5.0  # how long a process caches the cost of a tenant's month
 _TENANTS_MAX = 10_000
-# What a language model is asked for.
+# The operations that call a language model.
 OPERATIONS = ("cut", "summary", "rewrite", "rerank", "compress", "answer")
-# By the kind of tokens: those of an embedder, and those that a language model reads and writes.
+# The operation of each kind of token: of an embedder, and read and written by a language model.
 _OPERATIONS = {
     "query": "search",
     "batch": "ingest",
@@ -31,9 +31,9 @@ _OPERATIONS = {
 
 
 class UsageMeter:
-    """prices: for a million tokens of each kind that clients tell of; what has none costs nothing.
+    """prices: per million tokens of each kind; a kind without a price is free.
 
-    budget: of a tenant for a month; None if there is no limit.
+    budget: default limit of a tenant's monthly cost; None: no limit.
     """
 
     def __init__(
@@ -48,30 +48,30 @@ class UsageMeter:
         self._now = now
         self._prices = prices
         self._budget = budget
-        self._counted: FlushBuffer[UsageKey, UsageAmounts] = FlushBuffer(
+        self._pending: FlushBuffer[UsageKey, UsageAmounts] = FlushBuffer(
             "usage", usage.add, _sum, every_s=FLUSH_S, items_max=KEYS_MAX
         )
-        self._months: TTLCache[str, MonthlyUsage] = TTLCache(_TENANTS_MAX, LOOK_S)
+        self._months: TTLCache[str, MonthlyUsage] = TTLCache(_TENANTS_MAX, MONTH_TTL_S)
 
-    def tokens(self, kind: str, used: int) -> None:
-        """A service's client says what a call used."""
+    def tokens(self, kind: str, tokens: int) -> None:
+        """Count the tokens that one call of a model service used."""
         if (tenant := billed_tenant()) is not None:
-            money = used / 1_000_000 * self._prices.get(kind, 0.0)
-            self._count(tenant, _OPERATIONS[kind], "", UsageAmounts(tokens=used, money=money))
+            money = tokens / 1_000_000 * self._prices.get(kind, 0.0)
+            self._count(tenant, _OPERATIONS[kind], "", UsageAmounts(tokens=tokens, money=money))
 
     def chunks(self, tenant: str, source: str, embedded: int, reused: int) -> None:
-        """A document was written, or found unchanged."""
+        """Count the chunks of a document that was written or found unchanged."""
         if embedded or reused:
             self._count(tenant, "ingest", source, UsageAmounts(embedded=embedded, reused=reused))
 
     async def check(self) -> None:
-        """Raise `BudgetSpent` if who would pay for an embedding now has nothing left for it."""
+        """Raise `BudgetSpent` if the budget of the billed tenant is spent."""
         tenant = billed_tenant()
         if tenant is not None and await self.is_budget_spent(tenant):
             raise BudgetSpent(tenant)
 
     async def is_budget_spent(self, tenant: str) -> bool:
-        """What others have spent counts within a few seconds; what costs nothing never does."""
+        """Whether the month's cost is at the limit; other processes' use counts within seconds."""
         if not any(self._prices.values()):
             return False
         month = self._months.get(tenant)
@@ -83,19 +83,19 @@ class UsageMeter:
         return limit is not None and month.money >= limit
 
     def drop_cached(self, tenant: str) -> None:
-        """Another limit holds from now on, as far as this process is concerned."""
+        """Forget the cached month, so that a new limit holds in this process at once."""
         self._months.pop(tenant, None)
 
     async def flush(self) -> None:
-        """Store what was counted. Raises `DatabaseUnavailable`; the counts stay for the next."""
-        await self._counted.flush()
+        """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""
+        await self._pending.flush()
 
     def background_flush(self) -> AbstractAsyncContextManager[None]:
         """Store what is counted every FLUSH_S, and the rest at the end."""
-        return self._counted.background_flush()
+        return self._pending.background_flush()
 
     def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
-        self._counted.add(UsageKey(tenant, self._today(), operation, source), amounts)
+        self._pending.add(UsageKey(tenant, self._today(), operation, source), amounts)
         if (month := self._months.get(tenant)) is not None:
             month.money += amounts.money
 

@@ -1,4 +1,4 @@
-"""Conditions on attributes, as they travel: in the shape that OpenAI's API gave them."""
+"""The request bodies of filters on attributes, in the format of OpenAI's API."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -8,11 +8,11 @@ from pydantic_core import PydanticCustomError
 from index.model.attributes import Condition
 from index.model.document import MetadataKey, MetadataValue
 
-DEPTH_MAX = 8  # of conditions within conditions; starting values, not measured
+DEPTH_MAX = 8  # nesting of conditions; starting values, not measured
 CONDITIONS_MAX = 64
 VALUES_MAX = 256  # of one condition
-# Of all conditions together: they decide what a filter costs for each document. The most that 60
-# conditions may hold take about 40 microseconds.
+# Over all conditions: this bounds the cost of a filter per document. The maximum, in 60 conditions,
+# takes about 40 microseconds.
 FILTER_VALUES_MAX = 1_024
 
 _ORDERED = ("gt", "gte", "lt", "lte")
@@ -24,11 +24,11 @@ class _Body(BaseModel):
 
 
 class Comparison(_Body):
-    """Of one attribute; a list of a document's is compared item by item."""
+    """A comparison of one attribute; a list attribute is compared item by item."""
 
     type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
     key: MetadataKey
-    value: MetadataValue = Field(description="a list for `in` and `nin`, for others no list")
+    value: MetadataValue = Field(description="a list for `in` and `nin`, else a single value")
 
     @model_validator(mode="after")
     def _fits(self) -> "Comparison":
@@ -43,7 +43,9 @@ class Comparison(_Body):
             )
         kinds = (str, int, float) if self.type in _ORDERED else (str, int, float, bool)
         if not all(type(value) in kinds for value in values):
-            raise PydanticCustomError("fits", "value: is of a kind that can't be compared so")
+            raise PydanticCustomError(
+                "fits", "value: has a type that this comparison does not support"
+            )
         return self
 
     @property
@@ -54,11 +56,11 @@ class Comparison(_Body):
         return Condition(self.type, self.key, self.values)
 
 
-# Described as ending here: who makes up requests from a description would find no end to it.
+# The schema is not recursive: generators of requests from the schema would not terminate.
 _PARTS = {
     "type": "array",
     "minItems": 1,
-    "items": {"type": "object", "description": "a comparison, or a junction like this one"},
+    "items": {"type": "object", "description": "a comparison, or a compound like this one"},
 }
 
 
@@ -67,25 +69,27 @@ class Compound(_Body):
     filters: Annotated[tuple["AttributeFilter", ...], Field(min_length=1), WithJsonSchema(_PARTS)]
 
     def condition(self) -> Condition:
-        return Condition(self.type, parts=tuple(each.condition() for each in self.filters))
+        return Condition(self.type, parts=tuple(part.condition() for part in self.filters))
 
 
 AttributeFilter: TypeAlias = Annotated[Comparison | Compound, Field(discriminator="type")]
 Compound.model_rebuild()
 
 
-def _within_limits(asked: Comparison | Compound) -> Comparison | Compound:
-    """Level by level: what is nested too deep is not gone into."""
-    level: list[Comparison | Compound] = [asked]
+def _within_limits(condition: Comparison | Compound) -> Comparison | Compound:
+    """Check the limits level by level, so that deep nesting is not descended into."""
+    level: list[Comparison | Compound] = [condition]
     conditions = values = 0
     for _ in range(DEPTH_MAX):
         conditions += len(level)
-        values += sum(len(each.values) for each in level if isinstance(each, Comparison))
-        level = [part for each in level if isinstance(each, Compound) for part in each.filters]
+        values += sum(len(part.values) for part in level if isinstance(part, Comparison))
+        level = [
+            part for parent in level if isinstance(parent, Compound) for part in parent.filters
+        ]
         if conditions + len(level) > CONDITIONS_MAX:
             break
         if not level:
-            return _within_cost(asked, values)
+            return _within_cost(condition, values)
     raise PydanticCustomError(
         "limits",
         "must have at most {most} conditions, nested at most {deep} deep",
@@ -93,14 +97,14 @@ def _within_limits(asked: Comparison | Compound) -> Comparison | Compound:
     )
 
 
-def _within_cost(asked: Comparison | Compound, values: int) -> Comparison | Compound:
+def _within_cost(condition: Comparison | Compound, values: int) -> Comparison | Compound:
     if values > FILTER_VALUES_MAX:
         raise PydanticCustomError(
             "limits",
             "must compare with at most {most} values in all conditions together; it has {values}",
             {"most": FILTER_VALUES_MAX, "values": values},
         )
-    return asked
+    return condition
 
 
 Filters: TypeAlias = Annotated[AttributeFilter, AfterValidator(_within_limits)]

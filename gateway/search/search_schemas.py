@@ -1,4 +1,4 @@
-"""The bodies of searches and their answers."""
+"""The request and response bodies of searches."""
 
 from typing import Annotated, Any, Literal
 
@@ -19,20 +19,14 @@ from index.model.query import Filter, FusionName, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.text.lexical import base_language
 
-_CANDIDATES_MIN = 50  # that each leg contributes: more if more hits are asked for
-
-
+_CANDIDATES_MIN = 50  # candidates of each leg; more if more hits are requested
 _MESSAGES_MAX = 6
-
-
 _MESSAGE_CHARACTERS_MAX = 8_000
-
-
 _CONTEXT_TOKENS_MAX = 200_000
 
 
 class FilterBody(Body):
-    """What a document must be to be searched; it only narrows."""
+    """Conditions that a document must meet; they only narrow the scope."""
 
     sources: Values | None = None
     tags_any: Values | None = None
@@ -41,12 +35,14 @@ class FilterBody(Body):
     updated_after: Instant | None = Field(None, description="inclusive")
     updated_before: Instant | None = Field(None, description="exclusive")
     exclude_documents: Values | None = None
-    metadata: Metadata | None = Field(None, description="all of it must be in the document's")
+    metadata: Metadata | None = Field(
+        None, description="keys and values that the document's metadata must contain"
+    )
     attributes: Filters | None = Field(
-        None, description="comparisons of the document's metadata, joined by `and` and `or`"
+        None, description="comparisons of the document's metadata, combined with `and` and `or`"
     )
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = Field(
-        ("text",), description="whether hits are pieces of the text, summaries, or both"
+        ("text",), description="whether hits are chunks of the text, summaries, or both"
     )
 
     def canonical(self) -> Filter:
@@ -70,91 +66,96 @@ class MessageBody(Body):
 
 
 class ContextBody(Body):
-    """One text made of the hits, in their order."""
+    """One text assembled from the hits, in their order."""
 
     format: Literal["markdown"] = "markdown"
     token_budget: int = Field(
-        ge=1, le=_CONTEXT_TOKENS_MAX, description="most tokens, as estimated; cut at sentence ends"
+        ge=1,
+        le=_CONTEXT_TOKENS_MAX,
+        description="maximum estimated tokens; texts are truncated at sentence ends",
     )
     compress: Literal["extract", "model"] | No = Field(
-        False, description="whether the texts are shortened to what concerns the query, and by whom"
+        False, description="whether and how texts are compressed to the parts relevant to the query"
     )
 
 
 class SearchBody(Body):
     query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), Storable]
-    top_k: Count = Field(5, description="how many hits at most")
+    top_k: Count = Field(5, description="maximum number of hits")
     alpha: float | None = Field(
-        None, ge=0, le=1, description="0 = pure keywords, 1 = pure meaning; the embedder's default"
+        None,
+        ge=0,
+        le=1,
+        description="0: only the lexical leg, 1: only the dense leg; default: the embedder's",
     )
     fusion: FusionName = "absolute"
     scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] = Field(
-        SCOPE_NAMES, description="it can only narrow what the key may see"
+        SCOPE_NAMES, description="scopes to search, of those that the key has"
     )
     filter: FilterBody = FilterBody()
-    min_score: float | None = Field(None, ge=0, description="hits below it are left out")
+    min_score: float | None = Field(None, ge=0, description="minimum score of a hit")
     max_staleness_ms: int = Field(
-        0, ge=0, le=3_600_000, description="how old the answer may be; 0 = never stale"
+        0, ge=0, le=3_600_000, description="maximum staleness of the answer; 0: never stale"
     )
     semantic: Literal["off", "bounded"] = Field(
         "off",
-        description="whether a similar question's answer will do, where such have been right",
+        description="whether to accept the cached answer of a similar question",
     )
     language: Language | None = Field(
-        None, description="of the query; every language that the scope holds, if absent"
+        None, description="language of the query; absent: every language in the scope"
     )
     document_hits_max: Count | None = Field(
-        None, description="most hits of one document; no limit if absent"
+        None, description="maximum hits of one document; absent: no limit"
     )
-    expand: bool = Field(
-        False, description="a hit's text takes in the chunk before it and the one after"
-    )
+    expand: bool = Field(False, description="add the previous and the next chunk to a hit's text")
     summaries: bool = Field(
         False,
-        description="each hit brings the summaries of its document and of the long section that it "
-        "is in, where there are any",
+        description="add the summaries of the document and of the long section to each hit, if any "
+        "exist",
     )
-    metadata: bool = Field(False, description="each hit brings the metadata of its document")
+    metadata: bool = Field(False, description="add the document's metadata to each hit")
     explain: bool = Field(
-        False, description="show each hit's ranks and scores by leg, and what typos were taken for"
+        False, description="add each hit's ranks and scores by leg, and the corrections of typos"
     )
 
     history: Annotated[tuple[MessageBody, ...], Field(max_length=_MESSAGES_MAX)] = Field(
-        (), description="the messages before the query, oldest first, so that it can be understood"
+        (),
+        description="the messages before the query, oldest first; the query is rewritten with them",
     )
     gate: GateName | None = Field(
-        None, description="of messages: what is no question for the documents is not searched"
+        None,
+        description="query gate: a message that is no question for the documents is not searched",
     )
-    rerank: bool = Field(False, description="look at the hits once more and put them in order")
-    candidates: Count = Field(20, description="how many hits are looked at once more")
+    rerank: bool = Field(False, description="rerank the hits")
+    candidates: Count = Field(20, description="number of hits to rerank")
     context: ContextBody | None = None
 
     @property
     def is_conversational(self) -> bool:
-        """Whether it is a message that has to be understood first, or to pass a gate."""
+        """Whether the query needs a rewrite or passes through a query gate."""
         return self.gate is not None or "history" in self.model_fields_set
 
     def canonical(self, helpers: PostprocessorNames = NO_HELPERS) -> Query:
-        """The same for all requests that must get the same answer, once they are understood."""
-        found = max(self.top_k, self.candidates) if self.rerank else self.top_k
+        """The canonical query: equal for all requests that must get the same answer."""
+        hits_max = max(self.top_k, self.candidates) if self.rerank else self.top_k
         return Query(
             text=" ".join(self.query.split()),
             alpha=None if self.alpha is None else round(self.alpha, 3),
-            top_k=found,
+            top_k=hits_max,
             fusion=self.fusion,
             filter=self.filter.canonical(),
             min_score=self.min_score,
             explain=self.explain,
-            candidates=max(_CANDIDATES_MIN, found),
+            candidates=max(_CANDIDATES_MIN, hits_max),
             language=None if self.language is None else base_language(self.language),
             document_hits_max=self.document_hits_max,
             expand=self.expand,
             summaries=self.summaries,
             metadata=self.metadata,
-            postprocessing=self._finish(helpers) if self.rerank or self.context else None,
+            postprocessing=self._postprocessing(helpers) if self.rerank or self.context else None,
         )
 
-    def _finish(self, helpers: PostprocessorNames) -> Postprocessing:
+    def _postprocessing(self, helpers: PostprocessorNames) -> Postprocessing:
         context = self.context
         return Postprocessing(
             self.top_k,
@@ -182,7 +183,7 @@ class ExplainAnswer(Body):
 
 class SummaryAnswer(Body):
     text: str
-    start: int = Field(description="of what it sums up in the document's text, in characters")
+    start: int = Field(description="start of the summarized text in the document, in characters")
     end: int
 
 
@@ -196,24 +197,26 @@ class HitAnswer(Body):
     uri: str
     language: str
     tags: tuple[str, ...]
-    start: int = Field(description="of the hit in the document's text, in characters")
+    start: int = Field(description="start of the hit in the document's text, in characters")
     end: int
-    kind: Kind = Field(description="a summary's place is that of what it sums up")
-    summaries: tuple[SummaryAnswer, ...] | None = Field(
-        None, description="of the document, and of the innermost long section; only if asked for"
+    kind: Kind = Field(
+        description="`text` or `summary`; `start` and `end` of a summary are those of its text"
     )
-    metadata: dict[str, Any] | None = Field(None, description="only if asked for")
-    explain: ExplainAnswer | None = Field(None, description="only if asked for")
+    summaries: tuple[SummaryAnswer, ...] | None = Field(
+        None, description="of the document and of the innermost long section; only if requested"
+    )
+    metadata: dict[str, Any] | None = Field(None, description="only if requested")
+    explain: ExplainAnswer | None = Field(None, description="only if requested")
     rerank_score: float | None = Field(
-        None, description="by which the hits are in order; only with `rerank`, null for a model's"
+        None, description="score by which hits are ordered; only with `rerank`, null for a model"
     )
 
 
 class CitationAnswer(Body):
-    """A mark in a text, and the hit that it means."""
+    """A mark in a text, and the hit that it refers to."""
 
     mark: str
-    start: int = Field(description="of the mark in the text, in characters")
+    start: int = Field(description="start of the mark in the text, in characters")
     end: int
     chunk_id: int
     document_id: str
@@ -221,26 +224,27 @@ class CitationAnswer(Body):
 
 class ContextAnswer(Body):
     text: str
-    tokens: int = Field(description="as estimated")
+    tokens: int = Field(description="estimated tokens")
     citations: tuple[CitationAnswer, ...]
 
 
 class SearchAnswer(Body):
     hits: tuple[HitAnswer, ...]
     corrections: dict[str, tuple[str, ...]] | None = Field(
-        None, description="by unknown word of the query, the hits' words it was taken for; explain"
+        None, description="corrections by unknown word of the query; only with `explain`"
     )
-    context: ContextAnswer | None = Field(None, description="only if asked for")
+    context: ContextAnswer | None = Field(None, description="only if requested")
     gate: Literal["closed"] | None = Field(
-        None, description="the message is no question for the documents: nothing was searched"
+        None,
+        description="closed: the message is no question for the documents and was not searched",
     )
     low_confidence: bool | None = Field(
-        None, description="true if no hit scores what it has to; absent else"
+        None, description="true if no hit reaches the minimum score; else absent"
     )
 
 
 class SearchBatchAnswer(Body):
-    answers: tuple[SearchAnswer, ...] = Field(description="in the order of the searches")
+    answers: tuple[SearchAnswer, ...] = Field(description="answers in the order of the searches")
 
 
 def _sorted(values: tuple[str, ...] | None) -> tuple[str, ...] | None:

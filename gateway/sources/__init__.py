@@ -1,1 +1,1 @@
-"""Configured sources over HTTP, how they are read, and the jobs that read them."""
+"""Configured sources over HTTP, and the jobs that read them."""

@@ -1,4 +1,4 @@
-"""Sources over HTTP: how and when the tenant's are read; and what the worker does with them."""
+"""Sources over HTTP: their configuration and schedule; and the worker's jobs that read them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,80 +25,80 @@ from ingest.sources import schedule
 from ingest.sources.source_sync import Report, read_source
 from ingest.worker.job_progress import REPORT_S, report_progress
 
-_REFUSED_SHOWN_MAX = 20
+_REFUSED_LISTED_MAX = 20
 
 
-async def list_sources(exchange: RequestContext[SourceServices]) -> Response:
-    admitted = await exchange.authenticate()
-    sources = await exchange.services.sources.all(admitted.principal.tenant)
+async def list_sources(context: RequestContext[SourceServices]) -> Response:
+    caller = await context.authenticate()
+    sources = await context.services.sources.all(caller.principal.tenant)
     return json_response(SourcesAnswer(sources=tuple(map(SourceAnswer.of, sources))))
 
 
-async def put_source(exchange: RequestContext[SourceServices]) -> Response:
-    """What is read is read with the rights of the server, so it says what may be read."""
-    admitted = await exchange.authenticate()
-    source = _source_id(exchange)
-    body = exchange.parse_body(SourceBody).root
-    if (reason := source_reader.unreachable(exchange.services.settings, body)) is not None:
+async def put_source(context: RequestContext[SourceServices]) -> Response:
+    """Configure a source. The server reads it with its own rights, so its settings limit which."""
+    caller = await context.authenticate()
+    source = _source_id(context)
+    body = context.parse_body(SourceBody).root
+    if (reason := source_reader.denial_reason(context.services.settings, body)) is not None:
         raise problems.forbidden(reason)
     now = datetime.now(UTC)
     next_run_at = None
     if body.schedule is not None and not body.paused:
         next_run_at = schedule.next_run(body.schedule, now)
     settings = body.settings.model_dump(mode="json")
-    plan = SourceConfig(body.kind, settings, body.schedule, body.paused, next_run_at)
-    tenant = admitted.principal.tenant
-    await exchange.services.sources.put(tenant, source, plan)
-    return json_response(SourceAnswer.of(await _source(exchange, tenant, source)))
+    config = SourceConfig(body.kind, settings, body.schedule, body.paused, next_run_at)
+    tenant = caller.principal.tenant
+    await context.services.sources.put(tenant, source, config)
+    return json_response(SourceAnswer.of(await _source(context, tenant, source)))
 
 
-async def reindex_source(exchange: RequestContext[SourceServices]) -> Response:
-    admitted = await exchange.authenticate()
-    source, tenant = _source_id(exchange), admitted.principal.tenant
-    await _source(exchange, tenant, source)
-    job_id = await exchange.services.sources.enqueue_sync(
-        tenant, source, admitted.principal.subject
-    )
+async def reindex_source(context: RequestContext[SourceServices]) -> Response:
+    caller = await context.authenticate()
+    source, tenant = _source_id(context), caller.principal.tenant
+    await _source(context, tenant, source)
+    job_id = await context.services.sources.enqueue_sync(tenant, source, caller.principal.subject)
     if job_id is None:
-        raise problems.conflict("source", "Others bring its documents; send them again.")
+        raise problems.conflict(
+            "source", "Nearhit does not read this source. Send its documents again."
+        )
     return queued_response(job_id)
 
 
-async def delete_source(exchange: RequestContext[SourceServices]) -> Response:
-    """With all its documents, whoever owns them."""
-    admitted = await exchange.authenticate()
-    source, tenant = _source_id(exchange), admitted.principal.tenant
-    job_id = await exchange.services.sources.enqueue_removal(
-        tenant, source, admitted.principal.subject
+async def delete_source(context: RequestContext[SourceServices]) -> Response:
+    """Queue the removal of the source and all its documents, regardless of their owners."""
+    caller = await context.authenticate()
+    source, tenant = _source_id(context), caller.principal.tenant
+    job_id = await context.services.sources.enqueue_removal(
+        tenant, source, caller.principal.subject
     )
     if job_id is None:
         raise _no_such_source()
     return queued_response(job_id)
 
 
-async def _source(exchange: RequestContext[SourceServices], tenant: str, source: str) -> Source:
-    found = await exchange.services.sources.get(tenant, source)
-    if found is None:
+async def _source(context: RequestContext[SourceServices], tenant: str, source: str) -> Source:
+    stored = await context.services.sources.get(tenant, source)
+    if stored is None:
         raise _no_such_source()
-    return found
+    return stored
 
 
-def _source_id(exchange: RequestContext[SourceServices]) -> str:
-    return schemas.parse_value("source", schemas.SOURCE, exchange.request.path_params["source"])
+def _source_id(context: RequestContext[SourceServices]) -> str:
+    return schemas.parse_value("source", schemas.SOURCE, context.request.path_params["source"])
 
 
 def _no_such_source() -> problems.Problem:
-    return problems.not_found("source", "There is no such source.")
+    return problems.not_found("source", "The source does not exist.")
 
 
 class SyncSourceJob:
-    """Reads a source whole: what it no longer has is removed."""
+    """Reads a whole source and removes the documents that it no longer contains."""
 
     def __init__(self, services: SourceServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        assert job.source is not None, "such jobs are of a source"
+        assert job.source is not None, "a job of this kind has a source"
         sources = self._services.sources
         try:
             report = await self._read(job, job.source)
@@ -109,82 +109,82 @@ class SyncSourceJob:
             await sources.record_run(job.tenant, job.source, type(error).__name__)
             raise
         await sources.record_run(job.tenant, job.source, None, _counts(report))
-        refused = [f"{each.path}: {each.reason}" for each in report.refused[:_REFUSED_SHOWN_MAX]]
+        refused = [f"{item.path}: {item.reason}" for item in report.refused[:_REFUSED_LISTED_MAX]]
         return {**_counts(report), "first_refused": refused}
 
     async def _read(self, job: ClaimedJob, name: str) -> Report:
         source = await self._services.sources.get(job.tenant, name)
         body = None if source is None else SourceBody.of(source)
         if body is None:
-            raise JobRefused("The source is not read any more.")
+            raise JobRefused("The source was removed or is no longer configured to be read.")
         latest = Report()
 
-        def note(report: Report) -> None:
+        def on_item(report: Report) -> None:
             nonlocal latest
             latest = report
 
-        async with source_reader.opened(
+        async with source_reader.open_for_reading(
             self._services.settings, job.tenant, name, body.root
-        ) as opened:
-            work = read_source(
-                opened,
+        ) as reader:
+            sync = read_source(
+                reader,
                 job.tenant,
                 writer=self._services.writer,
                 documents=self._services.documents,
                 prune=True,
-                on_item=note,
+                on_item=on_item,
                 reading=Reading(job.run.sequence, job.run),
             )
             report = await report_progress(
                 self._services.jobs,
                 job.run,
-                work,
+                sync,
                 lambda: _counts(latest),
                 partial(self._services.sources.is_being_removed, job.tenant, name),
             )
         if report is None:
-            raise JobRefused("The source is to be removed.")
+            raise JobRefused("The source is being removed.")
         return report
 
 
 class RemoveSourceJob:
-    """Removes a source with its documents, each forgotten as if its owner had.
+    """Removes a source and its documents, each with the same deletion as by its owner.
 
-    Those that were written after the removal was asked for stay, and the source with them.
+    Documents written after the removal was requested stay, and so does the source.
     """
 
     def __init__(self, services: SourceServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        assert job.source is not None, "such jobs are of a source"
+        assert job.source is not None, "a job of this kind has a source"
         services, removed = self._services, 0
         reading = Reading(job.run.sequence, job.run)
-        told_s = now_s = asyncio.get_running_loop().time()
+        reported_s = now_s = asyncio.get_running_loop().time()
         while documents := await services.documents.of_source(
             job.tenant, job.source, until=reading.sequence
         ):
             for document_id in documents:
-                with suppress(_SourceMissing):
+                with suppress(_DocumentMissing):
                     await services.writer.remove(
-                        job.tenant, document_id, _must_be_there, reading, forget=True
+                        job.tenant, document_id, _require_stored, reading, forget=True
                     )
                     removed += 1
                 now_s = asyncio.get_running_loop().time()
-                if now_s - told_s > REPORT_S:
-                    told_s = now_s
+                if now_s - reported_s > REPORT_S:
+                    reported_s = now_s
                     await services.jobs.progress(job.run, {"removed": removed})
         await services.sources.remove(job.tenant, job.source)
         return {"removed": removed}
 
 
-class _SourceMissing(Exception):
-    """Somebody else has removed it."""
+class _DocumentMissing(Exception):
+    """Another process has removed the document."""
 
 
-def _must_be_there(stored: Document | None) -> None:
+def _require_stored(stored: Document | None) -> None:
     if stored is None:
-        raise _SourceMissing
+        raise _DocumentMissing
 
 
 def _counts(report: Report) -> dict[str, int]:

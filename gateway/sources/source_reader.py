@@ -1,4 +1,4 @@
-"""Sources that a server reads by itself: what it may reach, and how each kind is opened."""
+"""Opens sources that the server reads itself, and limits which paths and hosts it may read."""
 
 import asyncio
 import os
@@ -19,8 +19,7 @@ from ingest.sources.kinds import Kind, open_source
 from ingest.sources.source import Defaults, Source
 
 _CLONE_S_MAX = 600.0  # a starting value, not measured
-# Nothing asks a person, follows a host elsewhere, runs what a repository brings, or reads a file of
-# this machine.
+# git never prompts, follows redirects, runs code of a repository, or reads files of this machine.
 _GIT = (
     *("-c", "protocol.allow=never", "-c", "protocol.http.allow=always"),
     *("-c", "protocol.https.allow=always", "-c", "http.followRedirects=false"),
@@ -29,38 +28,38 @@ _GIT = (
 _GIT_ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"}
 
 
-_REMEDY = "put it there, or set the source's path to where it lies in that folder."
+_REMEDY = "put it there, or set the source's path to its place in that folder."
 
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """What no path of a source leaves; `shown` names it to a person."""
+    """The folder that no path of a source leaves; `label` names it in error messages."""
 
     folder: Path
-    shown: str
+    label: str
 
 
-def unreachable(settings: Settings, body: PathSourceBody | GitSourceBody) -> str | None:
-    """Why this server may not read the source; None if it may."""
+def denial_reason(settings: Settings, body: PathSourceBody | GitSourceBody) -> str | None:
+    """The reason why this server may not read the source; None if it may."""
     if isinstance(body, PathSourceBody):
         if settings.sources_dir is None:
-            return "No folder may be read: NEARHIT_SOURCES_DIR is not set."
+            return "This server may read no folder: ask the operator to set NEARHIT_SOURCES_DIR."
         return None
     if urlsplit(body.settings.url).netloc not in _hosts(settings):
-        return "No repository of this host may be read: NEARHIT_SOURCES_GIT_HOSTS lists others."
+        return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_GIT_HOSTS."
     return None
 
 
 @asynccontextmanager
-async def opened(
+async def open_for_reading(
     settings: Settings, tenant: str, name: str, body: PathSourceBody | GitSourceBody
 ) -> AsyncIterator[Source]:
-    """The tenant's source, as long as it is read. Raises `JobRefused`."""
-    if (reason := unreachable(settings, body)) is not None:
+    """Open the tenant's source until the end of the block. Raises `JobRefused`."""
+    if (reason := denial_reason(settings, body)) is not None:
         raise JobRefused(reason)
     if isinstance(body, PathSourceBody):
-        assert settings.sources_dir is not None, "else it is unreachable"
-        root = _Root(settings.sources_dir / checked_tenant(tenant), f"NEARHIT_SOURCES_DIR/{tenant}")
+        assert settings.sources_dir is not None, "denial_reason has checked it"
+        root = _Root(settings.sources_dir / tenant_folder(tenant), f"NEARHIT_SOURCES_DIR/{tenant}")
         yield await asyncio.to_thread(_source, settings, name, root, body.kind, body.settings)
         return
     checkout = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="nearhit-git-")
@@ -76,53 +75,55 @@ def _hosts(settings: Settings) -> set[str]:
     return {host.strip() for host in (settings.sources_git_hosts or "").split(",")} - {""}
 
 
-def checked_tenant(tenant: str) -> str:
+def tenant_folder(tenant: str) -> str:
     """The name of the tenant's folder. Raises `JobRefused`.
 
-    Names are lower-case ASCII, so two tenants share no folder where case does not count either.
+    Names are lower-case ASCII, so two tenants never share a folder on a case-insensitive disk.
     """
     try:
         return schemas.TENANT.validate_python(tenant)
     except ValidationError:
-        raise JobRefused(f"The tenant {tenant!r} can have no folder of sources.") from None
+        raise JobRefused(
+            f"The name of the tenant {tenant!r} is not valid for a folder of sources."
+        ) from None
 
 
 def _source(
-    settings: Settings, name: str, root: _Root, kind: Kind, wanted: PathSettings | GitSettings
+    settings: Settings, name: str, root: _Root, kind: Kind, config: PathSettings | GitSettings
 ) -> Source:
     base = root.folder.resolve()
-    path = Path(os.path.realpath(base / wanted.path))  # links on the way may lead anywhere
+    path = Path(os.path.realpath(base / config.path))  # a link may lead outside
     if not path.is_relative_to(base):
-        raise JobRefused(f"{wanted.path} leads out of {root.shown}.")
+        raise JobRefused(f"{config.path} leads outside {root.label}.")
     if not (path.is_dir() if kind == "folder" else path.is_file()):
-        what = "folder" if kind == "folder" else "file"
-        raise JobRefused(f"There is no {what} {wanted.path} in {root.shown}; {_REMEDY}")
+        kind_of_path = "folder" if kind == "folder" else "file"
+        raise JobRefused(f"There is no {kind_of_path} {config.path} in {root.label}; {_REMEDY}")
     defaults = Defaults(
-        owner=wanted.owner,
-        readers=wanted.readers,
-        tags=wanted.tags,
-        language=wanted.language or settings.language,
-        cut=wanted.cut,
-        summaries=wanted.summaries,
+        owner=config.owner,
+        readers=config.readers,
+        tags=config.tags,
+        language=config.language or settings.language,
+        cut=config.cut,
+        summaries=config.summaries,
     )
-    columns = wanted.columns if isinstance(wanted, PathSettings) else {}
+    columns = config.columns if isinstance(config, PathSettings) else {}
     return open_source(kind, path, defaults, name=name, columns=columns, within=base)
 
 
-async def _clone(wanted: GitSettings, checkout: str) -> None:
-    """The newest version alone."""
-    branch = ["--branch", wanted.branch] if wanted.branch else []
+async def _clone(config: GitSettings, checkout: str) -> None:
+    """Clone the newest commit of the branch, without history."""
+    branch = ["--branch", config.branch] if config.branch else []
     try:
         process = await asyncio.create_subprocess_exec(
             *("git", *_GIT, "clone", "--quiet", "--depth", "1", "--single-branch", "--no-tags"),
-            *(*branch, "--", wanted.url, checkout),
+            *(*branch, "--", config.url, checkout),
             env={"PATH": os.environ.get("PATH", os.defpath), **_GIT_ENVIRONMENT},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
         )
     except FileNotFoundError:
-        raise JobRefused("git is not installed where the worker runs.") from None
+        raise JobRefused("git is not installed on the worker's machine. Install it.") from None
     try:
         async with asyncio.timeout(_CLONE_S_MAX):
             status = await process.wait()
@@ -131,4 +132,4 @@ async def _clone(wanted: GitSettings, checkout: str) -> None:
         await process.wait()
         raise
     if status != 0:
-        raise JobRefused("The repository, or the branch, can't be read.")
+        raise JobRefused("git can't clone the repository. Check its URL and branch.")

@@ -1,4 +1,4 @@
-"""The bodies of requests and answers about sources, as they travel."""
+"""The request and response bodies of sources."""
 
 import re
 from datetime import datetime
@@ -36,10 +36,10 @@ def _inside(path: str) -> str:
 
 
 def _public_git(url: str) -> str:
-    """No key may lie in a source's settings, and no other protocol reads what is not meant."""
+    """Check the URL: no credentials in a source's settings, and no protocol but HTTP."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not _HOST.fullmatch(parts.netloc):
-        raise ValueError("must be an http or https URL without a user")
+        raise ValueError("must be an http or https URL without a user name")
     if parts.query or parts.fragment:
         raise ValueError("must be a URL without ? and #")
     return url
@@ -47,7 +47,7 @@ def _public_git(url: str) -> str:
 
 def _branch(name: str) -> str:
     if not _BRANCH.fullmatch(name) or ".." in name:
-        raise ValueError("is no name of a branch")
+        raise ValueError("must be a valid branch name")
     return name
 
 
@@ -55,38 +55,42 @@ _Schedule = Annotated[Line, AfterValidator(schedule.checked)]
 
 
 class _Documents(Body):
-    """What holds for documents that say nothing else."""
+    """Defaults for documents that do not set these fields."""
 
     owner: Owner | None = None
     readers: Readers = ("tenant",)
     tags: Tags = ()
     language: Language | None = None
-    cut: Cut | None = Field(None, description="how texts are cut; as its kind is, if absent")
-    summaries: Summaries = Field(NO_SUMMARIES, description="who sums up what is long")
+    cut: Cut | None = Field(
+        None, description="how texts are cut into chunks; absent: the default of the kind"
+    )
+    summaries: Summaries = Field(
+        NO_SUMMARIES, description="how long documents are summarized: none, extract or model"
+    )
 
 
 class PathSettings(_Documents):
     path: Annotated[Line, AfterValidator(_inside)] = Field(
-        description="of a folder, or of a file by its kind, within NEARHIT_SOURCES_DIR/TENANT"
+        description="path of the folder or file, relative to NEARHIT_SOURCES_DIR/TENANT"
     )
     columns: dict[Line, Line] = Field(
-        {}, description="of a table: by field of a document, the column that holds it"
+        {}, description="for tables: by document field, the name of its column"
     )
 
 
 class GitSettings(_Documents):
     url: Annotated[Uri, AfterValidator(_public_git)] = Field(
-        description="of a host of NEARHIT_SOURCES_GIT_HOSTS"
+        description="URL of the repository, on a host of NEARHIT_SOURCES_GIT_HOSTS"
     )
     branch: Annotated[Line, AfterValidator(_branch)] | None = None
     path: Annotated[Line, AfterValidator(_inside)] = Field(
-        ".", description="of the folder to read, within the repository"
+        ".", description="path of the folder to read, relative to the repository"
     )
 
 
 class _SourceBody(Body):
     schedule: _Schedule | None = Field(
-        None, description="when to read it, as cron has it, in UTC; only when asked if absent"
+        None, description="when to read it, as a cron expression in UTC; absent: only on request"
     )
     paused: bool = False
 
@@ -102,11 +106,11 @@ class GitSourceBody(_SourceBody):
 
 
 class SourceBody(RootModel[Annotated[PathSourceBody | GitSourceBody, Field(discriminator="kind")]]):
-    """How to read a source, by its kind."""
+    """The configuration of a source, by its kind."""
 
     @classmethod
     def of(cls, source: Source) -> "SourceBody | None":
-        """None if others bring its documents."""
+        """The configuration of a stored source; None if Nearhit does not read it."""
         if source.kind is None:
             return None
         return cls.model_validate_json(
@@ -116,14 +120,16 @@ class SourceBody(RootModel[Annotated[PathSourceBody | GitSourceBody, Field(discr
 
 class SourceAnswer(Body):
     source: str
-    kind: str | None = Field(description="null: others bring its documents")
+    kind: str | None = Field(
+        description="null: Nearhit does not read it, callers write its documents"
+    )
     settings: dict[str, Any]
     schedule: str | None
     state: SourceState
     next_run_at: datetime | None
     last_run_at: datetime | None
     last_error: str | None
-    counts: dict[str, int] = Field(description="what the last reading came to")
+    counts: dict[str, int] = Field(description="counts of the last completed reading")
 
     @classmethod
     def of(cls, source: Source) -> "SourceAnswer":

@@ -1,1 +1,1 @@
-"""What OpenAI's API has for retrieval: its clients need another URL, and no more."""
+"""OpenAI's vector store and file API: its clients only need another base URL."""

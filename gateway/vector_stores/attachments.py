@@ -1,4 +1,4 @@
-"""Files of vector stores: each a document of the source, written as if its text had been sent."""
+"""Files of vector stores: each attached file becomes a document of the source."""
 
 import secrets
 from collections.abc import Sequence
@@ -10,12 +10,13 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.documents import document_endpoints as plain
+from gateway.documents import document_update
+from gateway.documents.document_endpoints import enqueue_write
 from gateway.documents.document_schemas import DocumentBody
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
 from gateway.vector_stores.files import no_such_file, require_own_file, sees_uploads
-from gateway.vector_stores.paging import listed, page_of
+from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.store_access import files_of, require_store
 from gateway.vector_stores.vector_store_schemas import (
     AttachBody,
@@ -26,7 +27,7 @@ from gateway.vector_stores.vector_store_schemas import (
     FileBatchBody,
     FileContentPage,
     StoreFileAnswer,
-    counted,
+    count_by_status,
 )
 from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.file_store import File, FileStore
@@ -46,121 +47,121 @@ from ingest.parse.extract import SUFFIXES, Unreadable
 _STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
 
 
-async def attach_file(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    body = exchange.parse_body(AttachBody)
-    store = await require_store(exchange, admitted)
-    await attach_each(exchange, store, [body])
-    return json_response(await _one(exchange, admitted, store, body.file_id))
+async def attach_file(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    body = context.parse_body(AttachBody)
+    store = await require_store(context, caller)
+    await attach_each(context, store, [body])
+    return json_response(await _file_answer(context, caller, store, body.file_id))
 
 
-async def list_attached(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    return await _listed(exchange, admitted, store, FileFilter(status=_status(exchange)))
+async def list_attached(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    return await _file_list(context, caller, store, FileFilter(status=_status(context)))
 
 
-async def get_attached(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    return json_response(await _one(exchange, admitted, store, _file_id(exchange)))
+async def get_attached(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    return json_response(await _file_answer(context, caller, store, _file_id(context)))
 
 
-async def change_attached(exchange: RequestContext[VectorStoreServices]) -> Response:
-    """Other attributes; nothing is embedded."""
-    admitted = await exchange.authenticate()
-    services = exchange.services
-    body = exchange.parse_body(AttributesBody)
-    store = await require_store(exchange, admitted)
-    document = await _document(exchange, admitted, store, _file_id(exchange))
+async def change_attached(context: RequestContext[VectorStoreServices]) -> Response:
+    """Change the attributes of an attached file, without embedding."""
+    caller = await context.authenticate()
+    services = context.services
+    body = context.parse_body(AttributesBody)
+    store = await require_store(context, caller)
+    document = await _document(context, caller, store, _file_id(context))
     metadata = body.attributes or {}
     await services.writer.put(
-        admitted.principal.tenant,
+        caller.principal.tenant,
         document.document_id,
-        lambda stored: replace(plain.require_editable(admitted, stored), metadata=metadata),
+        lambda stored: replace(document_update.require_editable(caller, stored), metadata=metadata),
         parts=CONTENT,
     )
-    return json_response(await _one(exchange, admitted, store, _file_id(exchange)))
+    return json_response(await _file_answer(context, caller, store, _file_id(context)))
 
 
-async def get_attached_content(exchange: RequestContext[VectorStoreServices]) -> Response:
-    """What was read of the file, as it is searched."""
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    document = await _document(exchange, admitted, store, _file_id(exchange))
-    exchange.services.read_log.documents(admitted.principal, [document.document_id])
+async def get_attached_content(context: RequestContext[VectorStoreServices]) -> Response:
+    """The text of an attached file, as it is searched."""
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    document = await _document(context, caller, store, _file_id(context))
+    context.services.read_log.documents(caller.principal, [document.document_id])
     return json_response(FileContentPage(data=(Content(text=document.text),)))
 
 
-async def detach_file(exchange: RequestContext[VectorStoreServices]) -> Response:
-    """Its document is forgotten; the file stays."""
-    admitted = await exchange.authenticate()
-    services, tenant = exchange.services, admitted.principal.tenant
-    store, file_id = await require_store(exchange, admitted), _file_id(exchange)
-    attached = await _attached(exchange, admitted, store, file_id)
+async def detach_file(context: RequestContext[VectorStoreServices]) -> Response:
+    """Delete the document of an attached file; the file stays."""
+    caller = await context.authenticate()
+    services, tenant = context.services, caller.principal.tenant
+    store, file_id = await require_store(context, caller), _file_id(context)
+    attached = await _attached(context, caller, store, file_id)
     if attached is None or await services.documents.stored(tenant, attached.document_id):
-        document_id = (await _document(exchange, admitted, store, file_id)).document_id
-    else:  # it is queued, perhaps
+        document_id = (await _document(context, caller, store, file_id)).document_id
+    else:  # the write may still be queued
         document_id = attached.document_id
 
     def permit(stored: Document | None) -> None:
         if stored is not None or attached is None:
-            plain.require_editable(admitted, stored)
+            document_update.require_editable(caller, stored)
 
     await services.writer.remove(tenant, document_id, permit, forget=True)
     await VectorStoreStore(services.database).detach(tenant, store.source, file_id)
     return json_response(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
 
 
-async def create_file_batch(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    body = exchange.parse_body(FileBatchBody)
-    store = await require_store(exchange, admitted)
+async def create_file_batch(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    body = context.parse_body(FileBatchBody)
+    store = await require_store(context, caller)
     batch_id = f"vsfb_{secrets.token_hex(12)}"
-    await attach_each(exchange, store, body.each(), batch_id)
-    return json_response(await _batch(exchange, admitted, store, batch_id))
+    await attach_each(context, store, body.bodies(), batch_id)
+    return json_response(await _batch_answer(context, caller, store, batch_id))
 
 
-async def get_file_batch(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    return json_response(await _batch(exchange, admitted, store, _batch_id(exchange)))
+async def get_file_batch(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    return json_response(await _batch_answer(context, caller, store, _batch_id(context)))
 
 
-async def list_file_batch(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    store = await require_store(exchange, admitted)
-    which = FileFilter(batch_id=_batch_id(exchange), status=_status(exchange))
-    return await _listed(exchange, admitted, store, which)
+async def list_file_batch(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    store = await require_store(context, caller)
+    file_filter = FileFilter(batch_id=_batch_id(context), status=_status(context))
+    return await _file_list(context, caller, store, file_filter)
 
 
 async def attach_each(
-    exchange: RequestContext[VectorStoreServices],
+    context: RequestContext[VectorStoreServices],
     store: VectorStore,
     bodies: Sequence[AttachBody],
     batch_id: str | None = None,
 ) -> None:
-    """All files have to be there before one is attached, and no reading may remove them."""
-    admitted = await exchange.authenticate()
-    source = await exchange.services.sources.get(admitted.principal.tenant, store.source)
+    """Attach files after checking that all exist and that Nearhit does not sync the source."""
+    caller = await context.authenticate()
+    source = await context.services.sources.get(caller.principal.tenant, store.source)
     if source is not None and source.kind is not None:
         raise SourceReserved(store.source)
-    files = [await require_own_file(exchange, admitted, body.file_id) for body in bodies]
+    files = [await require_own_file(context, caller, body.file_id) for body in bodies]
     for file, body in zip(files, bodies, strict=True):
-        await _attach(exchange, await exchange.authenticate(), store, file, body, batch_id)
+        await _attach(context, await context.authenticate(), store, file, body, batch_id)
 
 
 async def _attach(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     store: VectorStore,
     file: File,
     body: AttachBody,
     batch_id: str | None,
 ) -> None:
-    """What can't be read is said of the file; other refusals are the caller's."""
-    tenant, subject = admitted.principal.tenant, admitted.principal.subject
-    stores = VectorStoreStore(exchange.services.database)
+    """Attach one file; a file that can't be parsed is stored as failed, other errors are raised."""
+    tenant, subject = caller.principal.tenant, caller.principal.subject
+    stores = VectorStoreStore(context.services.database)
     document_id = _document_id(store, file.file_id)
     await stores.attach(
         tenant,
@@ -172,71 +173,71 @@ async def _attach(
     )
     job_id, error = None, None
     try:
-        text = await _text(exchange, admitted, file)
-        job_id = await _write(exchange, admitted, document_id, _body(store, file, body, text))
-    except Unreadable as refused:
-        error = ("unsupported_file", f"{file.filename} {refused}.")
-    except DocumentTooLong as refused:
-        error = ("invalid_file", f"{file.filename} {refused}.")
+        text = await _text(context, caller, file)
+        job_id = await _write(context, caller, document_id, _document_body(store, file, body, text))
+    except Unreadable as unreadable:
+        error = ("unsupported_file", f"{file.filename} {unreadable}.")
+    except DocumentTooLong as too_long:
+        error = ("invalid_file", f"{file.filename} {too_long}.")
     await stores.attached(tenant, store.source, file.file_id, job_id=job_id, error=error)
 
 
 async def _write(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     document_id: str,
     body: DocumentBody,
 ) -> str | None:
-    """The job that will, if it is too long to do so now, or the embedder is away."""
-    services, settings = exchange.services, exchange.services.settings
-    revise = plain.build_update(admitted, document_id, body, settings.language)
+    """Write the document; the id of a job if it is long or the embedder is unavailable."""
+    services, settings = context.services, context.services.settings
+    revise = document_update.build_update(caller, document_id, body, settings.language)
     if len(body.text) <= settings.document_inline_bytes_max:
         try:
             await services.writer.put(
-                admitted.principal.tenant, document_id, revise, parts=plain.parts_of(body)
+                caller.principal.tenant, document_id, revise, parts=document_update.parts_of(body)
             )
         except EmbeddingUnavailable:
             pass
         else:
             return None
-    stored = await services.documents.stored(admitted.principal.tenant, document_id)
+    stored = await services.documents.stored(caller.principal.tenant, document_id)
     revise(stored.document if stored else None)
-    sent = body.model_dump_json(exclude_unset=True).encode()
-    return await plain.enqueue_write(
-        exchange.services.document_services, admitted, document_id, body, sent
+    payload = body.model_dump_json(exclude_unset=True).encode()
+    return await enqueue_write(
+        context.services.document_services, caller, document_id, body, payload
     )
 
 
-def _body(store: VectorStore, file: File, asked: AttachBody, text: str) -> DocumentBody:
-    told: dict[str, object] = {
+def _document_body(store: VectorStore, file: File, body: AttachBody, text: str) -> DocumentBody:
+    fields: dict[str, object] = {
         "title": file.filename[:TITLE_CHARACTERS_MAX],
         "text": text,
         "source": store.source,
-        "metadata": asked.attributes or {},
+        "metadata": body.attributes or {},
     }
     if store.readers:
-        told["readers"] = tuple(store.readers)
-    if asked.cut is not None:
-        told["cut"] = asked.cut
-    return DocumentBody.model_validate(told)
+        fields["readers"] = tuple(store.readers)
+    if body.cut is not None:
+        fields["cut"] = body.cut
+    return DocumentBody.model_validate(fields)
 
 
 async def _text(
-    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest, file: File
+    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest, file: File
 ) -> str:
-    """Raises `Unreadable`."""
-    content = await FileStore(exchange.services.database).content(
-        admitted.principal.tenant, admitted.principal.subject, file.file_id
+    """The text of the file. Raises `Unreadable`."""
+    content = await FileStore(context.services.database).content(
+        caller.principal.tenant, caller.principal.subject, file.file_id
     )
     if content is None:
         raise no_such_file()
     suffix = PurePath(file.filename).suffix.lower()
     if suffix in SUFFIXES:
-        extractors = exchange.services.extractors
-        tenant = admitted.principal.tenant
+        extractors = context.services.extractors
+        tenant = caller.principal.tenant
         text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
     else:
-        text = _plain(content)
+        text = _decode_text(content)
     if not text.strip():
         raise Unreadable("has no text")
     if len(text) > TEXT_CHARACTERS_MAX:
@@ -244,45 +245,45 @@ async def _text(
     return text
 
 
-def _plain(content: bytes) -> str:
+def _decode_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Unreadable("is neither UTF-8 text nor of a kind that can be read") from None
+        raise Unreadable("is neither UTF-8 text nor of a supported type") from None
     if "\0" in text:
-        raise Unreadable("is no text")
+        raise Unreadable("is not text")
     return text
 
 
-async def _listed(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+async def _file_list(
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     store: VectorStore,
-    which: FileFilter,
+    file_filter: FileFilter,
 ) -> Response:
-    page = page_of(exchange)
-    found = await VectorStoreStore(exchange.services.database).files(
-        full_scope(admitted),
-        admitted.principal.filter,
+    page = page_of(context)
+    files = await VectorStoreStore(context.services.database).files(
+        full_scope(caller),
+        caller.principal.filter,
         store.source,
         page,
-        which,
-        subject=admitted.principal.subject if sees_uploads(admitted) else None,
+        file_filter,
+        subject=caller.principal.subject if sees_uploads(caller) else None,
     )
-    shown = [StoreFileAnswer.of(store.source, file) for file in found]
-    return json_response(listed(shown, page, [each.id for each in shown]))
+    answers = [StoreFileAnswer.of(store.source, file) for file in files]
+    return json_response(list_answer(answers, page, [answer.id for answer in answers]))
 
 
-async def _one(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+async def _file_answer(
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     store: VectorStore,
     file_id: str,
 ) -> StoreFileAnswer:
-    """An attached file, or a document of the source that came in another way."""
-    attached = await _attached(exchange, admitted, store, file_id)
+    """The answer for an attached file, or for a document that was written without a file."""
+    attached = await _attached(context, caller, store, file_id)
     if attached is None:
-        document = await _document(exchange, admitted, store, file_id)
+        document = await _document(context, caller, store, file_id)
         attached = AttachedFile(
             file_id=file_id,
             document_id=file_id,
@@ -298,40 +299,40 @@ async def _one(
 
 
 async def _attached(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     store: VectorStore,
     file_id: str,
 ) -> AttachedFile | None:
-    found = await files_of(exchange, admitted, store.source, FileFilter(file_id=file_id))
-    return found[0] if found else None
+    files = await files_of(context, caller, store.source, FileFilter(file_id=file_id))
+    return files[0] if files else None
 
 
 async def _document(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     store: VectorStore,
     file_id: str,
 ) -> Document:
-    """What the caller may read of the file; a 404 `Problem` if that is nothing."""
-    read, scope = exchange.services.documents.read, full_scope(admitted)
+    """The document of the file; a 404 `Problem` if the caller may not read it."""
+    read, scope = context.services.documents.read, full_scope(caller)
     for document_id in (_document_id(store, file_id), file_id):
-        document = await read(scope, admitted.principal.filter, document_id)
+        document = await read(scope, caller.principal.filter, document_id)
         if document is not None and document.source == store.source:
             return document
     raise no_such_file()
 
 
-async def _batch(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+async def _batch_answer(
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     store: VectorStore,
     batch_id: str,
 ) -> FileBatchAnswer:
-    files = await files_of(exchange, admitted, store.source, FileFilter(batch_id=batch_id))
+    files = await files_of(context, caller, store.source, FileFilter(batch_id=batch_id))
     if not files:
-        raise problems.not_found("batch_id", "There is no such batch, or you may not see it.")
-    counts = counted(files)
+        raise problems.not_found("batch_id", "The batch does not exist, or you may not see it.")
+    counts = count_by_status(files)
     return FileBatchAnswer(
         id=batch_id,
         created_at=int(min(file.created_at for file in files).timestamp()),
@@ -342,25 +343,25 @@ async def _batch(
 
 
 def _document_id(store: VectorStore, file_id: str) -> str:
-    """A file may be in many stores, and a document is in one."""
+    """A file may be attached to many stores; each attachment is a document of its own."""
     return f"{store.source}/{file_id}"
 
 
-def _file_id(exchange: RequestContext[VectorStoreServices]) -> str:
-    name: str = exchange.request.path_params["file_id"]
+def _file_id(context: RequestContext[VectorStoreServices]) -> str:
+    name: str = context.request.path_params["file_id"]
     return name
 
 
-def _batch_id(exchange: RequestContext[VectorStoreServices]) -> str:
-    name: str = exchange.request.path_params["batch_id"]
+def _batch_id(context: RequestContext[VectorStoreServices]) -> str:
+    name: str = context.request.path_params["batch_id"]
     return name
 
 
-def _status(exchange: RequestContext[VectorStoreServices]) -> FileStatus | None:
-    asked = exchange.request.query_params.get("filter")
-    if not asked:
+def _status(context: RequestContext[VectorStoreServices]) -> FileStatus | None:
+    requested = context.request.query_params.get("filter")
+    if not requested:
         return None
     for status in _STATUSES:
-        if status == asked:
+        if status == requested:
             return status
     raise problems.invalid_field("filter", f"must be one of {', '.join(_STATUSES)}")

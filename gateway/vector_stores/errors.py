@@ -1,4 +1,4 @@
-"""What goes wrong, in the form that OpenAI's clients expect: made of the problem that it is."""
+"""Problems rendered in the error format of OpenAI's API."""
 
 import orjson
 from pydantic import BaseModel
@@ -24,12 +24,12 @@ _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit
 
 async def render(request: Request, error: Exception) -> Response:
     problem = problems.from_exception(error, request.scope["trace"].request_id)
-    status = 400 if problem.status == 422 else problem.status  # as their API has it
+    status = 400 if problem.status == 422 else problem.status  # OpenAI's API answers 400
     kind = "server_error" if status >= 500 else _TYPES.get(status, "invalid_request_error")
-    told = [f"{each.field}: {each.detail}" for each in problem.errors]
+    field_errors = [f"{error.field}: {error.detail}" for error in problem.errors]
     body = {
         "error": {
-            "message": " ".join([problem.detail, *told]),
+            "message": " ".join([problem.detail, *field_errors]),
             "type": kind,
             "param": problem.errors[0].field.partition(".")[0] if problem.errors else None,
             "code": problem.kind.replace("-", "_"),

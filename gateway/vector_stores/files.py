@@ -1,6 +1,6 @@
-"""Files: uploaded once, seen by who uploaded them, attached to as many stores as one likes.
+"""Files: uploaded once, visible to their uploader, attached to any number of vector stores.
 
-An admin is told which there are, and may remove them; what they say is their uploader's alone.
+An admin may list and delete all files; only the uploader reads their contents.
 """
 
 from collections.abc import AsyncGenerator
@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.documents.document_endpoints import require_editable
+from gateway.documents.document_update import require_editable
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
-from gateway.vector_stores.paging import listed, page_of
+from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
 from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.file_store import File, FileStore
@@ -24,21 +24,23 @@ from index.documents.vector_store_store import VectorStoreStore
 from index.model.document import Document, Line
 from index.tenants.principals import NO_FILTER
 
-FORM_BYTES = 65_536  # of a body beside its file
+FORM_BYTES = 65_536  # of an upload's body besides its file
 _FIELDS_MAX = 8
 _NAME: TypeAdapter[str] = TypeAdapter(Line)
 _PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
 
 
-async def upload_file(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    services = exchange.services
-    if not sees_uploads(admitted):
-        raise problems.forbidden("A token with a filter, or not for private documents, has none.")
-    filename, purpose, content = await _uploaded(exchange)
+async def upload_file(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    services = context.services
+    if not sees_uploads(caller):
+        raise problems.forbidden(
+            "A token with a filter or without the private scope can't upload. Use its key."
+        )
+    filename, purpose, content = await _parse_upload(context)
     file = await FileStore(services.database).add(
-        admitted.principal.tenant,
-        admitted.principal.subject,
+        caller.principal.tenant,
+        caller.principal.subject,
         filename=filename,
         purpose=purpose,
         content=content,
@@ -47,135 +49,139 @@ async def upload_file(exchange: RequestContext[VectorStoreServices]) -> Response
     return json_response(FileAnswer.of(file))
 
 
-async def list_files(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    page = page_of(exchange)
-    purpose = exchange.request.query_params.get("purpose") or None
-    found: list[File] = []
-    if sees_uploads(admitted):
-        found = await FileStore(exchange.services.database).page(
-            admitted.principal.tenant, _uploader(admitted), page, purpose=purpose
+async def list_files(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    page = page_of(context)
+    purpose = context.request.query_params.get("purpose") or None
+    files: list[File] = []
+    if sees_uploads(caller):
+        files = await FileStore(context.services.database).page(
+            caller.principal.tenant, _uploader(caller), page, purpose=purpose
         )
-    shown = [FileAnswer.of(file) for file in found]
-    return json_response(listed(shown, page, [each.id for each in shown]))
+    answers = [FileAnswer.of(file) for file in files]
+    return json_response(list_answer(answers, page, [answer.id for answer in answers]))
 
 
-async def get_file(exchange: RequestContext[VectorStoreServices]) -> Response:
-    return json_response(FileAnswer.of(await _told_of(exchange, await exchange.authenticate())))
+async def get_file(context: RequestContext[VectorStoreServices]) -> Response:
+    return json_response(FileAnswer.of(await _visible_file(context, await context.authenticate())))
 
 
-async def get_file_content(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    file = await require_own_file(exchange, admitted, _file_id(exchange))
-    content = await FileStore(exchange.services.database).content(
-        admitted.principal.tenant, admitted.principal.subject, file.file_id
+async def get_file_content(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    file = await require_own_file(context, caller, _file_id(context))
+    content = await FileStore(context.services.database).content(
+        caller.principal.tenant, caller.principal.subject, file.file_id
     )
     if content is None:
         raise no_such_file()
     return Response(content, media_type="application/octet-stream")
 
 
-async def delete_file(exchange: RequestContext[VectorStoreServices]) -> Response:
-    """Out of all vector stores too, where its document is the caller's to remove."""
-    admitted = await exchange.authenticate()
-    services, tenant = exchange.services, admitted.principal.tenant
-    file, stores = await _told_of(exchange, admitted), VectorStoreStore(services.database)
+async def delete_file(context: RequestContext[VectorStoreServices]) -> Response:
+    """Delete a file, and its documents in all vector stores if the caller may change them."""
+    caller = await context.authenticate()
+    services, tenant = context.services, caller.principal.tenant
+    file, stores = await _visible_file(context, caller), VectorStoreStore(services.database)
     for source, document_id in (await stores.of_file(tenant, file.file_id)).items():
         await services.writer.remove(
-            tenant, document_id, partial(_permit_removal, admitted), forget=True
+            tenant, document_id, partial(_permit_removal, caller), forget=True
         )
         await stores.detach(tenant, source, file.file_id)
-    await FileStore(services.database).remove(tenant, _uploader(admitted), file.file_id)
+    await FileStore(services.database).remove(tenant, _uploader(caller), file.file_id)
     return json_response(DeletedAnswer(id=file.file_id, object="file"))
 
 
-def _permit_removal(admitted: AuthenticatedRequest, stored: Document | None) -> None:
-    """A document that is not written yet is its file's uploader's alone."""
+def _permit_removal(caller: AuthenticatedRequest, stored: Document | None) -> None:
+    """A document that is not yet written may be removed by the uploader of its file."""
     if stored is not None:
-        require_editable(admitted, stored)
+        require_editable(caller, stored)
 
 
 async def require_own_file(
-    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest, file_id: str
+    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest, file_id: str
 ) -> File:
-    """The file of this identifier; a 404 `Problem` if the caller has not uploaded it."""
-    return await _file(exchange, admitted, file_id, admitted.principal.subject)
+    """The file with this identifier; a 404 `Problem` if the caller has not uploaded it."""
+    return await _file(context, caller, file_id, caller.principal.subject)
 
 
-def sees_uploads(admitted: AuthenticatedRequest) -> bool:
-    """Whether it is all of its subject that came: what was uploaded has no scope and no fields."""
-    principal = admitted.principal
+def sees_uploads(caller: AuthenticatedRequest) -> bool:
+    """Whether the credential is unrestricted: filters and scopes can't be applied to files."""
+    principal = caller.principal
     return "private" in principal.scopes and principal.filter == NO_FILTER
 
 
 def no_such_file() -> problems.Problem:
-    return problems.not_found("file_id", "There is no such file, or it is somebody else's.")
+    return problems.not_found(
+        "file_id", "The file does not exist, or another subject has uploaded it."
+    )
 
 
-async def _told_of(
-    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest
+async def _visible_file(
+    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest
 ) -> File:
-    """The path's; a 404 `Problem` if there is none that the caller may be told of."""
-    return await _file(exchange, admitted, _file_id(exchange), _uploader(admitted))
+    """The file in the path; a 404 `Problem` if the caller may not see it."""
+    return await _file(context, caller, _file_id(context), _uploader(caller))
 
 
 async def _file(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     file_id: str,
     subject: str | None,
 ) -> File:
-    if not sees_uploads(admitted):
+    if not sees_uploads(caller):
         raise no_such_file()
-    files = FileStore(exchange.services.database)
-    file = await files.get(admitted.principal.tenant, subject, file_id)
+    files = FileStore(context.services.database)
+    file = await files.get(caller.principal.tenant, subject, file_id)
     if file is None:
         raise no_such_file()
     return file
 
 
-def _file_id(exchange: RequestContext[VectorStoreServices]) -> str:
-    name: str = exchange.request.path_params["file_id"]
+def _file_id(context: RequestContext[VectorStoreServices]) -> str:
+    name: str = context.request.path_params["file_id"]
     return name
 
 
-def _uploader(admitted: AuthenticatedRequest) -> str | None:
-    """Of whose files the caller is told: None for everybody's."""
-    return None if "admin" in admitted.principal.roles else admitted.principal.subject
+def _uploader(caller: AuthenticatedRequest) -> str | None:
+    """The uploader whose files the caller sees: itself, or None (all) for an admin."""
+    return None if "admin" in caller.principal.roles else caller.principal.subject
 
 
-async def _uploaded(exchange: RequestContext[VectorStoreServices]) -> tuple[str, Purpose, bytes]:
-    most = exchange.services.settings.file_bytes_max
+async def _parse_upload(context: RequestContext[VectorStoreServices]) -> tuple[str, Purpose, bytes]:
+    bytes_max = context.services.settings.file_bytes_max
 
     async def stream() -> AsyncGenerator[bytes, None]:
-        yield exchange.body
+        yield context.body
         yield b""
 
-    headers = Headers(raw=exchange.request.scope["headers"])
+    headers = Headers(raw=context.request.scope["headers"])
     if not headers.get("content-type", "").startswith("multipart/form-data"):
-        raise problems.malformed("It must be multipart/form-data, with a file and its purpose.")
+        raise problems.malformed(
+            "The body must be multipart/form-data with the fields file and purpose."
+        )
     parser = MultiPartParser(
         headers, stream(), max_files=1, max_fields=_FIELDS_MAX, max_part_size=FORM_BYTES
     )
-    parser.spool_max_size = most + 1  # it is in memory already
+    parser.spool_max_size = bytes_max + 1  # the body is in memory already
     try:
         form = await parser.parse()
     except (MultiPartException, KeyError) as error:
-        told = error.message if isinstance(error, MultiPartException) else "no boundary"
-        raise problems.malformed(f"It is no multipart/form-data: {told}.") from None
+        reason = error.message if isinstance(error, MultiPartException) else "no boundary"
+        raise problems.malformed(f"Invalid multipart/form-data: {reason}.") from None
     try:
-        return await _checked(form, most)
+        return await _parse_form(form, bytes_max)
     finally:
         await form.close()
 
 
-async def _checked(form: FormData, most: int) -> tuple[str, Purpose, bytes]:
+async def _parse_form(form: FormData, bytes_max: int) -> tuple[str, Purpose, bytes]:
     file = form.get("file")
     if not isinstance(file, UploadFile):
         raise problems.invalid_field("file", "must be a file")
     content = await file.read()
-    if not 1 <= len(content) <= most:
-        raise problems.invalid_field("file", f"must have 1 to {most:,} bytes")
+    if not 1 <= len(content) <= bytes_max:
+        raise problems.invalid_field("file", f"must have 1 to {bytes_max:,} bytes")
     filename = schemas.parse_value("file", _NAME, file.filename or "file")
     try:
         return filename, _PURPOSE.validate_python(form.get("purpose")), content

@@ -1,4 +1,4 @@
-"""The search of a vector store: searches like any other, told in another form."""
+"""The search of a vector store: runs ordinary searches and renders them as OpenAI's API."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -26,93 +26,97 @@ from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.model.scope import Scope
 
 
-async def search_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
-    services, trace = exchange.services, exchange.trace
+async def search_vector_store(context: RequestContext[VectorStoreServices]) -> Response:
+    services, trace = context.services, context.trace
     settings = services.settings
-    name = exchange.request.path_params["vector_store_id"]
+    name = context.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
-    body = exchange.parse_body(VectorStoreSearchBody)
+    body = context.parse_body(VectorStoreSearchBody)
     if len(body.queries) > settings.searches_max:
-        raise problems.invalid_field("query", f"must be at most {settings.searches_max:,}")
-    asked = [_asked(source, query, body) for query in body.queries]
-    for each in asked:
-        require_within_limits(each, settings)
+        raise problems.invalid_field(
+            "query", f"must have at most {settings.searches_max:,} queries"
+        )
+    searches = [_search_body(source, query, body) for query in body.queries]
+    for search in searches:
+        require_within_limits(search, settings)
     trace.mark("parse")
-    admitted = await exchange.authenticate()
-    await exchange.spend(len(asked) - 1)
+    caller = await context.authenticate()
+    await context.spend(len(searches) - 1)
     if body.rewrite_query:
-        asked = await _rewritten(exchange, full_scope(admitted), asked)
-        admitted = await exchange.authenticate(admitted.principal)
+        searches = await _rewrite_queries(context, full_scope(caller), searches)
+        caller = await context.authenticate(caller.principal)
     trace.mark("revision")
-    wanted = [services.search.request_of(admitted.principal, each) for each in asked]
-    served = await search_consistently(services.search, wanted, admitted.revisions)
-    for one, told in zip(wanted, served, strict=True):
-        record_served(services.search, one, told)
+    requests = [services.search.request_of(caller.principal, search) for search in searches]
+    served = await search_consistently(services.search, requests, caller.revisions)
+    for request, answer in zip(requests, served, strict=True):
+        record_served(services.search, request, answer)
     trace.mark("search")
-    hits = _best([orjson.loads(each.body)["hits"] for each in served], body.max_num_results)
+    hits = _merge_hits(
+        [orjson.loads(answer.body)["hits"] for answer in served], body.max_num_results
+    )
     if not hits:
-        await require_store(exchange, admitted)  # what nobody finds may not be there at all
+        await require_store(context, caller)  # without a hit the store may not exist
     page = SearchPage(
-        search_query=tuple(each.query for each in asked),
-        data=tuple(_found(source, hit) for hit in hits),
+        search_query=tuple(search.query for search in searches),
+        data=tuple(_found_file(source, hit) for hit in hits),
     )
     response = json_response(page)
-    revision = revision_header(common_revisions(served), admitted.principal.tenant)
+    revision = revision_header(common_revisions(served), caller.principal.tenant)
     response.headers["Nearhit-Revision"] = revision.decode()
     response.headers["Cache-Control"] = "no-store"
     timing = (b"server-timing", trace.server_timing().encode())
-    response.raw_headers += exchange.cache_headers(timing)
+    response.raw_headers += context.cache_headers(timing)
     response.raw_headers += next(filter(None, map(degraded_header, served)), [])
     return response
 
 
-async def _rewritten(
-    exchange: RequestContext[VectorStoreServices], seen: Scope, asked: Sequence[SearchBody]
+async def _rewrite_queries(
+    context: RequestContext[VectorStoreServices], scope: Scope, searches: Sequence[SearchBody]
 ) -> list[SearchBody]:
-    """With the queries that a language model makes of these, where it makes any."""
-    rewriter = (await exchange.services.search.rag_tools.tools()).rewriter
-    made = await asyncio.gather(
-        *(rewriter.rewrite(seen, (), each.query, alone=True) for each in asked)
+    """The searches with rewritten queries; a query that the model fails to rewrite stays."""
+    rewriter = (await context.services.search.rag_tools.tools()).rewriter
+    rewrites = await asyncio.gather(
+        *(rewriter.rewrite(scope, (), search.query, alone=True) for search in searches)
     )
-    exchange.trace.mark("rewrite")
+    context.trace.mark("rewrite")
     return [
-        each.model_copy(update={"query": rewritten.query})
-        for each, rewritten in zip(asked, made, strict=True)
+        search.model_copy(update={"query": rewrite.query})
+        for search, rewrite in zip(searches, rewrites, strict=True)
     ]
 
 
-def _asked(source: str, query: str, body: VectorStoreSearchBody) -> SearchBody:
-    """Raises a `Problem`, as for a body that says the same."""
-    told: dict[str, Any] = {
+def _search_body(source: str, query: str, body: VectorStoreSearchBody) -> SearchBody:
+    """One query as the body of `POST /v1/search`. Raises a `Problem`, as that request would."""
+    fields: dict[str, Any] = {
         "query": query,
         "top_k": body.max_num_results,
         "filter": {"sources": [source]},
         "metadata": True,
     }
     if body.ranking_options.score_threshold:
-        told["min_score"] = body.ranking_options.score_threshold
-    asked = schemas.parse(SearchBody, orjson.dumps(told))
+        fields["min_score"] = body.ranking_options.score_threshold
+    search = schemas.parse(SearchBody, orjson.dumps(fields))
     if body.filters is None:
-        return asked
-    return asked.model_copy(
+        return search
+    return search.model_copy(
         update={"filter": FilterBody(sources=(source,), attributes=body.filters)}
     )
 
 
-def _best(answers: Sequence[Sequence[dict[str, Any]]], most: int) -> list[dict[str, Any]]:
-    """Of what several queries found, each hit once, by the best of its scores."""
+def _merge_hits(answers: Sequence[Sequence[dict[str, Any]]], hits_max: int) -> list[dict[str, Any]]:
+    """The hits of several queries, best first; a hit of several queries has its best score."""
     if len(answers) == 1:
         return list(answers[0])
     best: dict[int, dict[str, Any]] = {}
     for hits in answers:
         for hit in hits:
-            known = best.get(hit["chunk_id"])
-            if known is None or hit["score"] > known["score"]:
+            current = best.get(hit["chunk_id"])
+            if current is None or hit["score"] > current["score"]:
                 best[hit["chunk_id"]] = hit
-    return sorted(best.values(), key=lambda hit: (-hit["score"], hit["chunk_id"]))[:most]
+    return sorted(best.values(), key=lambda hit: (-hit["score"], hit["chunk_id"]))[:hits_max]
 
 
-def _found(source: str, hit: dict[str, Any]) -> FoundFile:
+def _found_file(source: str, hit: dict[str, Any]) -> FoundFile:
     file_id = hit["document_id"].removeprefix(f"{source}/")
     return FoundFile(
         file_id=file_id,
@@ -124,7 +128,7 @@ def _found(source: str, hit: dict[str, Any]) -> FoundFile:
 
 
 def _attributes(metadata: dict[str, Any]) -> Iterator[tuple[str, str | float | bool]]:
-    """OpenAI's have no lists and no null; a list is told as the JSON that it is."""
+    """Metadata as OpenAI's attributes: null values are left out, lists become JSON text."""
     for name, value in metadata.items():
         if value is not None:
             yield name, orjson.dumps(value).decode() if isinstance(value, list) else value

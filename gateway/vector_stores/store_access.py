@@ -15,62 +15,62 @@ from index.documents.vector_store_store import (
 )
 from index.model.query import Filter
 
-FILES_MAX = 10_000  # of a store, that are counted
+FILES_MAX = 10_000  # files of a store that the answer counts
 
 
 async def require_store(
-    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest
+    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest
 ) -> VectorStore:
-    """The path's; a 404 `Problem` if the caller sees neither it nor a document of it."""
-    name = exchange.request.path_params["vector_store_id"]
+    """The store in the path; a 404 `Problem` if the caller sees neither it nor its documents."""
+    name = context.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
-    services, scope = exchange.services, full_scope(admitted)
-    if not _within(admitted.principal.filter, source):
+    services, scope = context.services, full_scope(caller)
+    if not _admits_source(caller.principal.filter, source):
         raise no_such_store()
     stores = VectorStoreStore(services.database)
-    store = await stores.get(scope, source, by_admin=is_admin(admitted))
+    store = await stores.get(scope, source, by_admin=is_admin(caller))
     if store is not None:
         return store
-    if not await count_documents(exchange, admitted, source):
+    if not await count_documents(context, caller, source):
         raise no_such_store()
     return VectorStore(source, source, "", {}, None, (), None)
 
 
 async def files_of(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
     source: str,
-    which: FileFilter = ANY,
+    file_filter: FileFilter = ANY,
 ) -> list[AttachedFile]:
-    return await VectorStoreStore(exchange.services.database).files(
-        full_scope(admitted),
-        admitted.principal.filter,
+    return await VectorStoreStore(context.services.database).files(
+        full_scope(caller),
+        caller.principal.filter,
         source,
         FileListing(None, newest_first=True, limit=FILES_MAX),
-        which,
-        subject=admitted.principal.subject if sees_uploads(admitted) else None,
+        file_filter,
+        subject=caller.principal.subject if sees_uploads(caller) else None,
     )
 
 
 async def count_documents(
-    exchange: RequestContext[VectorStoreServices], admitted: AuthenticatedRequest, source: str
+    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest, source: str
 ) -> int:
-    """How many of the source the caller may read."""
-    wanted = admitted.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
-    counts = await exchange.services.documents.sources(full_scope(admitted), wanted, limit=1)
+    """The number of documents of the source that the caller may read."""
+    document_filter = caller.principal.filter.narrowed(Filter(sources=(source,), kinds=("text",)))
+    counts = await context.services.documents.sources(full_scope(caller), document_filter, limit=1)
     return counts.get(source, 0)
 
 
-def is_admin(admitted: AuthenticatedRequest) -> bool:
-    return "admin" in admitted.principal.roles
+def is_admin(caller: AuthenticatedRequest) -> bool:
+    return "admin" in caller.principal.roles
 
 
 def no_such_store() -> problems.Problem:
     return problems.not_found(
-        "vector_store_id", "There is no such vector store, or you may not see it."
+        "vector_store_id", "The vector store does not exist, or you may not see it."
     )
 
 
-def _within(limits: Filter, source: str) -> bool:
-    """Whether a token that is kept to some sources may know of this one."""
-    return limits.sources is None or source in limits.sources
+def _admits_source(token_filter: Filter, source: str) -> bool:
+    """Whether a token with this filter may see the source."""
+    return token_filter.sources is None or source in token_filter.sources

@@ -1,4 +1,4 @@
-"""Vector stores: each is a source of the tenant, and any source can be named as one."""
+"""Vector stores: each is a source of the tenant, and any source can be used as one."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
 from gateway.vector_stores.attachments import attach_each
 from gateway.vector_stores.files import require_own_file
-from gateway.vector_stores.paging import listed, page_of
+from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.store_access import (
     count_documents,
     files_of,
@@ -25,18 +25,21 @@ from gateway.vector_stores.vector_store_schemas import (
     VectorStoreChanges,
 )
 from gateway.vector_stores.vector_store_services import VectorStoreServices
-from index.documents.vector_store_store import VectorStore, VectorStoreStore
+from index.documents.vector_store_store import (
+    VectorStore,
+    VectorStoreStore,
+)
 from index.model.document import Document
 
-_REMOVED_AT_ONCE_MAX = 200  # documents; more are left to a worker
+_REMOVED_AT_ONCE_MAX = 200  # documents; a worker removes more than that
 
 
-async def create_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    services, principal = exchange.services, admitted.principal
-    body = exchange.parse_body(VectorStoreBody)
-    for file_id in body.file_ids:  # before there is a store
-        await require_own_file(exchange, admitted, file_id)
+async def create_vector_store(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    services, principal = context.services, caller.principal
+    body = context.parse_body(VectorStoreBody)
+    for file_id in body.file_ids:  # before the store is created
+        await require_own_file(context, caller, file_id)
     store = await VectorStoreStore(services.database).add(
         principal.tenant,
         name=body.name or "",
@@ -46,52 +49,55 @@ async def create_vector_store(exchange: RequestContext[VectorStoreServices]) -> 
         readers=body.readers,
         stores_max=services.settings.files_max,
     )
-    await attach_each(exchange, store, body.attachments())
-    return json_response(await _told(exchange, admitted, store))
+    await attach_each(context, store, body.attachments())
+    return json_response(await _store_answer(context, caller, store))
 
 
-async def list_vector_stores(exchange: RequestContext[VectorStoreServices]) -> Response:
-    """Those that were made as such; other sources are found by their names."""
-    admitted = await exchange.authenticate()
-    page = page_of(exchange)
-    stores = await VectorStoreStore(exchange.services.database).page(
-        full_scope(admitted),
+async def list_vector_stores(context: RequestContext[VectorStoreServices]) -> Response:
+    """List stores created through this API; other sources are addressed by name only."""
+    caller = await context.authenticate()
+    page = page_of(context)
+    stores = await VectorStoreStore(context.services.database).page(
+        full_scope(caller),
         page,
-        by_admin=is_admin(admitted),
-        sources=admitted.principal.filter.sources,
+        by_admin=is_admin(caller),
+        sources=caller.principal.filter.sources,
     )
-    shown = [await _told(exchange, admitted, store) for store in stores]
-    return json_response(listed(shown, page, [each.id for each in shown]))
+    answers = [await _store_answer(context, caller, store) for store in stores]
+    return json_response(list_answer(answers, page, [answer.id for answer in answers]))
 
 
-async def get_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    return json_response(await _told(exchange, admitted, await require_store(exchange, admitted)))
+async def get_vector_store(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    return json_response(await _store_answer(context, caller, await require_store(context, caller)))
 
 
-async def change_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
-    admitted = await exchange.authenticate()
-    services = exchange.services
-    body = exchange.parse_body(VectorStoreChanges)
-    store = _changeable(admitted, await require_store(exchange, admitted))
+async def change_vector_store(context: RequestContext[VectorStoreServices]) -> Response:
+    caller = await context.authenticate()
+    services = context.services
+    body = context.parse_body(VectorStoreChanges)
+    store = _require_changeable(caller, await require_store(context, caller))
     if store.created_at is None:
-        raise problems.conflict("vector_store_id", "It is a source that was made in another way.")
+        raise problems.conflict(
+            "vector_store_id",
+            "This source was not created as a vector store. Change it through /v1/sources.",
+        )
     changed = replace(
         store,
         name=store.name if body.name is None else body.name,
         metadata=store.metadata if body.metadata is None else body.metadata,
     )
     await VectorStoreStore(services.database).change(
-        admitted.principal.tenant, store.source, name=changed.name, metadata=changed.metadata
+        caller.principal.tenant, store.source, name=changed.name, metadata=changed.metadata
     )
-    return json_response(await _told(exchange, admitted, changed))
+    return json_response(await _store_answer(context, caller, changed))
 
 
-async def delete_vector_store(exchange: RequestContext[VectorStoreServices]) -> Response:
-    """With all its documents, whoever owns them; its files stay."""
-    admitted = await exchange.authenticate()
-    services, tenant = exchange.services, admitted.principal.tenant
-    store = _changeable(admitted, await require_store(exchange, admitted))
+async def delete_vector_store(context: RequestContext[VectorStoreServices]) -> Response:
+    """Delete the store and all its documents, regardless of their owners; its files stay."""
+    caller = await context.authenticate()
+    services, tenant = context.services, caller.principal.tenant
+    store = _require_changeable(caller, await require_store(context, caller))
     stores = VectorStoreStore(services.database)
     await services.jobs.supersede(tenant, await stores.documents_of_files(tenant, store.source))
     await stores.forget(tenant, store.source)
@@ -99,34 +105,34 @@ async def delete_vector_store(exchange: RequestContext[VectorStoreServices]) -> 
     if len(documents) <= _REMOVED_AT_ONCE_MAX:
         for document_id in documents:
             if await services.documents.stored(tenant, document_id) is not None:
-                await services.writer.remove(tenant, document_id, _must_be_there, forget=True)
+                await services.writer.remove(tenant, document_id, _require_stored, forget=True)
         await services.sources.remove(tenant, store.source)
     else:
-        await services.sources.enqueue_removal(tenant, store.source, admitted.principal.subject)
+        await services.sources.enqueue_removal(tenant, store.source, caller.principal.subject)
     return json_response(DeletedAnswer(id=store.source, object="vector_store.deleted"))
 
 
-async def _told(
-    exchange: RequestContext[VectorStoreServices],
-    admitted: AuthenticatedRequest,
-    store: VectorStore,
+async def _store_answer(
+    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest, store: VectorStore
 ) -> VectorStoreAnswer:
-    told = VectorStoreAnswer.of(store, await files_of(exchange, admitted, store.source))
+    answer = VectorStoreAnswer.of(store, await files_of(context, caller, store.source))
     if store.created_at is not None:
-        return told
-    count = await count_documents(exchange, admitted, store.source)
+        return answer
+    count = await count_documents(context, caller, store.source)
     counts = FileCounts(completed=count, total=count)
-    return told.model_copy(update={"file_counts": counts})
+    return answer.model_copy(update={"file_counts": counts})
 
 
-def _changeable(admitted: AuthenticatedRequest, store: VectorStore) -> VectorStore:
-    principal = admitted.principal
+def _require_changeable(caller: AuthenticatedRequest, store: VectorStore) -> VectorStore:
+    principal = caller.principal
     is_own = store.owner == principal.subject and "private" in principal.scopes
-    if not (is_admin(admitted) or is_own):
-        raise problems.forbidden("Only who made this vector store, or an admin, can change it.")
+    if not (is_admin(caller) or is_own):
+        raise problems.forbidden("Only the owner or an admin may change this vector store.")
     return store
 
 
-def _must_be_there(stored: Document | None) -> None:
+def _require_stored(stored: Document | None) -> None:
     if stored is None:
-        raise problems.not_found("vector_store_id", "Somebody else is removing it.")
+        raise problems.not_found(
+            "vector_store_id", "Another request is deleting this vector store."
+        )

@@ -1,4 +1,4 @@
-"""The bodies of OpenAI's calls, as they travel; of what they know, what can be done here."""
+"""The request and response bodies of OpenAI's API, limited to the fields that Nearhit supports."""
 
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
@@ -22,9 +22,9 @@ Purpose: TypeAlias = Literal[
     "fine-tune-results", "user_data", "vision",
 ]  # fmt: skip
 _Name: TypeAlias = Annotated[str, StringConstraints(max_length=64), Storable]
-_Told: TypeAlias = Annotated[str, StringConstraints(max_length=512), Storable]
-StoreMetadata: TypeAlias = Annotated[dict[_Name, _Told], Field(max_length=16)]
-_FILES_MAX = 500  # attached in one call; a starting value, not measured
+_Value: TypeAlias = Annotated[str, StringConstraints(max_length=512), Storable]
+StoreMetadata: TypeAlias = Annotated[dict[_Name, _Value], Field(max_length=16)]
+_FILES_MAX = 500  # attached in one request; a starting value, not measured
 
 
 class StaticSizes(Body):
@@ -34,7 +34,9 @@ class StaticSizes(Body):
     @model_validator(mode="after")
     def _at_most_half(self) -> "StaticSizes":
         if self.chunk_overlap_tokens > self.max_chunk_size_tokens // 2:
-            raise PydanticCustomError("overlap", "chunk_overlap_tokens: at most half of the size")
+            raise PydanticCustomError(
+                "overlap", "chunk_overlap_tokens: must be at most half of the size"
+            )
         return self
 
 
@@ -82,10 +84,10 @@ class FileBatchBody(_Attaching):
     @model_validator(mode="after")
     def _one_of_them(self) -> "FileBatchBody":
         if (self.file_ids is None) is (self.files is None):
-            raise PydanticCustomError("either", "file_ids: give either these or files")
+            raise PydanticCustomError("either", "file_ids: set either file_ids or files")
         return self
 
-    def each(self) -> tuple[AttachBody, ...]:
+    def bodies(self) -> tuple[AttachBody, ...]:
         if self.files is not None:
             return self.files
         return tuple(
@@ -99,7 +101,7 @@ class FileBatchBody(_Attaching):
 
 
 class VectorStoreBody(Body):
-    """readers: ours, beside OpenAI's fields: who sees the store, and reads what is attached."""
+    """OpenAI's fields and `readers`, Nearhit's own: who sees the store and reads its documents."""
 
     name: Title | None = None
     description: Title | None = None
@@ -107,7 +109,9 @@ class VectorStoreBody(Body):
     file_ids: Annotated[tuple[FileId, ...], Field(max_length=_FILES_MAX)] = ()
     chunking_strategy: Chunking | None = None
     expires_after: None = Field(None, description="a vector store does not expire")
-    readers: Readers = Field((), description="the caller alone, if absent")
+    readers: Readers = Field(
+        (), description="who sees the store and reads its documents; absent: only the caller"
+    )
 
     def attachments(self) -> tuple[AttachBody, ...]:
         return tuple(
@@ -123,7 +127,7 @@ class VectorStoreChanges(Body):
 
 
 class RankingOptions(Body):
-    ranker: str | None = Field(None, description="taken, and of no effect")
+    ranker: str | None = Field(None, description="accepted and ignored")
     score_threshold: float = Field(0.0, ge=0, le=1)
 
 
@@ -200,7 +204,7 @@ class VectorStoreAnswer(Body):
 
     @classmethod
     def of(cls, store: VectorStore, files: list[AttachedFile]) -> "VectorStoreAnswer":
-        counts = counted(files)
+        counts = count_by_status(files)
         return cls(
             id=store.source,
             created_at=_seconds(store.created_at),
@@ -234,8 +238,8 @@ class StoreFileAnswer(Body):
     def of(cls, store: str, file: AttachedFile) -> "StoreFileAnswer":
         error = None
         if file.status == "failed":
-            told = file.error or "It could not be written."
-            error = LastError(code=file.error_code or "server_error", message=told)
+            message = file.error or "The document could not be written. Attach the file again."
+            error = LastError(code=file.error_code or "server_error", message=message)
         return cls(
             id=file.file_id,
             created_at=_seconds(file.created_at),
@@ -305,7 +309,7 @@ class SearchPage(Body):
     next_page: None = None
 
 
-def counted(files: list[AttachedFile]) -> FileCounts:
+def count_by_status(files: list[AttachedFile]) -> FileCounts:
     by_status = dict.fromkeys(("in_progress", "completed", "failed"), 0)
     for file in files:
         by_status[file.status] += 1

@@ -1,4 +1,4 @@
-"""Backfill: a tenant's texts that have no vector in its space get one, through the queue."""
+"""Backfill: a job that embeds a tenant's chunks that have no vector."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from ingest.errors import JobRefused
 from ingest.worker.job_progress import report_progress
 from ingest.write.reembed import Reembedder, ReembedProgress
 
-BACKFILL = "backfill"  # the kind of such jobs
+BACKFILL = "backfill"  # the kind of the job
 
 
 def job(tenant: str, attempts_max: int) -> NewJob:
@@ -20,7 +20,7 @@ def job(tenant: str, attempts_max: int) -> NewJob:
 
 
 class BackfillJob:
-    """What is interrupted goes on where it stopped: no vector that is there is paid for again."""
+    """Continues where an earlier attempt stopped: no chunk is embedded twice."""
 
     def __init__(self, services: WorkerServices) -> None:
         self._services = services
@@ -28,25 +28,27 @@ class BackfillJob:
     async def __call__(self, claimed: ClaimedJob) -> Mapping[str, Any]:
         services, tenant = self._services, claimed.tenant
         space = await services.stores.documents.space(tenant)
-        embedder = next((each for each in services.embedders if each.space == space), None)
+        embedder = next((item for item in services.embedders if item.space == space), None)
         if space is None:
             return {"documents": 0, "embedded": 0}
         if embedder is None:
-            raise JobRefused(f"No embedder for {space} is configured where the worker runs.")
-        filler = Reembedder(
+            raise JobRefused(f"The worker has no embedder for {space}. Configure it on the worker.")
+        reembedder = Reembedder(
             services.stores.documents,
             EmbeddingMigration(services.stores.database),
             embedder,
             services.invalidation,
         )
-        so_far = ReembedProgress(1, 0, 0)
+        latest = ReembedProgress(1, 0, 0)
 
-        def note(progress: ReembedProgress) -> None:
-            nonlocal so_far
-            so_far = progress
+        def on_progress(progress: ReembedProgress) -> None:
+            nonlocal latest
+            latest = progress
 
-        def told() -> dict[str, int]:
-            return {"documents": so_far.documents, "embedded": so_far.embedded}
+        def counts() -> dict[str, int]:
+            return {"documents": latest.documents, "embedded": latest.embedded}
 
-        await report_progress(services.stores.jobs, claimed.run, filler.fill(tenant, note), told)
-        return told()
+        await report_progress(
+            services.stores.jobs, claimed.run, reembedder.fill(tenant, on_progress), counts
+        )
+        return counts()

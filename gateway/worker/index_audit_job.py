@@ -1,4 +1,4 @@
-"""An audit of the index: by schedule as a job, or for the command; each source is asked too."""
+"""The audit of the index, as a scheduled job or a command; it also reads each source."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -18,7 +18,7 @@ from ingest.sources.dry_run import DryRunWriter
 from ingest.sources.source_sync import read_source
 from ingest.worker.job_progress import report_progress
 
-_TOLD_MAX = 20
+_LOGGED_MAX = 20
 
 log = structlog.get_logger()
 
@@ -31,38 +31,40 @@ async def flaws(
     repair: bool,
     run: JobLease | None = None,
 ) -> AsyncIterator[Flaw]:
-    """All of the tenant's, each once it is mended if it is to be; what is left is remembered.
+    """Yield the tenant's index problems, after repair if requested; store the unrepaired counts.
 
-    on_documents: told how many more have been looked at. run: of the job that does it.
+    on_documents: called with the number of further documents checked. run: the job's lease.
     """
-    left: Counter[str] = Counter()
+    unrepaired: Counter[str] = Counter()
     spaces = [embedder.space for embedder in services.embedders]
     audit = IndexAudit(ConsistencyReader(services.stores.database), services.writer, spaces, repair)
-    for found in (
+    for problems in (
         audit.flaws(tenant, on_documents, run),
-        _behind(services, tenant, repair=repair),
+        _stale_sources(services, tenant, repair=repair),
     ):
-        async for flaw in found:
-            left[flaw.kind] += not flaw.is_repaired
+        async for flaw in problems:
+            unrepaired[flaw.kind] += not flaw.is_repaired
             yield flaw
-    await services.stores.audits.record_run(tenant, +left)
+    await services.stores.audits.record_run(tenant, +unrepaired)
 
 
-async def _behind(services: WorkerServices, tenant: str, *, repair: bool) -> AsyncIterator[Flaw]:
-    """Sources that have other documents by now, or can't be read; mended is what will be read."""
+async def _stale_sources(
+    services: WorkerServices, tenant: str, *, repair: bool
+) -> AsyncIterator[Flaw]:
+    """Yield sources that have changed or can't be read; a repair queues their synchronization."""
     for source in await services.stores.sources.all(tenant):
         body = SourceBody.of(source)
         if body is None or source.paused:
             continue
-        compared = DryRunWriter(services.stores.documents)
+        dry_run = DryRunWriter(services.stores.documents)
         try:
-            async with source_reader.opened(
+            async with source_reader.open_for_reading(
                 services.settings, tenant, source.source, body.root
-            ) as opened:
+            ) as reader:
                 await read_source(
-                    opened,
+                    reader,
                     tenant,
-                    writer=compared,
+                    writer=dry_run,
                     documents=services.stores.documents,
                     prune=True,
                     on_item=lambda _: None,
@@ -70,14 +72,14 @@ async def _behind(services: WorkerServices, tenant: str, *, repair: bool) -> Asy
         except JobRefused as refused:
             yield Flaw("behind", source.source, str(refused))
             continue
-        if compared.behind:
+        if dry_run.behind:
             if repair:
                 await services.stores.sources.enqueue_sync(tenant, source.source)
-            yield Flaw("behind", source.source, f"{len(compared.behind):,} documents", repair)
+            yield Flaw("behind", source.source, f"{len(dry_run.behind):,} documents", repair)
 
 
 class AuditIndexJob:
-    """Mends only where the operator has said so."""
+    """Repairs only if the setting `index_audit_repair` is on."""
 
     def __init__(self, services: WorkerServices) -> None:
         self._services = services
@@ -95,11 +97,11 @@ class AuditIndexJob:
             audited = flaws(services, job.tenant, on_documents, repair=repair, run=job.run)
             async for flaw in audited:
                 kinds[flaw.kind] += 1
-                if kinds.total() <= _TOLD_MAX:
+                if kinds.total() <= _LOGGED_MAX:
                     log.error("flaw", tenant=job.tenant, **asdict(flaw))
 
-        def told() -> dict[str, Any]:
+        def counts() -> dict[str, Any]:
             return {"documents": documents, "flaws": dict(kinds)}
 
-        await report_progress(services.stores.jobs, job.run, audit(), told)
-        return told()
+        await report_progress(services.stores.jobs, job.run, audit(), counts)
+        return counts()

@@ -1,4 +1,4 @@
-"""What the worker does for each kind of job; as whoever asked for it, with the rights of now."""
+"""The handlers of each job kind; a job has the present rights of the key that created it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from cache.protocol import Revisions
 from gateway import schemas
 from gateway.auth.authenticator import AuthenticatedRequest, utc_now
-from gateway.documents import document_endpoints
+from gateway.documents import document_endpoints, document_update
 from gateway.documents.deletion import ANSWERS, DropAnswersJob, PruneVocabularyJob, RemoveTenantJob
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
@@ -26,7 +26,7 @@ SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
 
 def handlers(services: WorkerServices) -> dict[str, Handler]:
-    """By kind, what does the work; an older worker leaves kinds that it does not know alone."""
+    """The handler of each job kind; a worker leaves jobs of unknown kinds to newer workers."""
     return {
         "document": PutDocumentJob(services),
         READ: SyncSourceJob(services.source_services),
@@ -40,40 +40,42 @@ def handlers(services: WorkerServices) -> dict[str, Handler]:
 
 
 class PutDocumentJob:
-    """Twice the same is once: what is stored already, by its digests, makes no revision.
+    """Writes a queued document. It is idempotent: an unchanged document makes no revision.
 
-    What a later write has set since the job was queued stays: the text, the owner or the readers.
+    The text, owner or readers that a later write has set are not overwritten.
     """
 
     def __init__(self, services: WorkerServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        admitted = await _job_owner(self._services, job)
+        caller = await _job_owner(self._services, job)
         document_id = job.target.removeprefix("document:")
         try:
             body = schemas.parse(DocumentBody, job.payload)
             language = self._services.settings.language
-            revise = document_endpoints.build_update(admitted, document_id, body, language)
-            done = await self._services.writer.put(
-                job.tenant, document_id, revise, job.run, document_endpoints.parts_of(body)
+            revise = document_update.build_update(caller, document_id, body, language)
+            written = await self._services.writer.put(
+                job.tenant, document_id, revise, job.run, document_update.parts_of(body)
             )
         except Problem as problem:
             raise JobRefused(problem.detail) from None
         return (
-            SUPERSEDED if done.is_superseded else document_endpoints.write_answer(done).model_dump()
+            SUPERSEDED
+            if written.is_superseded
+            else document_endpoints.write_answer(written).model_dump()
         )
 
 
 async def _job_owner(services: WorkerServices, job: ClaimedJob) -> AuthenticatedRequest:
-    """Whoever asked for the job, as of now: a lost key or role takes the job with it."""
-    assert job.key_id is not None, "such jobs are asked for with a key"
+    """The creator of the job with its present rights. Raises `JobRefused` if they are lost."""
+    assert job.key_id is not None, "a job of this kind has a key"
     principal = await services.stores.principals.holder_now(job.tenant, job.key_id)
     if principal is None or (
         principal.expires_at is not None and principal.expires_at <= utc_now()
     ):
-        raise JobRefused("The key that asked for it is revoked or expired.")
+        raise JobRefused("The key that created the job is revoked or expired.")
     if {"writer", "admin"}.isdisjoint(principal.roles):
-        raise JobRefused("The key that asked for it may not write.")
+        raise JobRefused("The key that created the job may no longer write.")
     revisions = Revisions(principal.history, {})
     return AuthenticatedRequest(principal, revisions, revisions)

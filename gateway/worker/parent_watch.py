@@ -1,4 +1,4 @@
-"""Several workers and the process that started them: they must not outlive it."""
+"""Stops worker processes when the process that started them has ended."""
 
 import os
 import signal
@@ -10,12 +10,12 @@ _WATCH_S = 1.0
 
 
 def watch_children() -> None:
-    """In the process that starts the workers."""
+    """Call in the parent, before it starts the workers."""
     os.environ[_VARIABLE] = str(os.getpid())
 
 
 def stop_with_parent() -> None:
-    """In a worker: stop when the process that started it is gone, however it went."""
+    """Call in a worker: stop it when its parent has ended for any reason."""
     supervisor = os.environ.get(_VARIABLE)
     if supervisor is not None:
         threading.Thread(target=_follow, args=(int(supervisor),), daemon=True).start()

@@ -1,11 +1,11 @@
-"""Events from RabbitMQ: taken from each queue for the tenant that it belongs to.
+"""Applies events from RabbitMQ; each queue belongs to one tenant.
 
-1. A delivery is acknowledged once what it says is committed and drained, or once a copy with the
-   reason is confirmed in the queue's dead-letter queue. Whatever happens before, it comes again,
-   which does no harm: see `ingest.events.event_schemas`.
-2. Deliveries of one document are done one after the other, as they came; one that has to wait for
-   a server holds up those behind it. Of a queue's other documents `prefetch` are at work at once.
-3. A connection that is lost takes what is at work with it: the next one is given all of it again.
+1. A delivery is acknowledged after its event is committed and drained, or after RabbitMQ confirms a
+   copy in the dead-letter queue. Otherwise it is redelivered, which is harmless: see
+   `ingest.events.event_schemas`.
+2. Deliveries of one document are applied in order; one that waits for a server delays the next.
+   Up to `prefetch` deliveries of a queue are applied concurrently.
+3. If a connection is lost, its unacknowledged deliveries are redelivered on the next one.
 """
 
 import asyncio
@@ -39,67 +39,67 @@ from ingest.events.event_handler import EventHandler
 from ingest.events.event_schemas import Event
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 
-DEAD = ".dead"  # the end of a dead-letter queue's name
-REASON = "nearhit-reason"  # the header that says why an event lies there
+DEAD = ".dead"  # suffix of a dead-letter queue's name
+REASON = "nearhit-reason"  # header with the reason for dead-lettering
 _REASON_CHARACTERS_MAX = 1_000
 _CONNECT_S_MAX = 10.0
-_STEADY_S = 60.0  # a connection that held this long had nothing wrong with it
-_AWAY = WorkerLimits(pause_s=0.5, pause_s_max=30.0)  # starting values, not measured
+_STABLE_S = 60.0  # a connection that lasted this long resets the count of failures
+_UNAVAILABLE = WorkerLimits(pause_s=0.5, pause_s_max=30.0)  # starting values, not measured
 
 log = structlog.get_logger()
 
 
 class _Stopped(Exception):
-    """The worker is to stop; what has not been done is another's."""
+    """The worker stops; unacknowledged deliveries go to other workers."""
 
 
 def consumer(services: WorkerServices) -> "RabbitmqConsumer":
-    """What the settings say, which have to name a server."""
+    """The consumer of the settings, which must configure RabbitMQ."""
     settings = services.settings
-    assert settings.rabbitmq_url is not None, "else there is nothing to consume"
+    assert settings.rabbitmq_url is not None, "the caller has checked that RabbitMQ is configured"
     return RabbitmqConsumer(
         settings.rabbitmq_url.get_secret_value(),
         settings.rabbitmq_tenants(),
         EventHandler(services.writer, services.stores.event_versions, settings.language),
         prefetch=settings.rabbitmq_prefetch,
         attempts_max=settings.job_attempts,
-        pace=WorkerLimits(pause_s=settings.job_pause_s, stop_s=settings.shutdown_s),
+        limits=WorkerLimits(pause_s=settings.job_pause_s, stop_s=settings.shutdown_s),
         size_bytes_max=settings.document_bytes_max,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RabbitmqConsumer:
-    """queues: by name, the tenant that each belongs to.
+    """queues: the tenant of each queue.
 
-    prefetch: deliveries of a queue at work at once.
-    attempts_max: at an event that needs an embedder that is away; pace: with which pauses.
-    size_bytes_max: of an event.
+    prefetch: maximum concurrent deliveries of a queue.
+    attempts_max: attempts at an event while the embedder is unavailable; limits: their pauses.
+    size_bytes_max: maximum size of an event.
     """
 
     url: str
     queues: Mapping[str, str]
-    hearer: EventHandler
+    handler: EventHandler
     prefetch: int
     attempts_max: int
-    pace: WorkerLimits
+    limits: WorkerLimits
     size_bytes_max: int
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Do events until told to stop; what is at work then is finished, or given back."""
+        """Apply events until `stop` is set; running ones are then finished or requeued."""
         failures, loop = 0, asyncio.get_running_loop()
         while not stop.is_set():
-            began_s = loop.time()
+            started_s = loop.time()
             try:
                 await self._consume(stop)
             except* CONNECTION_EXCEPTIONS as lost:
-                failures = 1 if loop.time() - began_s > _STEADY_S else failures + 1
-                log.warning("rabbitmq", state="away", detail=_first(lost))
-                await _pause(stop, _AWAY.pause_after_s(failures))
+                failures = 1 if loop.time() - started_s > _STABLE_S else failures + 1
+                log.warning("rabbitmq", state="away", detail=_first_error(lost))
+                await _pause(stop, _UNAVAILABLE.pause_after_s(failures))
 
     async def _consume(self, stop: asyncio.Event) -> None:
-        """On one connection. Raises what aio-pika does once it is lost."""
-        async with aio_pika.Connection(make_url(self.url)) as connection:  # closed if it fails, too
+        """Consume on one connection. Raises aio-pika's exceptions if it is lost."""
+        async with aio_pika.Connection(make_url(self.url)) as connection:  # also closed on failure
             await connection.connect(timeout=_CONNECT_S_MAX)
             async with asyncio.TaskGroup() as group:
                 for queue, tenant in self.queues.items():
@@ -108,22 +108,21 @@ class RabbitmqConsumer:
     async def _consume_queue(
         self, connection: AbstractConnection, name: str, tenant: str, stop: asyncio.Event
     ) -> None:
-        for each in (name, name + DEAD):
-            await _declare(connection, each)
+        for queue in (name, name + DEAD):
+            await _declare(connection, queue)
         async with connection.channel(on_return_raises=True) as channel:
             await channel.set_qos(prefetch_count=self.prefetch)
-            place = _Place(self, channel, name, tenant, stop)
-            await place.work()
+            await _QueueConsumer(self, channel, name, tenant, stop).run()
         if not stop.is_set():
-            raise ConnectionError(f"the consumer of {name} was ended")
+            raise ConnectionError(f"RabbitMQ has cancelled the consumer of {name}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """One queue on one channel.
+class _QueueConsumer:
+    """The consumer of one queue on one channel.
 
-    ended: no deliveries come any more, or one can't be settled here.
-    turns: a lock for each document that is waited for.
+    ended: no further deliveries arrive, or one can't be acknowledged on this channel.
+    locks: a lock for each document with deliveries in progress.
     """
 
     consumer: RabbitmqConsumer
@@ -132,54 +131,56 @@ class _Place:
     tenant: str
     stop: asyncio.Event
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    turns: MutableMapping[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    locks: MutableMapping[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
-    async def work(self) -> None:
-        """Settle deliveries until told to stop, or until that can't go on."""
-        at_work: set[asyncio.Task[None]] = set()
+    async def run(self) -> None:
+        """Process deliveries until `stop` is set or the channel fails."""
+        tasks: set[asyncio.Task[None]] = set()
         try:
             async for message in self._deliveries():
-                task = asyncio.create_task(self._settle(message))
-                at_work.add(task)
-                task.add_done_callback(at_work.discard)
-            if at_work and self.stop.is_set():
-                await asyncio.wait(at_work, timeout=self.consumer.pace.stop_s)
+                task = asyncio.create_task(self._process(message))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+            if tasks and self.stop.is_set():
+                await asyncio.wait(tasks, timeout=self.consumer.limits.stop_s)
         finally:
-            for task in at_work:
+            for task in tasks:
                 task.cancel()
-            if at_work:
-                await asyncio.wait(at_work)
+            if tasks:
+                await asyncio.wait(tasks)
 
     async def _deliveries(self) -> AsyncIterator[AbstractIncomingMessage]:
-        """In the order in which they come."""
-        own = await self.channel.get_underlay_channel()
-        own.on_consumer_cancel_callbacks.add(lambda _: self.ended.set())  # the queue was deleted
+        """Yield the deliveries in order."""
+        channel = await self.channel.get_underlay_channel()
+        channel.on_consumer_cancel_callbacks.add(
+            lambda _: self.ended.set()
+        )  # the queue was deleted
         queue = await self.channel.get_queue(self.queue, ensure=False)
         async with queue.iterator() as deliveries:
-            ending = asyncio.create_task(self._end(deliveries))
+            closing = asyncio.create_task(self._close_when_stopped(deliveries))
             try:
                 async for message in deliveries:
                     yield message
             finally:
-                ending.cancel()
-                await asyncio.wait([ending])
+                closing.cancel()
+                await asyncio.wait([closing])
 
-    async def _end(self, deliveries: AbstractQueueIterator) -> None:
-        """Take no more, and give back what nobody has begun."""
-        waits = [asyncio.create_task(each.wait()) for each in (self.stop, self.ended)]
+    async def _close_when_stopped(self, deliveries: AbstractQueueIterator) -> None:
+        """Stop consuming and requeue deliveries that were not started."""
+        waits = [asyncio.create_task(event.wait()) for event in (self.stop, self.ended)]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for each in waits:
-                each.cancel()
+            for wait in waits:
+                wait.cancel()
         with suppress(*CONNECTION_EXCEPTIONS):
             await deliveries.close()
 
-    async def _settle(self, message: AbstractIncomingMessage) -> None:
-        """Do what it says, and acknowledge it; where that can't be, all come again."""
+    async def _process(self, message: AbstractIncomingMessage) -> None:
+        """Apply the event and acknowledge it; if that fails, end the channel to get redelivery."""
         try:
-            if (reason := await self._reason(message.body)) is not None:
-                await self._bury(message, reason)
+            if (reason := await self._apply_with_retries(message.body)) is not None:
+                await self._dead_letter(message, reason)
             await message.ack()
         except _Stopped:
             pass
@@ -187,42 +188,42 @@ class _Place:
             log.warning("event", state="unsettled", queue=self.queue, detail=str(lost))
             self.ended.set()
 
-    async def _reason(self, body: bytes) -> str | None:
-        """Why it will never do; None once it is done."""
+    async def _apply_with_retries(self, body: bytes) -> str | None:
+        """Apply the event; the reason if it can never be applied, else None."""
         try:
             event = event_schemas.parse(body, self.tenant, self.consumer.size_bytes_max)
         except EventRefused as refused:
             return str(refused)
-        async with self.turns.setdefault(event.document_id, asyncio.Lock()):
+        async with self.locks.setdefault(event.document_id, asyncio.Lock()):
             for attempts in itertools.count(1):
                 if self.stop.is_set():
                     raise _Stopped
                 try:
-                    return await self._hear(event)
-                except (DatabaseUnavailable, DocumentContended) as away:
-                    pause_s, detail = _AWAY.pause_after_s(attempts), str(away)
-                except EmbeddingUnavailable as away:
+                    return await self._apply(event)
+                except (DatabaseUnavailable, DocumentContended) as error:
+                    pause_s, detail = _UNAVAILABLE.pause_after_s(attempts), str(error)
+                except EmbeddingUnavailable as error:
                     if attempts >= self.consumer.attempts_max:
-                        return str(away)
-                    pause_s, detail = self.consumer.pace.pause_after_s(attempts), str(away)
-                log.warning("event", state="waiting", detail=detail, **self._told(event))
+                        return str(error)
+                    pause_s, detail = self.consumer.limits.pause_after_s(attempts), str(error)
+                log.warning("event", state="waiting", detail=detail, **self._log_fields(event))
                 await _pause(self.stop, pause_s)
-        raise AssertionError("it counts for ever")
+        raise AssertionError("the loop is endless")
 
-    async def _hear(self, event: Event) -> str | None:
-        """Why it will never do; raises what may be over later."""
+    async def _apply(self, event: Event) -> str | None:
+        """Apply the event once; the reason if it can never be applied. Raises temporary errors."""
         try:
-            await self.consumer.hearer.handle(self.tenant, event)
+            await self.consumer.handler.handle(self.tenant, event)
         except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable):
             raise
         except (DocumentTooLong, SourceReserved, TenantMissing) as refused:
             return str(refused)
-        except Exception as error:  # its text may quote the document
-            log.exception("event", state="erred", **self._told(event))
+        except Exception as error:  # its message may quote the document
+            log.exception("event", state="erred", **self._log_fields(event))
             return type(error).__name__
         return None
 
-    async def _bury(self, message: AbstractIncomingMessage, reason: str) -> None:
+    async def _dead_letter(self, message: AbstractIncomingMessage, reason: str) -> None:
         log.warning("event", state="dead", queue=self.queue, tenant=self.tenant, detail=reason)
         copy = aio_pika.Message(
             message.body,
@@ -233,12 +234,12 @@ class _Place:
         )
         await self.channel.default_exchange.publish(copy, self.queue + DEAD)
 
-    def _told(self, event: Event) -> Mapping[str, str]:
+    def _log_fields(self, event: Event) -> Mapping[str, str]:
         return {"queue": self.queue, "tenant": self.tenant, "document": event.document_id}
 
 
 async def _declare(connection: AbstractConnection, name: str) -> None:
-    """Make the queue, durable, unless it is there, whatever it is like."""
+    """Declare a durable queue unless a queue of this name exists."""
     try:
         async with connection.channel() as channel:
             await channel.declare_queue(name, passive=True)
@@ -247,8 +248,8 @@ async def _declare(connection: AbstractConnection, name: str) -> None:
             await channel.declare_queue(name, durable=True)
 
 
-def _first(lost: BaseExceptionGroup[Exception]) -> str:
-    """What went wrong first, for a log line."""
+def _first_error(lost: BaseExceptionGroup[Exception]) -> str:
+    """The message of the first error in the group, for a log line."""
     error: BaseException = lost
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -1,4 +1,4 @@
-"""`nearhit worker`: queued work, and what keeps the servers tidy, until it is told to stop."""
+"""`nearhit worker`: runs queued jobs and periodic maintenance until it is stopped."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,7 +10,8 @@ import structlog
 
 from cache.protocol import Revisions
 from gateway.auth.authenticator import utc_now
-from gateway.settings import NEVER, Settings
+from gateway.setting_groups.jobs import NEVER
+from gateway.settings import Settings
 from gateway.worker.job_handlers import handlers
 from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
@@ -20,13 +21,13 @@ from ingest.sources import schedule
 from ingest.worker.job_worker import Worker
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 
-_FORGET_S = 60.0  # between two looks for jobs and tokens to forget
-_TOKENS_KEPT = timedelta(days=1)  # past their end, so that it can be seen whose they were
-# A reading from the command line, which no job tells of, must not take longer.
-_REMOVED_KEPT_S = 86_400.0
-_SCHEDULE_S = 5.0  # between two looks for sources to read
-_AUDIT_S = 60.0  # between two looks for indexes to audit
-_PRUNE_S = 3_600.0  # between two looks for rows of the audit log that are too old
+_CLEANUP_INTERVAL_S = 60.0  # of completed jobs, expired tokens and tombstones
+_TOKEN_RETENTION = timedelta(days=1)  # after expiry, so that audits can resolve their owners
+# `nearhit ingest` has no job that the cleanup could see, so a run must not take longer than this.
+_TOMBSTONE_RETENTION_S = 86_400.0
+_SCHEDULE_INTERVAL_S = 5.0  # of due sources
+_AUDIT_INTERVAL_S = 60.0  # of due index audits
+_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log
 
 log = structlog.get_logger()
 
@@ -52,54 +53,62 @@ def worker_limits(settings: Settings) -> WorkerLimits:
 
 @asynccontextmanager
 async def run_in_background(services: WorkerServices) -> AsyncIterator[None]:
-    """What is queued is worked off meanwhile; what is at work at the end is finished."""
+    """Run queued jobs during the block; running jobs are finished at its end."""
     stop = asyncio.Event()
-    at_work = asyncio.create_task(_queue(services, stop))
+    task = asyncio.create_task(_queue(services, stop))
     try:
         yield
     finally:
         stop.set()
-        await at_work
+        await task
 
 
 async def run_worker(
-    services: WorkerServices, shelves: Partitions, stop: asyncio.Event, every_s: float
+    services: WorkerServices, partitions: Partitions, stop: asyncio.Event, every_s: float
 ) -> None:
-    """All that a worker does; `shelves` on a connection of its own, for it takes its time."""
+    """Run jobs and maintenance until `stop` is set; `partitions` has its own slow connection."""
     async with asyncio.TaskGroup() as group:
         group.create_task(_queue(services, stop))
         group.create_task(_repeat(stop, every_s, lambda: _sweep(services)))
         if services.settings.rabbitmq_url is not None:
             from gateway.worker import (
-                rabbitmq_consumer,  # needs an extra, which `direct` has looked for
+                rabbitmq_consumer,  # needs an extra, which `operations.work` has checked
             )
 
             group.create_task(rabbitmq_consumer.consumer(services).run(stop))
-        tending = group.create_task(_repeat(stop, every_s, lambda: _maintain_partitions(shelves)))
+        maintenance = group.create_task(
+            _repeat(stop, every_s, lambda: _maintain_partitions(partitions))
+        )
         await stop.wait()
-        tending.cancel()  # building an index may take an hour, and is begun anew
+        maintenance.cancel()  # an index build may take an hour; the next worker starts it again
 
 
 async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(make_worker(services).run(stop))
-        kept_s = services.settings.jobs_kept_s
-        group.create_task(
-            _repeat(stop, _FORGET_S, lambda: services.stores.jobs.delete_done(kept_s))
-        )
-        group.create_task(_repeat(stop, _FORGET_S, lambda: _forget_tokens(services)))
+        retention_s = services.settings.jobs_kept_s
         group.create_task(
             _repeat(
-                stop, _FORGET_S, lambda: services.stores.documents.forget_removed(_REMOVED_KEPT_S)
+                stop, _CLEANUP_INTERVAL_S, lambda: services.stores.jobs.delete_done(retention_s)
             )
         )
-        group.create_task(_repeat(stop, _SCHEDULE_S, lambda: enqueue_due_sources(services)))
-        group.create_task(_repeat(stop, _AUDIT_S, lambda: enqueue_due_audits(services)))
-        group.create_task(_repeat(stop, _PRUNE_S, lambda: prune_audit_log(services)))
+        group.create_task(_repeat(stop, _CLEANUP_INTERVAL_S, lambda: _forget_tokens(services)))
+        group.create_task(
+            _repeat(
+                stop,
+                _CLEANUP_INTERVAL_S,
+                lambda: services.stores.documents.forget_removed(_TOMBSTONE_RETENTION_S),
+            )
+        )
+        group.create_task(
+            _repeat(stop, _SCHEDULE_INTERVAL_S, lambda: enqueue_due_sources(services))
+        )
+        group.create_task(_repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
+        group.create_task(_repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
 
 
 async def enqueue_due_sources(services: WorkerServices) -> None:
-    """Queue the reading of each source whose date has come."""
+    """Queue a job for each source whose schedule is due."""
     while due := await services.stores.sources.enqueue_due(
         lambda text: schedule.next_run(text, datetime.now(UTC))
     ):
@@ -107,7 +116,7 @@ async def enqueue_due_sources(services: WorkerServices) -> None:
 
 
 async def enqueue_due_audits(services: WorkerServices) -> None:
-    """Queue the audit of each tenant's index whose date has come."""
+    """Queue an index audit for each tenant whose audit is due."""
     if (text := services.settings.index_audit_schedule) == NEVER:
         return
     while tenant := await services.stores.audits.enqueue_due(
@@ -124,29 +133,31 @@ async def prune_audit_log(services: WorkerServices) -> None:
 
 
 async def _forget_tokens(services: WorkerServices) -> None:
-    await services.stores.principals.forget_tokens(utc_now() - _TOKENS_KEPT)
+    await services.stores.principals.forget_tokens(utc_now() - _TOKEN_RETENTION)
 
 
 async def _sweep(services: WorkerServices) -> None:
-    """Finish the invalidations that others left unfinished."""
+    """Finish invalidations that other processes left unfinished."""
     history, revisions = await services.stores.tenants.all_revisions()
-    everyone = revisions.pop(PUBLIC)
+    public_revision = revisions.pop(PUBLIC)
     for tenant, revision in revisions.items():
-        now = Revisions(history, {tenant: revision, PUBLIC: everyone})
-        await services.invalidation.drain(tenant, now)
+        current = Revisions(history, {tenant: revision, PUBLIC: public_revision})
+        await services.invalidation.drain(tenant, current)
 
 
-async def _maintain_partitions(shelves: Partitions) -> None:
-    async for done in shelves.maintain():
-        log.info("shelf", **asdict(done))
+async def _maintain_partitions(partitions: Partitions) -> None:
+    async for change in partitions.maintain():
+        log.info("shelf", **asdict(change))
 
 
-async def _repeat(stop: asyncio.Event, every_s: float, do: Callable[[], Awaitable[None]]) -> None:
-    """Until told to stop; what can't be done now is tried the next time."""
+async def _repeat(
+    stop: asyncio.Event, interval_s: float, action: Callable[[], Awaitable[None]]
+) -> None:
+    """Repeat an action until `stop` is set; a failed run is logged and the next one retries."""
     while not stop.is_set():
         try:
-            await do()
+            await action()
         except IndexStoreError as failure:
             log.warning("worker", detail=str(failure))
         with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), every_s)
+            await asyncio.wait_for(stop.wait(), interval_s)

@@ -74,11 +74,11 @@ async def test_each_key_is_told_apart(gateway: Gateway, ana: Caller, admin: Call
     assert await plain.found("annual leave") == []
     assert not told["sees"]
     assert {key["name"]: (key["sees"], key["why"]) for key in told["keys"]} == {
-        "plain": (False, "no reader of the document lets it in"),
-        "seller": (True, "by a group that this key is in"),
-        "narrow": (False, "no reader of the document lets it in"),
-        "mail": (False, "its filter leaves the document out"),
-        "wiki": (True, "by a group that this key is in"),
+        "plain": (False, "no reader token of the document matches the key"),
+        "seller": (True, "the key has a group that may read it"),
+        "narrow": (False, "no reader token of the document matches the key"),
+        "mail": (False, "the key's filter excludes the document"),
+        "wiki": (True, "the key has a group that may read it"),
     }
 
 

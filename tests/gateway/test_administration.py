@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from gateway import problems
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.auth.authenticator import ROLES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
@@ -124,7 +124,7 @@ def expected(call: ApiRoute[Any], who: str) -> set[int] | None:
 
 
 @pytest.mark.parametrize("who", ["nobody", "guesser", "none", *ROLES, "operator"])
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+@pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
     callers: dict[str, Caller], call: ApiRoute[Any], who: str
 ) -> None:
@@ -143,7 +143,7 @@ async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
             assert answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+@pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
 async def test_a_stranger_is_refused_alike_whatever_it_asks_for(
     callers: dict[str, Caller], call: ApiRoute[Any]
 ) -> None:

@@ -46,7 +46,7 @@ async def test_the_command_lists_and_verifies(
     assert "operator" in listed
     assert "leave: added" in of_ana
     assert "operator" not in of_ana
-    assert of_none == "no such row\n"
+    assert of_none == "no rows match\n"
     assert re.fullmatch(r"acme:\d+:[0-9a-f]{64}", head)
     assert "no audit log of nowhere" in unknown
     assert "TENANT:NUMBER:HASH" in mistaken

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from gateway.mcp.tools import FetchArguments, SearchArguments
@@ -66,7 +66,7 @@ async def test_compress_is_false_or_a_name_and_no_number(
     assert answer.status_code == status, answer.text
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+@pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
 @pytest.mark.parametrize("quoted", ["%00", "a%00b", "%ff", "%ed%a0%80"])
 async def test_no_call_takes_text_that_can_not_be_stored_in_its_path_or_query(
     gateway: Gateway, call: ApiRoute[Any], quoted: str
@@ -105,7 +105,7 @@ async def test_a_header_with_the_character_nul_gets_no_further_than_the_server(
 
 def models() -> Iterator[type[BaseModel]]:
     """All that a caller may send."""
-    for call in CALLS:
+    for call in ROUTES:
         if call.body is not None:
             yield call.body
     yield from (SearchArguments, FetchArguments)

@@ -153,7 +153,7 @@ async def test_a_tenant_is_moved_to_another_embedder_and_found_by_whoever_knows_
     unaware = await ana.search("annual leave")
 
     assert moved == "moved to hashing: moving\n"
-    assert again == "moved to hashing: nothing, all are there already\n"
+    assert again == "moved to hashing: no tenant; all were there already\n"
     assert "25 days" in found
     assert unaware.headers["nearhit-degraded"] == "lexical-only"
     assert [hit["document_id"] for hit in unaware.json()["hits"]] == ["leave"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 QUERY = b'{"query": "leave"}'
 JSON_CALLS = [
     call
-    for call in CALLS
+    for call in ROUTES
     if call.body is not None and (call.body_type or call.media_type) == "application/json"
 ]
 MALFORMED = {

@@ -43,6 +43,6 @@ async def test_questions_are_listed_resolved_and_dismissed(
     assert "Who cares?" in listed
     assert f"written as curation/{lamps}" in resolved
     assert f"dismissed {cares}" in dismissed
-    assert "It is dismissed already." in again
-    assert "nothing is open" in nothing
+    assert "The item is dismissed already." in again
+    assert "no open questions" in nothing
     assert await ana.found("Who lights the lamps?") == [f"curation/{lamps}"]

@@ -11,7 +11,7 @@ import pytest
 from pydantic import RootModel
 
 from gateway import problems
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder
@@ -64,10 +64,10 @@ async def test_the_description_says_what_it_describes(description: dict[str, Any
     assert description["openapi"].startswith("3.1.")
     assert description["info"]["version"] == metadata.version("nearhit")
     described = sum(len(methods) for methods in description["paths"].values())
-    assert described == len(CALLS)
+    assert described == len(ROUTES)
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+@pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
 async def test_each_call_is_described_with_what_travels(
     description: dict[str, Any], call: ApiRoute[Any]
 ) -> None:
@@ -106,7 +106,7 @@ async def test_every_reference_of_the_description_leads_somewhere(
 ) -> None:
     references = [node["$ref"] for node in nodes(description) if "$ref" in node]
 
-    assert len(references) > len(CALLS)
+    assert len(references) > len(ROUTES)
     for reference in references:
         assert isinstance(resolved(description, reference), dict)
 
@@ -120,7 +120,7 @@ async def test_every_schema_is_one_that_a_reader_knows(description: dict[str, An
 
 
 async def test_operations_have_names_of_their_own(description: dict[str, Any]) -> None:
-    names = [operation(description, call)["operationId"] for call in CALLS]
+    names = [operation(description, call)["operationId"] for call in ROUTES]
 
     assert len(set(names)) == len(names)
 
@@ -139,7 +139,7 @@ async def test_answers_are_as_described(gateway: Gateway) -> None:
         "create_key": await admin.call("POST", "/v1/keys", json={"subject": "eve"}),
     }
 
-    for call in CALLS:
+    for call in ROUTES:
         answer = answers.get(call.handle.__name__)
         if answer is not None:
             assert call.answer is not None
@@ -147,7 +147,7 @@ async def test_answers_are_as_described(gateway: Gateway) -> None:
             call.answer.model_validate_json(answer.content)
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
+@pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
 async def test_each_refusal_is_described_with_its_headers(
     description: dict[str, Any], call: ApiRoute[Any]
 ) -> None:

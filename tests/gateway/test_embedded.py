@@ -118,13 +118,13 @@ def test_commands_that_make_a_folder_at_once_share_the_servers(folder: Path) -> 
         assert len({addresses(each) for each in commands}) == 1
 
 
-def test_a_guardian_that_is_told_to_stop_waits_for_its_owner(data_dir: Path) -> None:
+def test_a_supervisor_that_is_told_to_stop_waits_for_its_owner(data_dir: Path) -> None:
     with command(data_dir) as owner:
         servers = addresses(owner)
         started = descendants(owner)
 
-        os.kill(guardian(owner), signal.SIGINT)
-        os.kill(guardian(owner), signal.SIGTERM)
+        os.kill(supervisor(owner), signal.SIGINT)
+        os.kill(supervisor(owner), signal.SIGTERM)
 
         assert query(servers, "SELECT 1") == 1
         assert ping(servers)
@@ -136,7 +136,7 @@ def test_an_owner_that_is_killed_leaves_no_process_and_no_socket(data_dir: Path)
         servers = addresses(owner)
         started = descendants(owner)
         owner.kill()
-    wait_for_end_of_guardian(data_dir)
+    wait_for_end_of_supervisor(data_dir)
 
     assert len(started) > 3
     assert not started & processes().keys()
@@ -146,26 +146,26 @@ def test_an_owner_that_is_killed_leaves_no_process_and_no_socket(data_dir: Path)
 def test_a_start_waits_for_the_end_of_a_killed_owners_servers(data_dir: Path) -> None:
     with command(data_dir) as owner:
         query(addresses(owner), "CREATE TABLE before_kill AS SELECT 42 AS number")
-        slow_guardian = guardian(owner)
-        os.kill(slow_guardian, signal.SIGSTOP)
+        slow_supervisor = supervisor(owner)
+        os.kill(slow_supervisor, signal.SIGSTOP)
         owner.kill()
 
     with command(data_dir) as successor:
         assert successor.stdout
         silent = not select.select([successor.stdout], [], [], 0.5)[0]
-        os.kill(slow_guardian, signal.SIGCONT)
+        os.kill(slow_supervisor, signal.SIGCONT)
 
         assert silent
         assert query(addresses(successor), "SELECT number FROM before_kill") == 42
 
 
-def test_servers_that_a_killed_guardian_left_are_replaced(data_dir: Path) -> None:
+def test_servers_that_a_killed_supervisor_left_are_replaced(data_dir: Path) -> None:
     with command(data_dir) as owner:
         left = addresses(owner)
         started = descendants(owner)
         query(left, "CREATE TABLE before_replacement AS SELECT 42 AS number")
-        os.kill(guardian(owner), signal.SIGKILL)
-        wait_for_end_of_guardian(data_dir)
+        os.kill(supervisor(owner), signal.SIGKILL)
+        wait_for_end_of_supervisor(data_dir)
     assert ping(left)
 
     with command(data_dir) as one, command(data_dir) as other:
@@ -185,7 +185,7 @@ def test_without_valkey_postgres_goes_on_and_without_postgres_all_stop(data_dir:
         os.kill(int((data_dir / "valkey.pid").read_text()), signal.SIGKILL)
         assert query(servers, "SELECT 1") == 1
         os.kill(int((data_dir / "postgres.pid").read_text()), signal.SIGKILL)
-        wait_for_end_of_guardian(data_dir)
+        wait_for_end_of_supervisor(data_dir)
 
         assert not started & processes().keys()
 
@@ -303,12 +303,12 @@ def descendants(process: subprocess.Popen[str]) -> set[int]:
     return found - {process.pid}
 
 
-def guardian(owner: subprocess.Popen[str]) -> int:
+def supervisor(owner: subprocess.Popen[str]) -> int:
     (pid,) = (pid for pid, parent in processes().items() if parent == owner.pid)
     return pid
 
 
-def wait_for_end_of_guardian(data_dir: Path) -> None:
+def wait_for_end_of_supervisor(data_dir: Path) -> None:
     with (data_dir / "lock").open() as lock:
         assert any(embedded_servers.try_lock(lock) for _ in embedded_servers.attempts(20.0))
 

@@ -13,7 +13,8 @@ from gateway.metrics import Metrics
 from gateway.operator import operations
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.services import Services, open_services
-from gateway.settings import NEVER, Settings
+from gateway.setting_groups.jobs import NEVER
+from gateway.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
@@ -50,9 +51,9 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 
 async def audited(settings: Settings, *tenants: str, repair: bool = False) -> ProblemCounts:
-    told = ProblemCounts(lambda _: None)
-    await operations.audit_index(settings, tenants, told, repair=repair)
-    return told
+    counts = ProblemCounts(lambda _: None)
+    await operations.audit_index(settings, tenants, counts, repair=repair)
+    return counts
 
 
 async def work(services: Services) -> None:
@@ -81,12 +82,12 @@ class TestTheCommand:
         mended = await succeeds(environment, "audit", "index", "--repair")
         again = await succeeds(environment, "audit", "index", "--tenant", "acme")
 
-        assert sound.endswith("1 documents: no flaws\n")
+        assert sound.endswith("1 documents: no problems\n")
         assert broken.exit_code == 1
-        assert "flaw orphan of acme/leave: 1 chunks" in broken.stdout
-        assert "1 flaws (1 orphan), 1 left" in broken.stdout
-        assert "mended orphan of acme/leave: 1 chunks" in mended
-        assert again.endswith("1 documents: no flaws\n")
+        assert "problem orphan of acme/leave: 1 chunks" in broken.stdout
+        assert "1 problems (1 orphan), 1 unrepaired" in broken.stdout
+        assert "repaired orphan of acme/leave: 1 chunks" in mended
+        assert again.endswith("1 documents: no problems\n")
         assert await ana.found("annual leave") == ["leave"]
 
 
@@ -105,14 +106,14 @@ class TestSources:
         await audited(settings, repair=True)
         await work(services)
 
-        assert [flaw.detail for _, flaw in never_read.shown] == ["1 documents"]
-        assert sound.shown == []
-        ((tenant, flaw),) = behind.shown
+        assert [flaw.detail for _, flaw in never_read.listed] == ["1 documents"]
+        assert sound.listed == []
+        ((tenant, flaw),) = behind.listed
         assert (tenant, flaw.kind, flaw.where, flaw.detail) == (
             *("acme", "behind", "handbook"),
             "2 documents",
         )
-        assert (await audited(settings)).shown == []
+        assert (await audited(settings)).listed == []
 
     async def test_one_that_can_not_be_read_is_told(
         self, settings: Settings, admin: Caller, root: Path
@@ -120,7 +121,7 @@ class TestSources:
         await admin.call("PUT", "/v1/sources/handbook", json=HANDBOOK)
         (root / "handbook").rename(root / "elsewhere")
 
-        ((_, flaw),) = (await audited(settings, repair=True)).shown
+        ((_, flaw),) = (await audited(settings, repair=True)).listed
 
         assert (flaw.kind, flaw.is_repaired) == ("behind", False)
         assert flaw.detail.startswith("There is no folder handbook in NEARHIT_SOURCES_DIR/acme")
@@ -160,7 +161,7 @@ class TestSchedules:
             await work(services)
 
         assert (await status(admin))["flaws"] == {}
-        assert (await audited(settings)).shown == []
+        assert (await audited(settings)).listed == []
 
     async def test_never_is_never(
         self, settings: Settings, admin: Caller, embedder: Embedder

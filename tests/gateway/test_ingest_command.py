@@ -113,11 +113,11 @@ def test_who_sums_up_is_one_of_three(name: str) -> None:
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [
-        ({"name": "one"}, "--source names one source"),
+        ({"name": "one"}, "--source names one source: give exactly one path"),
         ({"kind": "mail"}, "there is no kind 'mail': choose folder, git, csv"),
         ({"columns": ["text"]}, "--column text: write FIELD=NAME"),
-        ({"columns": ["text=body"]}, "--column is for tables"),
-        ({"prune": True}, "--prune compares a whole source"),
+        ({"columns": ["text=body"]}, "--column applies only to CSV and Parquet tables"),
+        ({"prune": True}, "--prune compares a whole folder"),
         ({"defaults": Defaults(cut="tokens:1")}, "--cut tokens must have a size from 16"),
     ],
 )

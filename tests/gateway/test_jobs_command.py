@@ -74,14 +74,14 @@ async def test_jobs_are_listed_shown_replayed_and_dropped(
     assert failed in listed
     assert waiting not in listed
     assert "it [would] not" in listed
-    assert "asked for by: ana" in shown
+    assert "created by:   ana" in shown
     assert "25 days" not in shown
     assert "25 days" in with_payload
-    assert replayed == f"{failed} waits again\n"
+    assert replayed == f"queued {failed} again\n"
     assert "no failed job" in again
     assert dropped == f"dropped {failed}\ndropped {waiting}\n"
     assert "there is no job" in unknown
-    assert nothing == "no such job\n"
+    assert nothing == "no jobs match\n"
 
 
 async def test_a_worker_does_what_is_queued_and_stops_when_told_to(

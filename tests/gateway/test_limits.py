@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from gateway.settings import Settings
@@ -128,7 +128,7 @@ async def test_a_tenant_has_no_more_gates_than_its_limit(admin: Caller) -> None:
     assert again.status_code == 200
 
 
-BODIES = [call for call in CALLS if call.body is not None or call.body_type]
+BODIES = [call for call in ROUTES if call.body is not None or call.body_type]
 SENT_BYTES_MAX = 4_194_304  # longer bodies, of batches and uploads, would take seconds to send
 
 

@@ -109,7 +109,7 @@ async def test_what_somebody_else_may_read_is_neither_found_nor_read_nor_counted
     assert warm.structured_content["results"]
     assert found.structured_content == {"results": []}
     assert read.is_error
-    assert "no such document" in text(read)
+    assert "does not exist" in text(read)
     assert sources.structured_content == {"sources": []}
 
 
@@ -210,7 +210,7 @@ pieces = st.lists(st.sampled_from(["Leave is long. ", "no end ", 'say "so". ', "
 
 @given(pieces.map("".join).map(lambda text: text * 20), st.integers(0, 600))
 def test_a_text_is_cut_to_its_room_if_that_is_worth_it(text: str, room: int) -> None:
-    kept = results.cut(text, room)
+    kept = results.truncate(text, room)
 
     assert text.startswith(kept)
     assert kept == "" or len(orjson.dumps(kept)) <= room
@@ -225,8 +225,8 @@ def test_a_text_is_cut_to_its_room_if_that_is_worth_it(text: str, room: int) -> 
 def test_a_text_is_cut_at_the_end_of_a_sentence_if_one_ends_in_its_second_half() -> None:
     short, long = "Leave is long. ", "and goes on and on " * 30
 
-    assert results.cut(short * 30, 300) == short * 19
-    assert results.cut(short + long, 300) == (short + long)[:298]
+    assert results.truncate(short * 30, 300) == short * 19
+    assert results.truncate(short + long, 300) == (short + long)[:298]
 
 
 async def test_a_tool_shares_its_answer_with_plain_searches(gateway: Gateway, ana: Caller) -> None:

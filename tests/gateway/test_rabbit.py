@@ -107,10 +107,10 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Worke
     async with open_services(settings, Metrics(), embedder) as services:
         await services.stores.tenants.create("acme", "acme")
         stop, failed = asyncio.Event(), asyncio.Event()
-        hearer = Noticing(
+        handler = Noticing(
             services.documents.writer, services.stores.event_versions, settings.language, failed
         )
-        consumer = replace(rabbitmq_consumer.consumer(services.worker), hearer=hearer)
+        consumer = replace(rabbitmq_consumer.consumer(services.worker), handler=handler)
         running = asyncio.create_task(consumer.run(stop))
         try:
             yield Worker(services, running, failed)

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway import logs
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY
@@ -90,7 +90,7 @@ def misplaced(key: str) -> Iterator[dict[str, str]]:
 async def everywhere(wire: Wire, key: str) -> None:
     """Each call with the key as it should be, and with it in all the wrong places."""
     bearer = {"Authorization": f"Bearer {key}"}
-    for call in CALLS:
+    for call in ROUTES:
         if call.path == "/openapi.json":  # one text for all
             continue
         path = re.sub(r"{[^}]*}", "nothing", call.path)

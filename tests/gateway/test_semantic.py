@@ -7,7 +7,7 @@ import pytest
 
 from cache.semantic.similarity_buckets import EDGES, RULES
 from gateway.api import openapi
-from gateway.api.routes import CALLS
+from gateway.api.routes import ROUTES
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import connect
@@ -145,7 +145,7 @@ async def test_a_limit_that_means_nothing_is_refused(
 
 
 def test_the_description_names_the_fields_as_they_travel() -> None:
-    description = openapi.document(CALLS)
+    description = openapi.document(ROUTES)
 
     assert set(description["paths"][PATH]) == {"get", "put"}
     band = description["components"]["schemas"]["BandAnswer"]["properties"]

@@ -91,8 +91,8 @@ class TestFolders:
         fields = PathSettings.model_construct(path=str(root) if path == "/" else path)
         body = PathSourceBody.model_construct(kind="folder", settings=fields)
 
-        with pytest.raises(JobRefused, match="leads out of NEARHIT_SOURCES_DIR/acme"):
-            async with source_reader.opened(settings, "acme", "x", body):
+        with pytest.raises(JobRefused, match="leads outside NEARHIT_SOURCES_DIR/acme"):
+            async with source_reader.open_for_reading(settings, "acme", "x", body):
                 pass
 
     async def test_links_to_another_tenants_files_and_folders_are_refused(
@@ -143,8 +143,8 @@ class TestFolders:
     ) -> None:
         problem(await gateway.operator.call("POST", "/v1/tenants", json={"id": tenant}), 422)
 
-        with pytest.raises(JobRefused, match="no folder of sources"):
-            source_reader.checked_tenant(tenant)
+        with pytest.raises(JobRefused, match="not valid for a folder of sources"):
+            source_reader.tenant_folder(tenant)
 
 
 class TestRepositories:
@@ -211,8 +211,8 @@ class TestRepositories:
                 redirected = await read(gateway.as_(admin), services, **of(redirecting))
                 alternated = await read(gateway.as_(admin), services, **of(plain))
 
-        assert redirected["error"] == "The repository, or the branch, can't be read."
-        assert alternated["error"] == "The repository, or the branch, can't be read."
+        assert redirected["error"] == "git can't clone the repository. Check its URL and branch."
+        assert alternated["error"] == "git can't clone the repository. Check its URL and branch."
         assert asked == []
 
     @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ class TestWhatMayBeRead:
 
         failed = await job(admin, asked["job_id"])
         assert (failed["state"], failed["attempts"]) == ("failed", 1)
-        assert "leads out" in failed["error"]
+        assert "leads outside" in failed["error"]
 
     async def test_sources_are_an_admins_and_of_its_own_tenant(
         self, ana: Caller, admin: Caller, gateway: Gateway
@@ -318,7 +318,7 @@ class TestRemoval:
         await working_on
 
         read = await job(admin, asked["job_id"])
-        assert (read["state"], read["error"]) == ("failed", "The source is to be removed.")
+        assert (read["state"], read["error"]) == ("failed", "The source is being removed.")
         assert await ana.found("page leave") == []
         assert (await admin.call("GET", "/v1/sources")).json() == {"sources": []}
 

@@ -54,4 +54,4 @@ async def test_what_was_used_is_shown_by_day(
     assert [cell.strip() for cell in row.strip("│").split("│")] == [
         *(today, "acme", "ingest", "0", "0.000000", "7", "3")
     ]
-    assert long_ago.endswith("nothing was used\n")
+    assert long_ago.endswith("no usage\n")

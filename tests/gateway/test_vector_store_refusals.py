@@ -24,7 +24,7 @@ async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
 
 
 @pytest.mark.parametrize(
-    ("size", "what"), [(0, "1 to 1,000 bytes"), (1_001, "1 to 1,000 bytes"), (90_000, "at most")]
+    ("size", "what"), [(0, "1 to 1,000 bytes"), (1_001, "1 to 1,000 bytes"), (90_000, "exceeds")]
 )
 async def test_a_file_that_is_empty_or_too_long_is_refused(
     settings: Settings, embedder: Embedder, size: int, what: str

@@ -8,7 +8,7 @@ import httpx2
 import orjson
 import pytest
 
-from gateway.answer.event_stream import while_read
+from gateway.answer.event_stream import run_while_connected
 from gateway.rag import token_estimate
 from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem
@@ -126,7 +126,7 @@ async def test_a_model_that_fails_is_said_to(
         assert (answer.status_code, name, said["status"]) == (200, "error", status)
     else:
         said = problem(answer, status)
-    assert said["title"] == "No answer was written"
+    assert said["title"] == "Language model failed"
 
 
 @pytest.mark.parametrize("garbage", [b"data: {\n\n", b"data: []\n\n", b'data: {"choices": 1}\n\n'])
@@ -281,7 +281,7 @@ async def test_a_caller_that_says_more_has_not_left() -> None:
     async def receive() -> dict[str, Any]:
         return next(said, None) or await asyncio.get_running_loop().create_future()
 
-    assert await while_read(receive, asyncio.sleep(0.01))
+    assert await run_while_connected(receive, asyncio.sleep(0.01))
 
 
 async def test_proxies_are_told_to_pass_on_what_is_written_as_it_comes(

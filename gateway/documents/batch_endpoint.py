@@ -1,0 +1,151 @@
+"""`POST /v1/documents/batch`: many documents in one request, one per line."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from gateway import problems, schemas
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.documents.document_endpoints import enqueue_write, write_answer
+from gateway.documents.document_schemas import BatchLine
+from gateway.documents.document_services import DocumentServices
+from gateway.documents.document_update import build_update, parts_of
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import queued_body
+from gateway.problems import Problem
+from index.errors import (
+    BudgetSpent,
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    PayloadTooLarge,
+    QueueFull,
+    SourceReserved,
+)
+from ingest.write.batch import batches
+from ingest.write.revision import Outcome, Put, Written
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedLine:
+    """A line that became a job. is_budget_spent: the job waits because the budget is spent."""
+
+    job_id: str
+    is_budget_spent: bool
+
+
+async def put_batch(context: RequestContext[DocumentServices]) -> Response:
+    """One result line for each line of the body, in order; a bad line does not stop the others."""
+    await context.authenticate()
+    body = context.body
+    lines_max = context.services.settings.batch_documents_max
+    # Blank lines are ignored; a body of millions of them is refused before it is split.
+    is_too_long = body.count(b"\n") > 2 * lines_max
+    lines = [] if is_too_long else [line for line in body.split(b"\n") if line.strip()]
+    if is_too_long or not 1 <= len(lines) <= lines_max:
+        raise problems.invalid_field("body", f"must have 1 to {lines_max:,} lines")
+    return StreamingResponse(_put_lines(context, lines), media_type="application/x-ndjson")
+
+
+async def _put_lines(
+    context: RequestContext[DocumentServices], lines: list[bytes]
+) -> AsyncIterator[bytes]:
+    """Yield a result per line; after a 401 or a lost database all later lines fail the same way."""
+    final: Outcome | QueuedLine | None = None
+    number = 0
+    for batch in batches(lines, len):
+        outcomes = [final] * len(batch) if final else await _write_lines(context, batch)
+        for outcome in outcomes:
+            number += 1
+            yield _encode_result(context, number, outcome)
+        final = next(filter(_is_final, outcomes), None)
+
+
+async def _write_lines(
+    context: RequestContext[DocumentServices], lines: Sequence[bytes]
+) -> list[Outcome | QueuedLine]:
+    """Write with the caller's present rights; queue the lines that the embedder fails."""
+    try:
+        caller = await context.authenticate()
+    except Exception as error:
+        return [error] * len(lines)
+    puts = [_parse_put(context, caller, line) for line in lines]
+    valid = [put for put in puts if isinstance(put, Put)]
+    outcomes = iter(await context.services.writer.put_all(caller.principal.tenant, valid))
+    results: list[Outcome | QueuedLine] = [
+        next(outcomes) if isinstance(put, Put) else put for put in puts
+    ]
+    try:
+        await _queue_lines(context, caller, lines, results)
+    except DatabaseUnavailable as error:
+        return [error] * len(lines)
+    return results
+
+
+async def _queue_lines(
+    context: RequestContext[DocumentServices],
+    caller: AuthenticatedRequest,
+    lines: Sequence[bytes],
+    results: list[Outcome | QueuedLine],
+) -> None:
+    """Queue the lines that the embedder failed, unless a later line has written the document."""
+    written = {
+        result.document_id: index
+        for index, result in enumerate(results)
+        if isinstance(result, Written)
+    }
+    for index, result in enumerate(results):
+        if not isinstance(result, EmbeddingUnavailable):
+            continue
+        document = _parse_line(context, lines[index])
+        if index < written.get(document.document_id, 0):
+            continue
+        payload = document.model_dump(mode="json", exclude={"document_id"}, exclude_unset=True)
+        try:
+            job_id = await enqueue_write(
+                context.services, caller, document.document_id, document, orjson.dumps(payload)
+            )
+            results[index] = QueuedLine(job_id, isinstance(result, BudgetSpent))
+        except (PayloadTooLarge, QueueFull, SourceReserved) as error:
+            results[index] = error
+
+
+def _parse_put(
+    context: RequestContext[DocumentServices], caller: AuthenticatedRequest, line: bytes
+) -> Put | Problem:
+    try:
+        document = _parse_line(context, line)
+    except Problem as problem:
+        return problem
+    language = context.services.settings.language
+    revise = build_update(caller, document.document_id, document, language)
+    return Put(document.document_id, revise, parts_of(document))
+
+
+def _is_final(outcome: Outcome | QueuedLine) -> bool:
+    """Whether every later line would fail with the same error."""
+    return isinstance(outcome, DatabaseUnavailable) or (
+        isinstance(outcome, Problem) and outcome.status == 401
+    )
+
+
+def _encode_result(
+    context: RequestContext[DocumentServices], number: int, outcome: Outcome | QueuedLine
+) -> bytes:
+    if isinstance(outcome, Exception):
+        problem = problems.from_exception(outcome, context.trace.request_id)
+        result = {"line": number, **problem.body()}
+    elif isinstance(outcome, QueuedLine):
+        result = {"line": number, **queued_body(outcome.job_id).model_dump()}
+        result |= {"budget": "spent"} if outcome.is_budget_spent else {}
+    else:
+        result = write_answer(outcome).model_dump()
+    return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _parse_line(context: RequestContext[DocumentServices], line: bytes) -> BatchLine:
+    bytes_max = context.services.settings.document_bytes_max
+    if len(line) > bytes_max:
+        raise problems.too_large(bytes_max)
+    return schemas.parse(BatchLine, line)

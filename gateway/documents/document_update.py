@@ -1,0 +1,103 @@
+"""How a request body changes a stored document, and whether the caller may make that change."""
+
+from dataclasses import replace
+
+from gateway import problems
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.documents.document_schemas import AccessBody, DocumentBody
+from gateway.http.request_context import full_scope
+from gateway.problems import Problem
+from index.model import chunking_config
+from index.model.document import NO_SUMMARIES, Document
+from index.model.write_order import CONTENT, Parts
+from ingest.write.revision import Revise
+
+
+def parts_of(body: DocumentBody | AccessBody) -> Parts:
+    """The parts of the document that the body sets: the content; owner and readers if given."""
+    owner: Parts = frozenset({"owner"} if "owner" in body.model_fields_set else ())
+    readers: Parts = frozenset() if body.readers is None else frozenset({"readers"})
+    return CONTENT | owner | readers
+
+
+def build_update(
+    caller: AuthenticatedRequest, document_id: str, body: DocumentBody, default_language: str
+) -> Revise:
+    """A function from the stored document to the new one; absent owner and readers do not change.
+
+    The function raises a `Problem` if the caller may not make the change.
+    """
+    access = AccessBody.model_validate(
+        body.model_dump(include={"owner", "readers"} & body.model_fields_set)
+    )
+
+    def revise(stored: Document | None) -> Document:
+        if stored is not None:
+            _require_replaceable(caller, stored)
+        document = Document(
+            document_id=document_id,
+            title=body.title,
+            text=body.text,
+            source=body.source,
+            uri=body.uri,
+            language=body.language or default_language,
+            tags=body.tags,
+            metadata=body.metadata,
+            owner=stored.owner if stored else caller.principal.subject,
+            readers=stored.readers if stored else (),
+            cut=body.cut or (stored.cut if stored else chunking_config.DEFAULT),
+            summaries=body.summaries or (stored.summaries if stored else NO_SUMMARIES),
+        )
+        return with_access(caller, document, access)
+
+    return revise
+
+
+def with_access(caller: AuthenticatedRequest, document: Document, access: AccessBody) -> Document:
+    """The document with the owner and readers that the body sets; a 403 `Problem` if refused."""
+    has_owner = "owner" in access.model_fields_set
+    if has_owner and access.owner not in (document.owner, caller.principal.subject):
+        _require_admin(caller, "Only an admin may set another owner or none.")
+    return replace(
+        document,
+        owner=access.owner if has_owner else document.owner,
+        readers=document.readers if access.readers is None else access.readers,
+    )
+
+
+def _require_replaceable(caller: AuthenticatedRequest, stored: Document) -> None:
+    if _owns(caller, stored):
+        return
+    if _can_read(caller, stored):
+        raise problems.forbidden("Only the owner or an admin may change this document.")
+    raise problems.conflict(
+        "document_id", "Another document has this identifier. Choose another identifier."
+    )
+
+
+def require_editable(caller: AuthenticatedRequest, stored: Document | None) -> Document:
+    """The stored document; a 404 `Problem` if the caller may not read it, else a 403 if refused."""
+    if stored is None or not (_owns(caller, stored) or _can_read(caller, stored)):
+        raise no_such_document()
+    if not _owns(caller, stored):
+        raise problems.forbidden("Only the owner or an admin may change this document.")
+    return stored
+
+
+def _owns(caller: AuthenticatedRequest, document: Document) -> bool:
+    principal = caller.principal
+    is_own = document.owner == principal.subject and "private" in principal.scopes
+    return is_own or "admin" in principal.roles
+
+
+def _can_read(caller: AuthenticatedRequest, document: Document) -> bool:
+    return full_scope(caller).admits(document.owner, document.readers)
+
+
+def _require_admin(caller: AuthenticatedRequest, detail: str) -> None:
+    if "admin" not in caller.principal.roles:
+        raise problems.forbidden(detail)
+
+
+def no_such_document() -> Problem:
+    return problems.not_found("document_id", "The document does not exist, or you may not read it.")

@@ -1,0 +1,52 @@
+"""The answer cache, its audit, and the audit log."""
+
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic_settings import BaseSettings
+
+
+class CacheSettings(BaseSettings):
+    """Cache and audit log."""
+
+    cache_prefix: str = Field("nearhit:", description="prefix of every key in Redis")
+    cache_memory_bytes: PositiveInt = Field(
+        67_108_864, description="size of a worker's local answer cache"
+    )
+    cache_entries: PositiveInt = Field(
+        10_000,
+        description="maximum answers of a tenant in Redis; the least recently used are evicted",
+    )
+    cache_lifetime_s: PositiveFloat = Field(
+        86_400.0,
+        description="lifetime of an answer in Redis; it bounds memory, not staleness",
+    )
+    cache_budget_s: PositiveFloat = Field(
+        0.02, description="timeout of a Redis call; after it the request continues without Redis"
+    )
+    cache_status: Literal["on", "off"] = Field(
+        "on",
+        description="whether responses have the headers `Cache-Status`, `Nearhit-Answers` and "
+        "`Server-Timing`: which cache held the answer, and the time of each step",
+    )
+    audit_per_mille: float = Field(
+        1.0,
+        ge=0,
+        le=1000,
+        description="share of cached answers, per thousand, that are recomputed and compared",
+    )
+    semantic_error_max: float = Field(
+        0.01,
+        gt=0,
+        le=0.2,
+        description="maximum share of wrong answers to similar questions, for tenants that set "
+        "none",
+    )
+    audit_log: Literal["all", "changes", "off"] = Field(
+        "all",
+        description="what the audit log records: `all` changes and reads, only `changes`, or "
+        "nothing",
+    )
+    audit_log_kept_days: NonNegativeInt = Field(
+        400, description="retention of its rows in days; 0: forever"
+    )

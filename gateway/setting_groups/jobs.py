@@ -1,0 +1,89 @@
+"""Workers, their jobs, and the sources and events that they read."""
+
+from pathlib import Path
+
+from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, field_validator
+from pydantic_settings import BaseSettings
+
+from gateway.setting_groups.lists import listed
+
+NEVER = "never"  # a schedule
+
+
+class JobSettings(BaseSettings):
+    """Workers, sources and events."""
+
+    serve_jobs: bool = Field(
+        False, description="whether `nearhit serve` also runs queued jobs, as `nearhit worker` does"
+    )
+    worker_jobs: PositiveInt = Field(4, description="maximum concurrent jobs of a worker")
+    worker_tenant_jobs: PositiveInt = Field(
+        2, description="maximum concurrent jobs of one tenant on all workers"
+    )
+    job_lease_s: float = Field(
+        30.0, ge=1, description="time without a heartbeat after which a worker loses its jobs"
+    )
+    job_attempts: PositiveInt = Field(8, description="attempts after which a job has failed")
+    job_pause_s: PositiveFloat = Field(
+        5.0,
+        description="delay before a job's second attempt; it doubles with each attempt, up to 5 "
+        "minutes",
+    )
+    jobs_kept_s: PositiveFloat = Field(
+        604_800.0, description="retention of completed jobs; failed jobs are kept"
+    )
+    index_audit_schedule: str = Field(
+        "0 4 * * 0",
+        description="when the worker audits indexes, as a cron expression in UTC, or `never`",
+    )
+    index_audit_repair: bool = Field(
+        False, description="whether that audit repairs the problems that it finds"
+    )
+    sources_dir: Path | None = Field(
+        None,
+        description="folder with one subfolder per tenant, named for the tenant, that contains its "
+        "sources; unset: sources with a path are refused",
+    )
+    sources_git_hosts: str | None = Field(
+        None,
+        description="comma-separated hosts that sources of kind `git` may read; unset: none",
+    )
+    rabbitmq_url: SecretStr | None = Field(
+        None, description="URL of RabbitMQ, whose events `nearhit worker` applies; unset: none"
+    )
+    rabbitmq_queues: str | None = Field(
+        None, description="comma-separated queues, each with its tenant: `QUEUE=TENANT`"
+    )
+    rabbitmq_prefetch: PositiveInt = Field(
+        16, le=65_535, description="maximum concurrent events of a queue on a worker"
+    )
+
+    def rabbitmq_tenants(self) -> dict[str, str]:
+        """The tenant of each queue."""
+        return _tenants_by_queue(self.rabbitmq_queues)
+
+    @field_validator("rabbitmq_queues")
+    @classmethod
+    def _check_queues(cls, text: str | None) -> str | None:
+        _tenants_by_queue(text)
+        return text
+
+    @field_validator("index_audit_schedule")
+    @classmethod
+    def _check_schedule(cls, text: str) -> str:
+        from ingest.sources import schedule  # slow to import, and few deployments set it
+
+        return text if text == NEVER else schedule.checked(text)
+
+
+def _tenants_by_queue(text: str | None) -> dict[str, str]:
+    """Raises `ValueError`, also for a queue of two tenants."""
+    tenants: dict[str, str] = {}
+    for part in listed(text):
+        queue, equals, tenant = (item.strip() for item in part.rpartition("="))
+        if not (queue and equals and tenant):
+            raise ValueError(f"must be QUEUE=TENANT, separated by commas; {part} is not")
+        if queue in tenants:
+            raise ValueError(f"must name each queue once; {queue} is repeated")
+        tenants[queue] = tenant
+    return tenants

@@ -1,0 +1,161 @@
+"""Limits of requests, connections, rates and time."""
+
+from ipaddress import ip_network
+from typing import Literal, Self
+
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings
+
+from gateway.setting_groups.lists import listed
+
+
+class LimitSettings(BaseSettings):
+    """Limits."""
+
+    search_bytes_max: PositiveInt = Field(65_536, description="maximum body of a search")
+    query_characters_max: PositiveInt = Field(2_000, description="maximum length of a query")
+    top_k_max: PositiveInt = Field(100, description="maximum hits of an answer")
+    searches_max: PositiveInt = Field(32, description="maximum searches in a batch")
+    mcp_tokens_max: PositiveInt = Field(
+        8_000,
+        ge=500,
+        description="maximum result of a tool of `/mcp`, in tokens of about 3 bytes",
+    )
+    file_bytes_max: PositiveInt = Field(4_194_304, description="maximum size of an uploaded file")
+    files_max: PositiveInt = Field(
+        10_000, description="maximum files of a tenant, and maximum vector stores"
+    )
+    extract_processes: PositiveInt = Field(
+        2,
+        description="maximum processes of a worker that extract text from uploaded files; one "
+        "tenant uses at most half of them",
+    )
+    document_bytes_max: PositiveInt = Field(4_194_304, description="maximum body of a document")
+    document_inline_bytes_max: PositiveInt = Field(
+        262_144,
+        description="maximum body of a document that is written within the request; longer ones "
+        "are queued",
+    )
+    batch_bytes_max: PositiveInt = Field(33_554_432, description="maximum body of a batch")
+    batch_documents_max: PositiveInt = Field(1_000, description="maximum documents in a batch")
+    deadline_s: PositiveFloat = Field(
+        10.0,
+        description="deadline of a request that reads; `Request-Timeout` can shorten it. "
+        "PostgreSQL cancels search statements after the same time; behind a pooler all processes "
+        "need the same value",
+    )
+    rate_key: NonNegativeFloat = Field(
+        500.0, description="requests per second of one key, bursts of twice as many; 0: no limit"
+    )
+    rate_tenant: NonNegativeFloat = Field(
+        2_000.0,
+        description="requests per second of one tenant, bursts of twice as many; 0: no limit",
+    )
+    rate_address: NonNegativeFloat = Field(
+        100.0,
+        description="failed requests per second of one client address, bursts of twice as many, "
+        "per worker; further ones get 429; 0: no limit",
+    )
+    requests_max: PositiveInt = Field(512, description="maximum concurrent requests of a worker")
+    tenant_requests_max: PositiveInt = Field(
+        128, description="maximum concurrent requests of one tenant on a worker"
+    )
+    staleness_s_max: PositiveFloat = Field(
+        1.0,
+        description="maximum effect of `max_staleness_ms` while the database is available; a "
+        "larger value applies only while it is unavailable",
+    )
+    credential_staleness_s_max: NonNegativeFloat = Field(
+        60.0,
+        description="how long after its last check a key or token still gets cached answers while "
+        "the database is unavailable; 0: not at all",
+    )
+    keep_alive_s: PositiveInt = Field(
+        75,
+        description="how long an idle connection stays open; set it above the idle timeout of the "
+        "load balancer, commonly 60",
+    )
+    head_bytes_max: PositiveInt = Field(
+        32_768,
+        ge=1_024,
+        description="maximum bytes of a request line and its headers, and of the framing of a "
+        "chunked body beyond a quarter of its bytes",
+    )
+    url_bytes_max: PositiveInt = Field(8_192, description="maximum URL of a request")
+    headers_max: PositiveInt = Field(100, description="maximum number of headers of a request")
+    head_deadline_s: PositiveFloat = Field(
+        10.0,
+        description="deadline of a request's head, from its first byte or, on a new connection, "
+        "from the start; then the connection is closed",
+    )
+    body_deadline_s: PositiveFloat = Field(120.0, description="deadline of a request's body")
+    body_grace_s: PositiveFloat = Field(
+        5.0, description="how long a body may arrive at any rate before `body_rate_min` applies"
+    )
+    body_rate_min: PositiveInt = Field(
+        1_000, description="minimum bytes per second of a body, on average after `body_grace_s`"
+    )
+    send_deadline_s: PositiveFloat = Field(
+        30.0,
+        description="how long a client may read no byte of a waiting response; then the connection "
+        "is closed",
+    )
+    body_memory_bytes: PositiveInt = Field(
+        268_435_456,
+        description="maximum memory of a worker for request bodies, from their arrival to the end "
+        "of their requests",
+    )
+    tenant_body_memory_bytes: PositiveInt = Field(
+        67_108_864, description="maximum share of that memory of one tenant; at least one body"
+    )
+    connections_max: PositiveInt = Field(
+        4_096, description="maximum client connections of a worker"
+    )
+    address_connections_max: PositiveInt = Field(
+        256,
+        description="maximum connections of one client address to a worker; trusted proxies are "
+        "exempt",
+    )
+    trusted_proxies: str | None = Field(
+        None,
+        description="comma-separated addresses or networks of proxies whose "
+        "`trusted_proxy_header` is trusted; unset: none",
+    )
+    trusted_proxy_header: Literal["x-forwarded-for", "forwarded"] = Field(
+        "x-forwarded-for", description="header in which those proxies name the client address"
+    )
+    mcp_origins: str | None = Field(
+        None,
+        description="comma-separated origins of web pages that may call `/mcp`, such as "
+        "`https://agents.example.com`; unset: only pages of localhost or an IP address with the "
+        "same host and port as the request",
+    )
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_proxies(cls, text: str | None) -> str | None:
+        for part in listed(text):
+            ip_network(part)
+        return text
+
+    @model_validator(mode="after")
+    def _holds_its_longest_body(self) -> Self:
+        longest = max(
+            self.batch_bytes_max,
+            self.document_bytes_max,
+            self.file_bytes_max,
+            self.searches_max * self.search_bytes_max,
+        )
+        if not longest <= self.tenant_body_memory_bytes <= self.body_memory_bytes:
+            raise ValueError(
+                f"NEARHIT_TENANT_BODY_MEMORY_BYTES must be from {longest:,}, the longest body, to "
+                "NEARHIT_BODY_MEMORY_BYTES"
+            )
+        return self

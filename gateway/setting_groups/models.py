@@ -1,0 +1,145 @@
+"""Embedders, language models, rerankers, and what their tokens cost."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, SecretStr, model_validator
+from pydantic_settings import BaseSettings
+
+
+class ModelSettings(BaseSettings):
+    """Models."""
+
+    embedder: str = Field(
+        "static",
+        pattern="^(static|openai|hashing|onnx:.+)$",
+        description="`static`: built in; `openai`: a service with OpenAI's API; `onnx:FOLDER`: a "
+        "model on this machine; `hashing`: for tests",
+    )
+    embedder_next: str | None = Field(
+        None, description="the embedder to which `nearhit reembed` moves tenants; unset: none"
+    )
+    openai_model: str = Field("text-embedding-3-small", description="model of the service")
+    openai_dimensions: PositiveInt = Field(1536, le=4000, description="dimensions of its vectors")
+    openai_shorten: bool = Field(
+        False,
+        description="whether to send `dimensions` in each request, which few models support",
+    )
+    openai_base_url: str | None = Field(
+        None, description="base URL of the service; unset: OpenAI's"
+    )
+    openai_api_key: SecretStr | None = Field(None, description="API key of the service")
+    onnx_pooling: Literal["mean", "cls", "max", "last", "weighted"] | None = Field(
+        None,
+        description="pooling of token vectors: `mean`, `cls`, `max`, `last` or `weighted`; unset: "
+        "from the model's folder",
+    )
+    onnx_query_prefix: str | None = Field(
+        None, description="prefix of each query; unset: from the model's folder"
+    )
+    onnx_passage_prefix: str | None = Field(
+        None, description="prefix of each passage; unset: from the model's folder"
+    )
+    onnx_tokens_max: PositiveInt | None = Field(
+        None,
+        ge=8,
+        description="maximum tokens of a text; unset: from the model's folder, at most 512",
+    )
+    onnx_threads: PositiveInt = Field(2, description="threads per worker that run the model")
+    chat_model: str | None = Field(
+        None,
+        description="language model of a service with OpenAI's `POST /chat/completions`; unset: "
+        "none; the cut `model` then works as `structure`, and summaries `model` as `extract`",
+    )
+    chat_base_url: str | None = Field(None, description="base URL of that service; unset: OpenAI's")
+    chat_api_key: SecretStr | None = Field(None, description="API key of that service")
+    chat_deadline_s: PositiveFloat = Field(60.0, description="timeout of a call to that service")
+    cut_prompt: Path | None = Field(
+        None,
+        description="file with the prompt of the cut `model`, containing `{{MAX_SIZE}}`; unset: "
+        "built in",
+    )
+    summary_prompt: Path | None = Field(
+        None,
+        description="file with the prompt of summaries `model`, containing `{{MAX_SIZE}}`; unset: "
+        "built in",
+    )
+    rewrite_prompt: Path | None = Field(
+        None,
+        description="file with the prompt that rewrites a question to be self-contained, "
+        "containing `{{MARK}}`; unset: built in",
+    )
+    rewrite_deadline_s: PositiveFloat = Field(
+        2.0, description="timeout of a rewrite; after it the question is searched unchanged"
+    )
+    rerank_by: Literal["service", "model", "formula"] | None = Field(
+        None,
+        description="the reranker for searches with `rerank`; unset: `service` if "
+        "`NEARHIT_RERANK_URL` is set, else `formula`",
+    )
+    rerank_url: str | None = Field(
+        None,
+        pattern="^https?://",
+        description="URL of `POST /rerank` of a reranking service; unset: none",
+    )
+    rerank_model: str | None = Field(
+        None, description="model of that service, if it has several models"
+    )
+    rerank_api_key: SecretStr | None = Field(None, description="API key of that service")
+    rerank_deadline_s: PositiveFloat = Field(
+        2.0, description="timeout of a reranking; after it the hits keep their order"
+    )
+    compress_deadline_s: PositiveFloat = Field(
+        5.0, description="timeout of a compression by a model; after it an extract is used"
+    )
+    answer_prompt: Path | None = Field(
+        None,
+        description="file with the prompt of `POST /v1/answer`, containing `{{MARK}}`; unset: "
+        "built in",
+    )
+    answer_context_tokens: PositiveInt = Field(
+        3_000, description="maximum estimated tokens of the hits in that prompt"
+    )
+    answer_tokens_max: PositiveInt = Field(1_000, description="maximum tokens of such an answer")
+    answer_fallback: str = Field(
+        "I can't answer that from the documents that you may read.",
+        description="the answer if no hit is good enough, for tenants that set none",
+    )
+    confidence_min: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="minimum score of the best hit, below which an answer has low confidence, for "
+        "tenants that set none; unset: no minimum",
+    )
+    curation_items_max: PositiveInt = Field(
+        1_000, description="maximum stored questions with low-confidence answers per tenant"
+    )
+    language: str = Field("en", description="language of documents that set none")
+    price_embedding: NonNegativeFloat = Field(
+        0.0, description="price of a million tokens of the embedding service"
+    )
+    price_chat_read: NonNegativeFloat = Field(
+        0.0, description="price of a million input tokens of the language model"
+    )
+    price_chat_written: NonNegativeFloat = Field(
+        0.0, description="price of a million output tokens of the language model"
+    )
+    budget_month: NonNegativeFloat | None = Field(
+        None,
+        description="maximum cost of a month per tenant, for tenants without a limit of their own; "
+        "beyond it embedding waits and no language model is called; unset: no limit",
+    )
+
+    @property
+    def ranker(self) -> Literal["service", "model", "formula"]:
+        """The configured reranker."""
+        return self.rerank_by or ("service" if self.rerank_url else "formula")
+
+    @model_validator(mode="after")
+    def _has_its_ranker(self) -> Self:
+        if self.ranker == "service" and self.rerank_url is None:
+            raise ValueError("NEARHIT_RERANK_BY=service needs NEARHIT_RERANK_URL")
+        if self.ranker == "model" and self.chat_model is None:
+            raise ValueError("NEARHIT_RERANK_BY=model needs NEARHIT_CHAT_MODEL")
+        return self

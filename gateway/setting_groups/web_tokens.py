@@ -1,0 +1,50 @@
+"""Web tokens (JWT) of an identity provider."""
+
+from typing import Literal
+
+from pydantic import Field, NonNegativeFloat, PositiveFloat, SecretStr
+from pydantic_settings import BaseSettings
+
+
+class WebTokenSettings(BaseSettings):
+    """Web tokens."""
+
+    jwt_jwks_url: str | None = Field(
+        None,
+        pattern="^https?://",
+        description="URL of the issuer's JSON Web Key Set; unset: none",
+    )
+    jwt_secret: SecretStr | None = Field(
+        None,
+        min_length=32,
+        description="secret of web tokens signed with HS256; unset: these are refused",
+    )
+    jwt_issuer: str | None = Field(None, description="required `iss` of web tokens")
+    jwt_audience: str | None = Field(None, description="required `aud` of web tokens")
+    jwt_leeway_s: NonNegativeFloat = Field(
+        30.0, le=300, description="tolerated difference between the issuer's clock and ours"
+    )
+    jwt_jwks_lifetime_s: PositiveFloat = Field(
+        300.0,
+        description="time after which the issuer's keys are fetched again; a token signed with a "
+        "withdrawn key stays valid for at most this time",
+    )
+    jwt_jwks_stale_s_max: PositiveFloat = Field(
+        3600.0,
+        description="how long the last fetched keys are used while the issuer is unreachable; "
+        "after that a request with a web token gets 503",
+    )
+    jwt_tenant_claim: str = Field(
+        "tenant", description="claim that names the tenant; dots separate nested objects"
+    )
+    jwt_subject_claim: str = Field("sub", description="claim that names the subject")
+    jwt_groups_claim: str = Field("groups", description="claim that lists the groups, if any")
+    jwt_roles_claim: str = Field("roles", description="claim that lists the roles, if any")
+    jwt_roles: tuple[Literal["reader", "writer", "admin"], ...] = Field(
+        ("reader",), description="roles of web tokens that list none; a JSON list"
+    )
+    jwt_strings_allowed: bool = Field(
+        False,
+        description="whether the claims of groups and roles may be a space-separated string, as "
+        "OAuth's `scope` is; otherwise they must be a list of strings",
+    )
