@@ -46,7 +46,7 @@ async def list_jobs(exchange: RequestContext) -> Response:
     return json_response(
         JobsAnswer(
             jobs=tuple(map(JobAnswer.of, shown)),
-            cursor=str(shown[-1].place) if len(page) > len(shown) else None,
+            cursor=str(shown[-1].job_no) if len(page) > len(shown) else None,
         )
     )
 

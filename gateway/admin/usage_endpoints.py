@@ -77,7 +77,7 @@ async def get_status(exchange: RequestContext) -> Response:
             embedded=sum(each.embedded for each in sources),
             reused=sum(each.reused for each in sources),
             audited_at=None if audited is None else audited.last_run_at,
-            flaws={} if audited is None else dict(audited.flaws),
+            flaws={} if audited is None else dict(audited.problems),
             sources=tuple(_source(each) for each in sources if each.source),
         )
     )

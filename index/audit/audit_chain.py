@@ -58,7 +58,7 @@ async def verify(
 async def _fault(session: Session, head: Row, links_max: int) -> str | None:
     if head["number"] is None:
         return f"the rows from {head['first']} on have no head: it is missing"
-    number, last_hash = head["base_number"], head["base_hash"]
+    number, last_hash = head["pruned_number"], head["pruned_hash"]
     if head["first"] is not None and head["first"] <= number:
         return f"row {head['first']} is there, though rows up to {number} were pruned"
     while True:
@@ -89,10 +89,10 @@ async def _lost(session: Session, head: Row, stored_head: AuditHead) -> str | No
             f"row {stored_head.number} of the kept head is missing: "
             f"the log ends at {head['number']}"
         )
-    if stored_head.number < head["base_number"]:
+    if stored_head.number < head["pruned_number"]:
         return f"row {stored_head.number} of the kept head was pruned: keep a later one"
-    if stored_head.number == head["base_number"]:
-        stored_hash = head["base_hash"]
+    if stored_head.number == head["pruned_number"]:
+        stored_hash = head["pruned_hash"]
     else:
         stored_hash = await session.value("audit_log.hash", stored_head.tenant, stored_head.number)
     return (

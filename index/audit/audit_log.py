@@ -117,7 +117,7 @@ class AuditLog:
         if head is None:
             return AuditLogPage((), None)
         last = head["number"] if before is None else min(head["number"], before - 1)
-        first = max(head["base_number"], last - self._looked_at_max) + 1
+        first = max(head["pruned_number"], last - self._looked_at_max) + 1
         page_rows = await self._database.rows(
             "audit_log.page",
             *(tenant, first, last, wanted.subject, wanted.document, wanted.since, limit),
@@ -125,7 +125,7 @@ class AuditLog:
         rows = [LoggedAction(**row) for row in page_rows]
         if len(rows) == limit:
             first = rows[-1].number
-        is_last = first <= head["base_number"] + 1 or await self._is_over(tenant, first, wanted)
+        is_last = first <= head["pruned_number"] + 1 or await self._is_over(tenant, first, wanted)
         return AuditLogPage(rows, None if is_last else first)
 
     async def begun(self, tenant: str) -> datetime | None:

@@ -14,10 +14,10 @@ _ATTEMPTS_MAX = 3  # the schedule starts another one anyway
 
 @dataclass(frozen=True, slots=True)
 class AuditOutcome:
-    """The outcome of an audit. flaws: by kind, how many it did not repair."""
+    """The outcome of an audit. problems: by kind, how many it did not repair."""
 
     last_run_at: datetime
-    flaws: Mapping[str, int]
+    problems: Mapping[str, int]
 
 
 class AuditSchedule:

@@ -63,7 +63,7 @@ class ConsistencyReader:
                 row["document_key"],
                 row["document_id"],
                 row["text"],
-                row["cut"],
+                row["chunker"],
                 row["counted"],
                 tuple(StoredPiece(*piece) for piece in row["chunks"] or ()),
                 row["summaries"],
@@ -90,7 +90,7 @@ class ConsistencyReader:
     async def old_spaces(self, tenant: str, in_use: Collection[str]) -> dict[str, int]:
         """The number of the tenant's vectors in each space that is neither current nor in use."""
         rows = await self._database.rows("inventory.old_spaces", tenant, list(in_use))
-        return {row["space"]: row["vectors"] for row in rows}
+        return {row["embedding_space"]: row["vectors"] for row in rows}
 
     async def forget_space(self, tenant: str, space: str) -> None:
         await self._database.rows("inventory.forget_space", tenant, space)

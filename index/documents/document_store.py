@@ -109,7 +109,7 @@ class DocumentStore:
         row = await self._database.row("spaces.current", tenant)
         if row is None:
             raise TenantMissing(tenant)
-        space: str | None = row["space"]
+        space: str | None = row["embedding_space"]
         return space
 
     async def read(

@@ -105,8 +105,8 @@ async def lock(session: Session, tenant: str, sources: Mapping[str, str | None])
     if not rows:
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
-    extent = Extent(rows[0]["history"], rows[0]["words"])
-    return LockedRows(rows[0]["space"], extent, documents, set(rows[0]["reserved"]))
+    extent = Extent(rows[0]["history"], rows[0]["vocabulary_size"])
+    return LockedRows(rows[0]["embedding_space"], extent, documents, set(rows[0]["reserved"]))
 
 
 async def absent_now(

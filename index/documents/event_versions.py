@@ -58,9 +58,11 @@ class EventVersionStore:
         row = await self._database.row("heard.read", tenant, document_id)
         if row is None:
             raise TenantMissing(tenant)
-        if row["content"] is None:
+        if row["content_version"] is None:
             return EventVersion()
-        return EventVersion(row["content"], row["access"], row["owner"], tuple(row["readers"]))
+        return EventVersion(
+            row["content_version"], row["access_version"], row["owner"], tuple(row["readers"])
+        )
 
     async def keep(self, tenant: str, update: EventUpdate) -> None:
         """Store an event of a document that does not exist.

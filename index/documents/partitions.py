@@ -46,22 +46,22 @@ class Partitions:
                 for row in await session.rows("shelves.outgrown", self._chunks_max):
                     yield await _move(session, row["tenant"], row["chunks"])
                 for row in await session.rows("shelves.unindexed", self._chunks_max):
-                    if await _index(session, row["shelf"]):
-                        yield IndexedPartition(row["shelf"], row["whose"])
+                    if await _index(session, row["partition_no"]):
+                        yield IndexedPartition(row["partition_no"], row["whose"])
             finally:
                 await session.rows("shelves.release")
 
 
 async def _move(session: Session, tenant: str, chunks: int) -> MovedTenant:
     (row,) = await session.rows("shelves.number", tenant)
-    shelf = row["shelf"]
+    shelf = row["partition_no"]
     if not row["is_built"]:
         async with session.connection.transaction():
-            await session.rows("shelves.build", shelf=shelf)
-            await session.rows("shelves.attach", shelf=shelf)
+            await session.rows("shelves.build", partition_no=shelf)
+            await session.rows("shelves.attach", partition_no=shelf)
     async with session.connection.transaction():
         await session.rows("shelves.close", tenant)
-        await session.rows("shelves.copy", tenant, shelf=shelf)
+        await session.rows("shelves.copy", tenant, partition_no=shelf)
         await session.rows("shelves.clear", tenant)
         await session.rows("shelves.enter", shelf, tenant)
         await _advance(session, tenant)  # so that passes over both shelves disagree
@@ -74,9 +74,9 @@ async def _index(session: Session, shelf: int) -> bool:
     if width is None:
         return False
     for statement in ("drop_graph", "drop_terms"):
-        await session.rows(f"shelves.{statement}", shelf=shelf)
-    await session.rows("shelves.index_terms", shelf=shelf)
-    await session.rows("shelves.index_graph", shelf=shelf, width=width)
+        await session.rows(f"shelves.{statement}", partition_no=shelf)
+    await session.rows("shelves.index_terms", partition_no=shelf)
+    await session.rows("shelves.index_graph", partition_no=shelf, dimensions=width)
     async with session.connection.transaction():
         row = await session.row("shelves.open_index", shelf, width)
         if row is not None:

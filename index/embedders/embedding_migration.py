@@ -42,7 +42,7 @@ class EmbeddingMigration:
                 row["document_key"],
                 row["document_id"],
                 row["text"],
-                row["cut"],
+                row["chunker"],
                 tuple(zip(row["starts"], row["ends"], strict=True)),
                 tuple(tuple(summary) for summary in row["summaries_told"] or ()),
             )
@@ -58,7 +58,7 @@ class EmbeddingMigration:
         """Drop the indexes of the tenant's shelf: a switch would write each vector into them."""
         for row in await self._database.rows("spaces.unindex", tenant):
             for statement in ("shelves.drop_graph", "shelves.drop_terms"):
-                await self._database.rows(statement, shelf=row["shelf"])
+                await self._database.rows(statement, partition_no=row["partition_no"])
 
     async def switch(self, tenant: str, space: str) -> CommitResult | None:
         """Switch all of the tenant's chunks to their vectors in the space.

@@ -26,7 +26,7 @@ async def check_or_create(database: Database, *embedders: Embedder) -> IndexVers
     await database.rows("generation.claim", first.space, first.dimensions, lexical.ANALYSER)
     row = await database.row("generation.current")
     assert row is not None
-    stored = (row["space"], row["dimensions"])
+    stored = (row["embedding_space"], row["dimensions"])
     configured = [(embedder.space, embedder.dimensions) for embedder in embedders]
     if row["analyser"] != lexical.ANALYSER:
         raise IndexVersionMismatch(

@@ -88,12 +88,12 @@ class ChangeLog:
             partition=partition,
             revision=head["revision"],
             removed=frozenset(head["gone"]),
-            repositioned=frozenset(head["moved"]),
-            documents=frozenset(head["documents"]),
+            repositioned=frozenset(head["repositioned_chunks"]),
+            documents=frozenset(head["document_keys"]),
             changed_chunks=[_to_changed_chunk(row) for row in rows if row["chunk_id"] is not None],
             languages=frozenset(head["partition_languages"]),
-            vocabulary_size=head["words"],
-            space=head["space"],
+            vocabulary_size=head["vocabulary_size"],
+            space=head["embedding_space"],
         )
 
 
@@ -110,7 +110,7 @@ def _to_changed_chunk(row: Row) -> ChangedChunk:
         owner=row["owner"],
         readers=row["readers"],
         updated_at=row["updated_at"],
-        space=row["tenant_space"],
+        space=row["tenant_embedding_space"],
         dense=row["dense"].to_numpy().astype(np.float32),
         lexical=dict(zip(row["lexical"].indices(), row["lexical"].values(), strict=True)),
     )

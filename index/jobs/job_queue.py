@@ -54,7 +54,7 @@ class JobLease:
     sequence: the job's, which orders its writes among all others.
     """
 
-    place: int
+    job_no: int
     lease: UUID
     attempts: int
     sequence: int = field(default=0, compare=False)
@@ -81,7 +81,7 @@ class ClaimedJob:
 class Job:
     """A job as shown to callers; payload only from `get`, and while it is stored."""
 
-    place: int
+    job_no: int
     job_id: str
     tenant: str
     kind: str
@@ -146,8 +146,8 @@ async def enqueue_once(session: Session, job: NewJob) -> str:
 
 async def hold(session: Session, run: JobLease) -> None:
     """Lock the job for this run until the transaction ends. Raises `JobLost`."""
-    if not await session.value("jobs.hold", run.place, run.lease, run.attempts):
-        raise JobLost(run.place)
+    if not await session.value("jobs.hold", run.job_no, run.lease, run.attempts):
+        raise JobLost(run.job_no)
 
 
 async def supersede(
@@ -209,7 +209,7 @@ class JobQueue:
 
         tenant_jobs_max: how many jobs of one tenant may run at once, in all workers.
         kinds: those that this worker can do.
-        at_work: places of jobs that still run here, even if another worker has claimed them.
+        at_work: job_no of jobs that still run here, even if another worker has claimed them.
         """
         async with self._database.transaction() as session:
             await session.rows("jobs.alone")
@@ -219,13 +219,13 @@ class JobQueue:
             )
         return None if row is None else _to_claimed_job(row, lease)
 
-    async def renew(self, lease: UUID, places: Collection[int], *, lease_s: float) -> None:
-        await self._database.rows("jobs.renew", lease, lease_s, list(places))
+    async def renew(self, lease: UUID, job_nos: Collection[int], *, lease_s: float) -> None:
+        await self._database.rows("jobs.renew", lease, lease_s, list(job_nos))
 
     async def progress(self, run: JobLease, done: Mapping[str, Any]) -> None:
         """Record the job's progress. Raises `JobLost`."""
         if not await self._end_run("progress", run, dict(done)):
-            raise JobLost(run.place)
+            raise JobLost(run.job_no)
 
     async def finish(self, run: JobLease, result: Mapping[str, Any]) -> bool:
         """Mark the job done. Returns False if the run has lost its job, as do the methods below."""
@@ -271,7 +271,7 @@ class JobQueue:
         before: int | None = None,
         limit: int,
     ) -> list[Job]:
-        """The newest first; `before` is the last place of the page before."""
+        """The newest first; `before` is the last job_no of the page before."""
         after = _NEWEST if before is None else before
         rows = await self._database.rows("jobs.page", tenant, subject, state, kind, after, limit)
         return [Job(**row) for row in rows]
@@ -290,14 +290,14 @@ class JobQueue:
 
     async def _end_run(self, name: str, run: JobLease, *arguments: Any) -> bool:
         row = await self._database.row(
-            f"jobs.{name}", run.place, run.lease, run.attempts, *arguments
+            f"jobs.{name}", run.job_no, run.lease, run.attempts, *arguments
         )
         return row is not None
 
 
 def _to_claimed_job(row: Row, lease: UUID) -> ClaimedJob:
     return ClaimedJob(
-        run=JobLease(row["place"], lease, row["attempts"], row["sequence"]),
+        run=JobLease(row["job_no"], lease, row["attempts"], row["sequence"]),
         job_id=row["job_id"],
         tenant=row["tenant"],
         kind=row["kind"],

@@ -14,19 +14,19 @@ WITH RECURSIVE written AS (
     FROM written WHERE written.tenant IS NOT NULL
 )
 SELECT
-    tenant, number, hash, base_number, base_hash,
+    tenant, number, hash, pruned_number, pruned_hash,
     (SELECT min(audit_log.number) FROM audit_log WHERE audit_log.tenant = known.tenant) AS first,
     (SELECT max(audit_log.number) FROM audit_log WHERE audit_log.tenant = known.tenant) AS last
 FROM (
-    SELECT tenant FROM audit_heads
+    SELECT tenant FROM audit_log_heads
     UNION SELECT tenant FROM written WHERE tenant IS NOT NULL
 ) AS known
-LEFT JOIN audit_heads USING (tenant)
+LEFT JOIN audit_log_heads USING (tenant)
 WHERE $1::text IS NULL OR tenant = $1
 ORDER BY tenant;
 
 -- name: head
-SELECT number, base_number FROM audit_heads WHERE tenant = $1;
+SELECT number, pruned_number FROM audit_log_heads WHERE tenant = $1;
 
 -- name: page
 -- $1 tenant, $2 the first and $3 the last number to look at, $4 subject, or `operator` or `system`, $5
@@ -72,10 +72,10 @@ SELECT hash FROM audit_log WHERE tenant = $1 AND number = $2;
 
 -- name: logged
 -- Whose logs there are.
-SELECT tenant FROM audit_heads ORDER BY tenant;
+SELECT tenant FROM audit_log_heads ORDER BY tenant;
 
 -- name: lock
-SELECT base_number FROM audit_heads WHERE tenant = $1 FOR UPDATE;
+SELECT pruned_number FROM audit_log_heads WHERE tenant = $1 FOR UPDATE;
 
 -- name: allow_pruning
 -- To the end of the transaction.
@@ -98,6 +98,6 @@ pruned AS (
     DELETE FROM audit_log
     WHERE tenant = $1 AND number <= (SELECT number FROM base)
 )
-UPDATE audit_heads SET base_number = base.number, base_hash = base.hash
+UPDATE audit_log_heads SET pruned_number = base.number, pruned_hash = base.hash
 FROM base WHERE tenant = $1
-RETURNING base_number;
+RETURNING pruned_number;

@@ -9,63 +9,65 @@
 -- touched, is still there, and is the tenant's own or another one's public one, unless that tenant is
 -- being deleted. All of it is from one snapshot. OFFSET 0: each thing is looked up one by one.
 WITH current AS MATERIALIZED (
-    SELECT revision, languages, words, coalesce(space, (SELECT space FROM generation)) AS space,
+    SELECT revision, languages, vocabulary_size,
+        coalesce(embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
         (SELECT history FROM histories) AS history
     FROM tenants WHERE tenant = $2
 ),
 missed AS MATERIALIZED (
-    SELECT added, removed, touched, moved, documents FROM changes
+    SELECT added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys FROM change_log
     WHERE tenant = $2 AND revision > $3 AND (SELECT revision FROM current) - $3 <= $4::bigint
 ),
 whole AS MATERIALIZED (
     SELECT
         current.revision - $3 = (SELECT count(*) FROM missed)
-        AND (SELECT coalesce(sum(cardinality(added) + cardinality(touched)), 0) FROM missed)
+        AND (SELECT coalesce(sum(cardinality(added_chunks) + cardinality(updated_chunks)), 0) FROM missed)
             <= $5::bigint AS is_whole
     FROM current
 ),
 come AS MATERIALIZED (
     SELECT DISTINCT chunk_id
-    FROM missed CROSS JOIN LATERAL unnest(added || touched) AS chunk_id
+    FROM missed CROSS JOIN LATERAL unnest(added_chunks || updated_chunks) AS chunk_id
     WHERE (SELECT is_whole FROM whole)
 ),
 arrivals AS (
-    SELECT 2 AS place, come.chunk_id, told.*, tenants.space AS tenant_space, dense, lexical
+    SELECT 2 AS position, come.chunk_id, told.*, tenants.embedding_space AS tenant_embedding_space, dense, lexical
     FROM come
     CROSS JOIN LATERAL (
         SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = come.chunk_id OFFSET 0
-    ) AS texts
+    ) AS document_texts
     CROSS JOIN LATERAL (
         SELECT
             document_key, tenant, document_id, source, language, tags, metadata, owner, readers,
             updated_at
         FROM documents
-        WHERE documents.document_key = texts.document_key
+        WHERE documents.document_key = document_texts.document_key
           AND ((tenant = $2 AND $2 <> 'public')
                OR ($2 = 'public' AND tenant <> $1 AND 'public' = ANY (readers)))
         OFFSET 0
     ) AS told
     CROSS JOIN LATERAL (
-        SELECT shelf, coalesce(space, (SELECT space FROM generation)) AS space
-        FROM tenants WHERE tenants.tenant = told.tenant AND NOT leaving
+        SELECT partition_no, coalesce(embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space
+        FROM tenants WHERE tenants.tenant = told.tenant AND NOT is_being_deleted
         OFFSET 0
     ) AS tenants
     CROSS JOIN LATERAL (
         SELECT dense, lexical FROM chunks
-        WHERE chunks.shelf = tenants.shelf AND chunks.chunk_id = come.chunk_id
+        WHERE chunks.partition_no = tenants.partition_no AND chunks.chunk_id = come.chunk_id
         OFFSET 0
     ) AS chunks
 )
 SELECT
     told.*,
     chunk_id, document_key, tenant, document_id, source, language, tags, metadata, owner, readers,
-    updated_at, tenant_space, dense, lexical
+    updated_at, tenant_embedding_space, dense, lexical
 FROM (
     SELECT
-        1 AS place, revision, history, languages AS partition_languages, words, space, is_whole,
-        ARRAY(SELECT unnest(removed || touched) FROM missed WHERE is_whole) AS gone,
-        ARRAY(SELECT unnest(moved) FROM missed WHERE is_whole) AS moved,
-        ARRAY(SELECT unnest(documents) FROM missed WHERE is_whole) AS documents
+        1 AS position, revision, history, languages AS partition_languages, vocabulary_size,
+        embedding_space, is_whole,
+        ARRAY(SELECT unnest(removed_chunks || updated_chunks) FROM missed WHERE is_whole) AS gone,
+        ARRAY(SELECT unnest(repositioned_chunks) FROM missed WHERE is_whole) AS repositioned_chunks,
+        ARRAY(SELECT unnest(document_keys) FROM missed WHERE is_whole) AS document_keys
     FROM current CROSS JOIN whole
 ) AS told
-FULL JOIN arrivals USING (place);
+FULL JOIN arrivals USING (position);

@@ -9,7 +9,7 @@ SELECT tenant, digest, item_id, question, hits::jsonb, count
 FROM unnest($1::text[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::bigint[])
     AS added (tenant, digest, item_id, question, hits, count)
 JOIN tenants USING (tenant)
-WHERE NOT leaving
+WHERE NOT is_being_deleted
 ORDER BY tenant, digest
 ON CONFLICT (tenant, digest) DO UPDATE SET
     hits = excluded.hits,

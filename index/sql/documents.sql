@@ -10,27 +10,27 @@ FROM (
 -- name: enter
 -- $1 tenant. Writers share a lock that keeps the tenant's chunks on their shelf and in their space
 -- (see shelves.sql); false while somebody moves them. No tenant's name begins as this one does.
-SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'shelf' || chr(31) || $1, 0));
+SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'partition' || chr(31) || $1, 0));
 
 -- name: stored
 -- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text, of which
 -- summaries, below zero, come by themselves.
 -- Each is looked up by itself: a join or a group would read all that the tenant has, at times.
 SELECT
-    found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    found.document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     version, content_sequence, owner_sequence, readers_sequence,
     EXISTS (
         SELECT FROM jobs
         WHERE jobs.tenant = $1 AND target = 'document:' || found.document_id
           AND state IN ('waiting', 'running')
     ) AS is_awaited,
-    texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
+    document_texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
     told.chunk_ids, told.digests, told.starts, told.ends, told.summaries_told
 FROM unnest($2::text[]) AS asked (document_id)
 CROSS JOIN LATERAL (
     SELECT * FROM documents WHERE tenant = $1 AND documents.document_id = asked.document_id LIMIT 1
 ) AS found
-JOIN texts USING (document_key)
+JOIN document_texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
         coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
@@ -53,11 +53,11 @@ SELECT true FROM documents WHERE tenant = $1 AND document_id = $2;
 -- $1 tenant, $2 documents, none of which exists: what an earlier write of them has to know.
 SELECT
     asked.document_id, coalesce(removed.sequence, 0) AS removed,
-    coalesce(access_sequence, 0) AS access, heard.owner, coalesce(heard.readers, '{}') AS readers
+    coalesce(access_sequence, 0) AS access, event_versions.owner, coalesce(event_versions.readers, '{}') AS readers
 FROM unnest($2::text[]) AS asked (document_id)
 LEFT JOIN removed_documents AS removed
     ON removed.tenant = $1 AND removed.digest = sha256(convert_to(asked.document_id, 'UTF8'))
-LEFT JOIN heard ON heard.tenant = $1 AND heard.document_id = asked.document_id;
+LEFT JOIN event_versions ON event_versions.tenant = $1 AND event_versions.document_id = asked.document_id;
 
 -- name: next_sequence
 -- Higher than that of every write that is acknowledged already.
@@ -69,7 +69,7 @@ SELECT nextval('document_versions') AS sequence;
 -- not, or if it is being deleted. $3 the source of each document as a caller writes it, or nothing:
 -- reserved are the documents of sources that are not for callers, unless they are attached files.
 SELECT
-    coalesce(tenants.space, (SELECT space FROM generation)) AS space, words,
+    coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space, vocabulary_size,
     (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT asked.document_id
@@ -88,7 +88,7 @@ SELECT
     document_key, document_id, version, readers, documents.chunks
 FROM tenants
 LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
-WHERE tenants.tenant = $1 AND NOT leaving;
+WHERE tenants.tenant = $1 AND NOT is_being_deleted;
 
 -- name: put
 -- $1 tenant, $2 document, then its fields: a new document, or the next version of it. $15 the parts that
@@ -106,13 +106,13 @@ returned AS (
 before AS (
     SELECT greatest(
         (SELECT sequence FROM returned),
-        (SELECT access_sequence FROM heard WHERE tenant = $1 AND document_id = $2),
+        (SELECT access_sequence FROM event_versions WHERE tenant = $1 AND document_id = $2),
         0
     ) AS sequence
 ),
 written AS (
     INSERT INTO documents
-        (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
+        (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker,
          summaries, chunks, content_sequence, owner_sequence, readers_sequence)
     SELECT
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13, $14, now.sequence,
@@ -122,7 +122,7 @@ written AS (
     ON CONFLICT (tenant, document_id) DO UPDATE SET
         source = excluded.source, title = excluded.title, uri = excluded.uri,
         language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
-        owner = excluded.owner, readers = excluded.readers, cut = excluded.cut,
+        owner = excluded.owner, readers = excluded.readers, chunker = excluded.chunker,
         summaries = excluded.summaries, chunks = excluded.chunks,
         content_sequence = CASE
             WHEN 'content' = ANY ($15) THEN excluded.content_sequence ELSE documents.content_sequence
@@ -137,8 +137,8 @@ written AS (
     RETURNING document_key
 ),
 text_written AS (
-    INSERT INTO texts (document_key, text) SELECT document_key, $11 FROM written
-    ON CONFLICT (document_key) DO UPDATE SET text = excluded.text WHERE texts.text <> excluded.text
+    INSERT INTO document_texts (document_key, text) SELECT document_key, $11 FROM written
+    ON CONFLICT (document_key) DO UPDATE SET text = excluded.text WHERE document_texts.text <> excluded.text
 )
 SELECT document_key FROM written;
 
@@ -152,8 +152,8 @@ WITH new AS MATERIALIZED (
     ) AS new (document_key, dense, lexical, digest, start_at, end_at, text, is_summary)
 ),
 added AS (
-    INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical)
-    SELECT (SELECT shelf FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical
+    INSERT INTO chunks (partition_no, chunk_id, tenant, document_key, dense, lexical)
+    SELECT (SELECT partition_no FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical
     FROM new
 ),
 told AS (
@@ -174,23 +174,23 @@ RETURNING chunk_texts.chunk_id;
 -- The lexical vector also holds the title's words, so a new title gives kept chunks a new one.
 UPDATE chunks SET lexical = new.lexical
 FROM unnest($2::bigint[], $3::sparsevec[]) AS new (chunk_id, lexical)
-WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
+WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
   AND chunks.chunk_id = new.chunk_id AND chunks.lexical <> new.lexical;
 
 -- name: remove_chunks
 -- It is kept what they were made of: whoever forgets the document forgets the vectors too.
 WITH untold AS (
     DELETE FROM chunk_texts USING chunks
-    WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
+    WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
       AND chunks.chunk_id = ANY ($2::bigint[]) AND chunk_texts.chunk_id = chunks.chunk_id
     RETURNING chunk_texts.document_key, digest
 ),
 noted AS (
-    INSERT INTO outdated (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
+    INSERT INTO previous_digests (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
     ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks
-WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
+WHERE partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1) AND tenant = $1
   AND chunk_id = ANY ($2::bigint[]);
 
 -- name: remove_strays
@@ -202,7 +202,7 @@ WITH untold AS (
     RETURNING chunk_texts.document_key, digest
 ),
 noted AS (
-    INSERT INTO outdated (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
+    INSERT INTO previous_digests (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
     ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks USING documents
@@ -267,18 +267,20 @@ WITH advanced AS (
     RETURNING revision
 ),
 forgotten AS (
-    DELETE FROM changes WHERE tenant = $1 AND revision <= (SELECT revision - 10000 FROM advanced)
+    DELETE FROM change_log WHERE tenant = $1 AND revision <= (SELECT revision - 10000 FROM advanced)
 )
-INSERT INTO changes (tenant, revision, added, removed, touched, moved, documents)
+INSERT INTO change_log (
+    tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys
+)
 SELECT $1, revision, $5, $6, $7, $8, $9 FROM advanced
 RETURNING revision, (SELECT history FROM histories) AS history;
 
 -- name: known_embeddings
 -- $1 tenant, $2 space, $3 digests
-SELECT digest, dense FROM embeddings WHERE tenant = $1 AND space = $2 AND digest = ANY ($3::bytea[]);
+SELECT digest, dense FROM embeddings WHERE tenant = $1 AND embedding_space = $2 AND digest = ANY ($3::bytea[]);
 
 -- name: keep_embeddings
-INSERT INTO embeddings (tenant, space, digest, dense)
+INSERT INTO embeddings (tenant, embedding_space, digest, dense)
 SELECT $1, $2, digest, dense FROM unnest($3::bytea[], $4::halfvec[]) AS new (digest, dense)
 ON CONFLICT DO NOTHING;
 

@@ -2,14 +2,14 @@
 
 -- name: tenant
 -- $1 tenant, here and below
-SELECT name, revision FROM tenants WHERE tenant = $1 AND tenant <> 'public' AND NOT leaving;
+SELECT name, revision FROM tenants WHERE tenant = $1 AND tenant <> 'public' AND NOT is_being_deleted;
 
 -- name: groups
 SELECT
     group_id,
     ARRAY(
-        SELECT subject FROM members
-        WHERE members.tenant = $1 AND members.group_id = groups.group_id ORDER BY subject
+        SELECT subject FROM group_members
+        WHERE group_members.tenant = $1 AND group_members.group_id = groups.group_id ORDER BY subject
     ) AS members
 FROM groups WHERE tenant = $1 ORDER BY group_id;
 
@@ -24,7 +24,7 @@ SELECT count(*) FROM documents WHERE tenant = $1;
 -- name: documents
 -- $2 the last document of the page before, $3 limit
 SELECT
-    document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
-    texts.text
-FROM documents JOIN texts USING (document_key)
+    document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
+    document_texts.text
+FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id > $2 ORDER BY document_id LIMIT $3;

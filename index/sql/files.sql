@@ -5,7 +5,7 @@
 -- if it has as many, or there is no such tenant.
 INSERT INTO files (tenant, file_id, subject, filename, purpose, content)
 SELECT tenant, $2, $3, $4, $5, $6 FROM tenants
-WHERE tenant = $1 AND NOT leaving
+WHERE tenant = $1 AND NOT is_being_deleted
   AND (SELECT count(*) FROM files WHERE files.tenant = $1) < $7::bigint
 RETURNING created_at;
 

@@ -5,11 +5,11 @@
 -- the text, and summaries, below zero, by themselves. unlike: chunks without a vector, or with another
 -- one than their digest's in the tenant's space. strays: those that only one of the tables holds, or that stand on another's shelf.
 SELECT
-    document_key, document_id, texts.text, cut, summaries, documents.chunks AS counted,
+    document_key, document_id, document_texts.text, chunker, summaries, documents.chunks AS counted,
     told.chunks, told.told, told.unlike, told.untold || stood.strays AS strays
 FROM documents
 JOIN tenants USING (tenant)
-LEFT JOIN texts USING (document_key)
+LEFT JOIN document_texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
         array_agg(
@@ -25,14 +25,14 @@ CROSS JOIN LATERAL (
     LEFT JOIN chunks USING (chunk_id, document_key)
     LEFT JOIN embeddings
         ON embeddings.tenant = $1 AND embeddings.digest = chunk_texts.digest
-        AND embeddings.space = coalesce(tenants.space, (SELECT space FROM generation))
+        AND embeddings.embedding_space = coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta))
     WHERE chunk_texts.document_key = documents.document_key
 ) AS told
 CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(chunk_id), '{}') AS strays
     FROM chunks
     WHERE chunks.document_key = documents.document_key AND (
-        chunks.shelf <> tenants.shelf OR chunks.tenant <> $1 OR NOT EXISTS (
+        chunks.partition_no <> tenants.partition_no OR chunks.tenant <> $1 OR NOT EXISTS (
             SELECT FROM chunk_texts
             WHERE chunk_texts.chunk_id = chunks.chunk_id
               AND chunk_texts.document_key = chunks.document_key
@@ -80,14 +80,14 @@ WHERE tenant = 'public';
 
 -- name: old_spaces
 -- $1 tenant, $2 spaces that are in use: the others, with how many vectors each.
-SELECT embeddings.space, count(*) AS vectors
+SELECT embeddings.embedding_space, count(*) AS vectors
 FROM embeddings JOIN tenants USING (tenant)
-WHERE tenant = $1 AND embeddings.space <> ALL ($2::text[])
-  AND embeddings.space <> coalesce(tenants.space, (SELECT space FROM generation))
-GROUP BY embeddings.space ORDER BY embeddings.space;
+WHERE tenant = $1 AND embeddings.embedding_space <> ALL ($2::text[])
+  AND embeddings.embedding_space <> coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta))
+GROUP BY embeddings.embedding_space ORDER BY embeddings.embedding_space;
 
 -- name: forget_space
 -- $1 tenant, $2 space, unless it has become the tenant's.
 DELETE FROM embeddings USING tenants
-WHERE embeddings.tenant = $1 AND embeddings.space = $2 AND tenants.tenant = $1
-  AND $2 <> coalesce(tenants.space, (SELECT space FROM generation));
+WHERE embeddings.tenant = $1 AND embeddings.embedding_space = $2 AND tenants.tenant = $1
+  AND $2 <> coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta));

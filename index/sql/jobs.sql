@@ -5,7 +5,7 @@
 -- $1 tenant, $2 most: whether as many jobs of the tenant wait. No row without a tenant, or if it is
 -- being deleted.
 SELECT (SELECT count(*) FROM (SELECT FROM jobs WHERE tenant = $1 AND state = 'waiting' LIMIT $2) AS waiting) >= $2
-FROM tenants WHERE tenant = $1 AND NOT leaving;
+FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
 -- name: enqueue
 -- $1 job, $2 tenant, $3 kind, $4 target, $5 source, $6 key, $7 subject, $8 payload, $9 most attempts,
@@ -28,8 +28,8 @@ ORDER BY tenant, target LIMIT 1;
 -- $1 tenant, $2 target, $3 kind: the job that waits already is asked for anew, so it comes after all
 -- that was acknowledged before. No row if none waits.
 UPDATE jobs SET sequence = nextval('document_versions')
-WHERE place = (
-    SELECT place FROM jobs
+WHERE job_no = (
+    SELECT job_no FROM jobs
     WHERE tenant = $1 AND target = $2 AND kind = $3 AND state = 'waiting'
     ORDER BY tenant, target LIMIT 1 FOR UPDATE
 )
@@ -71,47 +71,47 @@ WITH RECURSIVE waiting AS (
     FROM waiting WHERE waiting.tenant IS NOT NULL
 ),
 candidates AS (
-    SELECT first.place, first.due_at, busy.running
+    SELECT first.job_no, first.due_at, busy.running
     FROM waiting
     CROSS JOIN LATERAL (
         SELECT count(*) AS running FROM jobs WHERE jobs.tenant = waiting.tenant AND state = 'running'
     ) AS busy
     CROSS JOIN LATERAL (
-        SELECT place, due_at FROM jobs
+        SELECT job_no, due_at FROM jobs
         WHERE jobs.tenant = waiting.tenant AND state = 'waiting' AND due_at <= now()
-          AND busy.running < $3 AND place <> ALL ($4::bigint[]) AND kind = ANY ($5::text[])
+          AND busy.running < $3 AND job_no <> ALL ($4::bigint[]) AND kind = ANY ($5::text[])
           AND NOT EXISTS (
               SELECT FROM jobs AS other
               WHERE other.tenant = jobs.tenant AND other.target = jobs.target
                 AND other.state = 'running'
           )
-        ORDER BY due_at, place LIMIT 1
+        ORDER BY due_at, job_no LIMIT 1
         FOR UPDATE OF jobs SKIP LOCKED
     ) AS first
 )
 UPDATE jobs SET
     state = 'running', attempts = attempts + 1, lease = $1,
     leased_until = now() + $2 * interval '1 second', started_at = now()
-WHERE place = (SELECT place FROM candidates ORDER BY running, due_at, place LIMIT 1)
+WHERE job_no = (SELECT job_no FROM candidates ORDER BY running, due_at, job_no LIMIT 1)
 RETURNING
-    place, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at,
+    job_no, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at,
     sequence;
 
 -- name: renew
 -- $1 lease, $2 its seconds, $3 places
 UPDATE jobs SET leased_until = now() + $2 * interval '1 second'
-WHERE lease = $1 AND state = 'running' AND place = ANY ($3::bigint[]);
+WHERE lease = $1 AND state = 'running' AND job_no = ANY ($3::bigint[]);
 
 -- name: hold
 -- $1 place, $2 lease, $3 attempts: whether this run still has its job; nobody takes it before the
 -- transaction ends.
 SELECT true FROM jobs
-WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running' FOR UPDATE;
+WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running' FOR UPDATE;
 
 -- name: progress
 -- $1 place, $2 lease, $3 attempts, $4 how far it is
 UPDATE jobs SET progress = $4
-WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
+WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
 RETURNING true;
 
 -- name: finish
@@ -120,7 +120,7 @@ WITH finished AS (
     UPDATE jobs SET
         state = 'done', result = $4, payload = NULL, error = NULL, lease = NULL, leased_until = NULL,
         ended_at = now()
-    WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
+    WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
     RETURNING true AS was_ours
 )
 SELECT was_ours, pg_notify('nearhit_jobs', '') FROM finished;
@@ -132,7 +132,7 @@ WITH put_off AS (
     UPDATE jobs SET
         state = 'waiting', attempts = attempts - CASE WHEN $6 THEN 0 ELSE 1 END,
         due_at = now() + $4 * interval '1 second', error = $5, lease = NULL, leased_until = NULL
-    WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
+    WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
     RETURNING true AS was_ours
 )
 SELECT was_ours, pg_notify('nearhit_jobs', '') FROM put_off;
@@ -142,7 +142,7 @@ SELECT was_ours, pg_notify('nearhit_jobs', '') FROM put_off;
 WITH failed AS (
     UPDATE jobs SET
         state = 'failed', error = $4, lease = NULL, leased_until = NULL, ended_at = now()
-    WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
+    WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
     RETURNING true AS was_ours
 )
 SELECT was_ours, pg_notify('nearhit_jobs', '') FROM failed;
@@ -171,7 +171,7 @@ SELECT EXISTS (SELECT FROM jobs WHERE state = 'waiting');
 SELECT pg_notify('nearhit_jobs', $1);
 
 -- fragment: shown
-place, job_id, tenant, kind, target, source, subject, state, attempts, attempts_max, progress, result,
+job_no, job_id, tenant, kind, target, source, subject, state, attempts, attempts_max, progress, result,
 error, due_at, created_at, started_at, ended_at
 
 -- name: page
@@ -179,8 +179,8 @@ error, due_at, created_at, started_at, ended_at
 -- all, $5 the last place of the page before, $6 limit: the newest first
 SELECT :shown FROM jobs
 WHERE ($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR subject = $2)
-  AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4) AND place < $5
-ORDER BY place DESC LIMIT $6;
+  AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4) AND job_no < $5
+ORDER BY job_no DESC LIMIT $6;
 
 -- name: show
 -- $1 tenant or null for all, $2 job

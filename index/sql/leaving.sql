@@ -4,7 +4,7 @@
 -- $1 target: the job that does it.
 SELECT job_id FROM jobs
 WHERE tenant = 'public' AND target = $1 AND state IN ('waiting', 'running')
-ORDER BY place LIMIT 1;
+ORDER BY job_no LIMIT 1;
 
 -- name: drop_jobs
 -- $1 tenant, here and below. Whoever is at one of them finds that it has lost it.
@@ -19,11 +19,11 @@ SELECT count(*) FILTER (WHERE NOT is_token) FROM dropped;
 UPDATE sources SET paused = true, next_run_at = NULL WHERE tenant = $1;
 
 -- name: stop_audits
-DELETE FROM audits WHERE tenant = $1;
+DELETE FROM index_audits WHERE tenant = $1;
 
 -- name: mark
 -- Raising access_revision bites at the next request.
-UPDATE tenants SET leaving = true, access_revision = access_revision + 1
+UPDATE tenants SET is_being_deleted = true, access_revision = access_revision + 1
 WHERE tenant = $1 AND tenant <> 'public'
 RETURNING true;
 
@@ -39,7 +39,7 @@ LIMIT $2;
 UPDATE tenants SET revision = revision + 1 WHERE tenant = 'public';
 
 -- name: is_there
-SELECT true FROM tenants WHERE tenant = $1 AND leaving;
+SELECT true FROM tenants WHERE tenant = $1 AND is_being_deleted;
 
 -- name: documents
 -- $1 tenant, $2 limit
@@ -72,8 +72,8 @@ SELECT count(*) FROM gone;
 
 -- name: heard
 WITH gone AS (
-    DELETE FROM heard
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM heard WHERE tenant = $1 LIMIT $2)) RETURNING true
+    DELETE FROM event_versions
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_versions WHERE tenant = $1 LIMIT $2)) RETURNING true
 )
 SELECT count(*) FROM gone;
 
@@ -81,31 +81,31 @@ SELECT count(*) FROM gone;
 -- $1 tenant: the one of its own. is_pending: whether an earlier attempt has begun to detach it; null if
 -- it is detached.
 SELECT
-    shelves.shelf, to_regclass('chunks_' || shelves.shelf) IS NOT NULL AS is_there,
-    (SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass('chunks_' || shelves.shelf))
+    chunk_partitions.partition_no, to_regclass('chunks_' || chunk_partitions.partition_no) IS NOT NULL AS is_there,
+    (SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass('chunks_' || chunk_partitions.partition_no))
         AS is_pending
-FROM shelves JOIN tenants USING (tenant) WHERE tenant = $1 AND leaving;
+FROM chunk_partitions JOIN tenants USING (tenant) WHERE tenant = $1 AND is_being_deleted;
 
 -- name: detach
 -- Searches go on: they are waited for, and wait for nothing.
-ALTER TABLE chunks DETACH PARTITION chunks_{shelf} CONCURRENTLY;
+ALTER TABLE chunks DETACH PARTITION chunks_{partition_no} CONCURRENTLY;
 
 -- name: detach_on
-ALTER TABLE chunks DETACH PARTITION chunks_{shelf} FINALIZE;
+ALTER TABLE chunks DETACH PARTITION chunks_{partition_no} FINALIZE;
 
 -- name: hurry
 -- The table's foreign key makes its end wait for all who read documents, and others behind it: not long.
 SELECT set_config('lock_timeout', '1s', true);
 
 -- name: drop
-DROP TABLE chunks_{shelf};
+DROP TABLE chunks_{partition_no};
 
 -- name: remember
 -- $1 tenant: where tenants to come begin.
-UPDATE departed SET
-    revision = greatest(departed.revision, tenants.revision + 1, tenants.access_revision + 1),
-    words = greatest(departed.words, ((tenants.words >> 40) + 1) << 40)
+UPDATE deleted_tenant_counters SET
+    revision = greatest(deleted_tenant_counters.revision, tenants.revision + 1, tenants.access_revision + 1),
+    vocabulary_size = greatest(deleted_tenant_counters.vocabulary_size, ((tenants.vocabulary_size >> 40) + 1) << 40)
 FROM tenants WHERE tenant = $1;
 
 -- name: end
-DELETE FROM tenants WHERE tenant = $1 AND leaving;
+DELETE FROM tenants WHERE tenant = $1 AND is_being_deleted;

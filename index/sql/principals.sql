@@ -5,15 +5,15 @@ ORDER BY key_id FOR SHARE;
 
 -- name: parent
 -- $1 tenant, $2 key or token: what its tokens have from it, which never changes.
-SELECT lineage, groups, groups_only FROM keys WHERE tenant = $1 AND key_id = $2;
+SELECT ancestor_key_ids, groups, allowed_groups FROM keys WHERE tenant = $1 AND key_id = $2;
 
 -- name: create
 -- $1 tenant, then the key.
 INSERT INTO keys (
-    key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, lineage,
-    groups_only, filter, issuer_key
+    key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, ancestor_key_ids,
+    allowed_groups, filter, issuer_key
 )
-SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM tenants WHERE tenant = $1 AND NOT leaving
+SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 RETURNING key_id;
 
 -- name: page
@@ -53,7 +53,7 @@ FOR UPDATE;
 -- $1 tenant, $2 token, $3 its subject, $4 null, or the token that it is or goes back to.
 SELECT tenant FROM keys
 WHERE tenant = $1 AND key_id = $2 AND is_token AND subject = $3
-  AND ($4::text IS NULL OR key_id = $4 OR lineage @> ARRAY[$4::text]) AND revoked_at IS NULL
+  AND ($4::text IS NULL OR key_id = $4 OR ancestor_key_ids @> ARRAY[$4::text]) AND revoked_at IS NULL
 FOR UPDATE;
 
 -- name: revoke
@@ -61,7 +61,7 @@ FOR UPDATE;
 -- `forget_tokens` finds it. Raising access_revision bites at the next request.
 WITH revoked AS (
     UPDATE keys SET revoked_at = now()
-    WHERE tenant = $1 AND (key_id = $2 OR is_token AND lineage @> ARRAY[$2::text])
+    WHERE tenant = $1 AND (key_id = $2 OR is_token AND ancestor_key_ids @> ARRAY[$2::text])
       AND revoked_at IS NULL
 )
 UPDATE tenants SET access_revision = access_revision + 1 WHERE tenant = $1;
@@ -90,20 +90,20 @@ SELECT
         FROM (
             SELECT unnest(keys.groups)
             UNION
-            SELECT group_id FROM members WHERE tenant = keys.tenant AND subject = keys.subject
+            SELECT group_id FROM group_members WHERE tenant = keys.tenant AND subject = keys.subject
         ) AS held (group_id)
-        WHERE groups_only IS NULL OR group_id = ANY (groups_only)
+        WHERE allowed_groups IS NULL OR group_id = ANY (allowed_groups)
         ORDER BY 1
     ) AS groups
 FROM keys
 JOIN LATERAL (
     SELECT
         min(ancestors.expires_at) AS expires_at,
-        count(*) FILTER (WHERE ancestors.revoked_at IS NULL) = cardinality(keys.lineage) AS is_live
+        count(*) FILTER (WHERE ancestors.revoked_at IS NULL) = cardinality(keys.ancestor_key_ids) AS is_live
     FROM keys AS ancestors
-    WHERE ancestors.key_id = ANY (keys.lineage) AND ancestors.tenant = keys.tenant
+    WHERE ancestors.key_id = ANY (keys.ancestor_key_ids) AND ancestors.tenant = keys.tenant
 ) AS chain ON chain.is_live
-JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.leaving
+JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.is_being_deleted
 JOIN tenants AS everyone ON everyone.tenant = 'public'
 
 -- name: holder
@@ -127,13 +127,13 @@ ORDER BY keys.created_at DESC, key_id LIMIT $3;
 -- themselves, keys first.
 SELECT key_id FROM keys
 WHERE tenant = $1 AND subject = $2 AND $3 = ANY (groups)
-  AND (groups_only IS NULL OR $3 = ANY (groups_only))
+  AND (allowed_groups IS NULL OR $3 = ANY (allowed_groups))
   AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
 ORDER BY is_token, key_id LIMIT $4;
 
 -- name: groups
 -- $1 tenant, $2 subject.
-SELECT group_id FROM members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;
+SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;
 
 -- name: bearer
 -- $1 tenant, $2 subject, $3 groups that a web token says: all of them, as of which revisions.
@@ -143,8 +143,8 @@ SELECT
     ARRAY(
         SELECT unnest($3::text[])
         UNION
-        SELECT group_id FROM members WHERE tenant = $1 AND subject = $2
+        SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2
         ORDER BY 1
     ) AS groups
 FROM tenants JOIN tenants AS everyone ON everyone.tenant = 'public'
-WHERE tenants.tenant = $1 AND $1 <> 'public' AND NOT tenants.leaving;
+WHERE tenants.tenant = $1 AND $1 <> 'public' AND NOT tenants.is_being_deleted;

@@ -22,7 +22,7 @@
 
 -- fragment: is_admitted
 -- Of a document of the tenant.
-(audience && $2::text[] OR (audience && $3::text[] AND NOT audience && ARRAY[$4::text]))
+(allowed_tokens && $2::text[] OR (allowed_tokens && $3::text[] AND NOT allowed_tokens && ARRAY[$4::text]))
 
 -- fragment: is_wanted
 ($5::text[] IS NULL OR source = ANY ($5))
@@ -56,7 +56,7 @@ NOT (
 -- fragment: admitted
 -- By the index of what audiences hold: its two conditions, in the form that no other index has.
 SELECT audience_key FROM audiences
-WHERE ARRAY[tenant] && ARRAY[$1::text] AND audience && ($2::text[] || $3::text[]) AND :is_admitted
+WHERE ARRAY[tenant] && ARRAY[$1::text] AND allowed_tokens && ($2::text[] || $3::text[]) AND :is_admitted
 
 -- fragment: is_own
 -- In the form that no other index has.
@@ -66,9 +66,9 @@ $13::boolean AND audience_key = ANY (ARRAY(SELECT audience_key FROM admitted))
 -- Only grants that hold what is public have a part in what others have made public.
 $14::boolean AND 'public' = ANY ($2::text[])
 
--- fragment: space
+-- fragment: embedding_space
 -- The tenant's own; a row of `tenants` without one has the index's.
-coalesce(tenants.space, (SELECT space FROM generation), $21)
+coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta), $21)
 
 -- fragment: is_of_kind
 -- Of a chunk; in a form that no index holds, and of which the planner believes the same whatever it
@@ -77,25 +77,25 @@ coalesce(tenants.space, (SELECT space FROM generation), $21)
 
 -- fragment: asked_of_own
 -- The dense query vector, if the tenant's can be compared with it; evaluated once.
-(SELECT $15::halfvec FROM tenants WHERE tenant = $1 AND :space = $21)
+(SELECT $15::halfvec FROM tenants WHERE tenant = $1 AND :embedding_space = $21)
 
--- fragment: is_leaving
+-- fragment: is_of_deleted_tenant
 -- Of a document: whether its tenant is deleted, and so nothing of it is public any more. OFFSET 0: one
 -- by one, and only for documents that are otherwise seen.
-(SELECT leaving FROM tenants AS theirs WHERE theirs.tenant = documents.tenant OFFSET 0)
+(SELECT is_being_deleted FROM tenants AS theirs WHERE theirs.tenant = documents.tenant OFFSET 0)
 
 -- fragment: others
 -- What other tenants have made public, but for deleted ones; $19 the shelves that another pass looks
 -- through.
 -- OFFSET 0: from documents to their tenants, never the other way.
-SELECT document_key, shelf, asked
+SELECT document_key, partition_no, asked
 FROM documents
 CROSS JOIN LATERAL (
-    SELECT shelf, CASE WHEN :space = $21 THEN $15::halfvec END AS asked
-    FROM tenants WHERE tenants.tenant = documents.tenant AND NOT leaving
+    SELECT partition_no, CASE WHEN :embedding_space = $21 THEN $15::halfvec END AS asked
+    FROM tenants WHERE tenants.tenant = documents.tenant AND NOT is_being_deleted
     OFFSET 0
 ) AS tenants
-WHERE :others_asked AND tenant <> $1 AND 'public' = ANY (readers) AND shelf <> ALL ($19::integer[])
+WHERE :others_asked AND tenant <> $1 AND 'public' = ANY (readers) AND partition_no <> ALL ($19::integer[])
   AND :is_wanted
 
 -- fragment: others_chunks
@@ -104,7 +104,7 @@ SELECT chunk_id, dense, lexical, asked
 FROM others
 CROSS JOIN LATERAL (
     SELECT chunk_id, dense, lexical FROM chunks
-    WHERE chunks.shelf = others.shelf AND chunks.document_key = others.document_key
+    WHERE chunks.partition_no = others.partition_no AND chunks.document_key = others.document_key
       AND :is_of_kind
     OFFSET 0
 ) AS chunks
@@ -127,7 +127,7 @@ EXISTS (
     SELECT FROM documents
     WHERE documents.document_key = chunks.document_key
       AND (($13 AND tenant = $1 AND :is_admitted)
-           OR (tenant <> $1 AND 'public' = ANY (readers) AND :others_asked AND NOT :is_leaving))
+           OR (tenant <> $1 AND 'public' = ANY (readers) AND :others_asked AND NOT :is_of_deleted_tenant))
       AND :is_wanted
     OFFSET 0
 )
@@ -158,8 +158,8 @@ SELECT
     coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
     coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
     coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
-    coalesce(max(:space) FILTER (WHERE tenant = $1), $21) AS space,
-    coalesce(max(words) FILTER (WHERE tenant = $1), 0) AS tenant_words,
+    coalesce(max(:embedding_space) FILTER (WHERE tenant = $1), $21) AS embedding_space,
+    coalesce(max(vocabulary_size) FILTER (WHERE tenant = $1), 0) AS tenant_vocabulary_size,
     max(languages) FILTER (WHERE tenant = $1) AS tenant_languages,
     max(languages) FILTER (WHERE tenant = 'public') AS public_languages,
     (array_agg(confidence) FILTER (WHERE tenant = $1))[1] AS confidence
@@ -204,18 +204,18 @@ LEFT JOIN documents USING (document_key)
 LEFT JOIN LATERAL (
     SELECT
         before.start_at, after.end_at,
-        substr(texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
+        substr(document_texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
     FROM (
         -- OFFSET 0: a whole text is read only if it is asked for.
-        SELECT document_key, text FROM texts
+        SELECT document_key, text FROM document_texts
         WHERE $20::boolean AND chunk_texts.chunk_id > 0 AND document_key = chunk_texts.document_key
         OFFSET 0
-    ) AS texts
+    ) AS document_texts
     CROSS JOIN LATERAL (
         SELECT coalesce(min(start_at), chunk_texts.start_at) AS start_at
         FROM (
             SELECT start_at FROM chunk_texts AS neighbour
-            WHERE neighbour.document_key = texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
+            WHERE neighbour.document_key = document_texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
               AND neighbour.start_at < chunk_texts.start_at
             ORDER BY start_at DESC LIMIT 1
         ) AS neighbours
@@ -224,7 +224,7 @@ LEFT JOIN LATERAL (
         SELECT greatest(max(end_at), chunk_texts.end_at) AS end_at
         FROM (
             SELECT end_at FROM chunk_texts AS neighbour
-            WHERE neighbour.document_key = texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
+            WHERE neighbour.document_key = document_texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
               AND neighbour.start_at > chunk_texts.start_at
             ORDER BY start_at LIMIT 1
         ) AS neighbours
@@ -236,39 +236,39 @@ LEFT JOIN LATERAL (
 -- documents whose dice fell lowest.
 WITH own_sample AS MATERIALIZED (
     SELECT chunks, :is_admitted AND :is_wanted AS is_visible
-    FROM documents WHERE $13::boolean AND tenant = $1 ORDER BY dice LIMIT 256
+    FROM documents WHERE $13::boolean AND tenant = $1 ORDER BY sample_rank LIMIT 256
 ),
 others_sample AS MATERIALIZED (
-    SELECT chunks, tenant <> $1 AND :is_wanted AND NOT :is_leaving AS is_visible
-    FROM documents WHERE :others_asked AND 'public' = ANY (readers) ORDER BY dice LIMIT 256
+    SELECT chunks, tenant <> $1 AND :is_wanted AND NOT :is_of_deleted_tenant AS is_visible
+    FROM documents WHERE :others_asked AND 'public' = ANY (readers) ORDER BY sample_rank LIMIT 256
 ),
 -- Only where there is enough to be worth looking for a quicker way, which takes $15 chunks.
-others_shelves AS MATERIALIZED (
-    SELECT shelf, width, width IS NOT NULL AND sum(public_chunks) >= $15 AS is_worth
-    FROM tenants JOIN shelves USING (shelf)
+others_partitions AS MATERIALIZED (
+    SELECT partition_no, dimensions, dimensions IS NOT NULL AND sum(public_chunks) >= $15 AS is_worth
+    FROM tenants JOIN chunk_partitions USING (partition_no)
     WHERE (SELECT chunks FROM tenants WHERE tenant = 'public') >= $15::bigint
-      AND public_chunks > 0 AND NOT leaving AND tenants.tenant <> $1 AND :others_asked
-    GROUP BY shelf, width
+      AND public_chunks > 0 AND NOT is_being_deleted AND tenants.tenant <> $1 AND :others_asked
+    GROUP BY partition_no, dimensions
 )
 SELECT
-    coalesce(tenants.space, (SELECT space FROM generation)) AS space,
-    tenants.chunks AS tenant_chunks, tenants.words AS tenant_words,
+    coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
+    tenants.chunks AS tenant_chunks, tenants.vocabulary_size AS tenant_vocabulary_size,
     tenants.languages AS tenant_languages,
-    shelves.shelf, shelves.width,
+    chunk_partitions.partition_no, chunk_partitions.dimensions,
     everyone.chunks AS public_chunks, everyone.languages AS public_languages,
     (SELECT sum(chunks) FILTER (WHERE is_visible)::float8 / nullif(sum(chunks), 0) FROM own_sample)
         AS own_share,
     (SELECT sum(chunks) FILTER (WHERE is_visible)::float8 / nullif(sum(chunks), 0)
      FROM others_sample) AS others_share,
-    ARRAY(SELECT shelf FROM others_shelves WHERE is_worth ORDER BY shelf) AS others_shelves,
-    ARRAY(SELECT width FROM others_shelves WHERE is_worth ORDER BY shelf) AS others_widths,
-    everyone.chunks < $15 OR EXISTS (SELECT FROM others_shelves WHERE NOT is_worth)
+    ARRAY(SELECT partition_no FROM others_partitions WHERE is_worth ORDER BY partition_no) AS others_partitions,
+    ARRAY(SELECT dimensions FROM others_partitions WHERE is_worth ORDER BY partition_no) AS others_dimensions,
+    everyone.chunks < $15 OR EXISTS (SELECT FROM others_partitions WHERE NOT is_worth)
         AS others_elsewhere,
     tenants.revision AS tenant_revision, everyone.revision AS public_revision,
     (SELECT history FROM histories) AS history
 FROM tenants AS everyone
 LEFT JOIN tenants ON tenants.tenant = $1
-LEFT JOIN shelves ON shelves.shelf = tenants.shelf
+LEFT JOIN chunk_partitions ON chunk_partitions.partition_no = tenants.partition_no
 WHERE everyone.tenant = 'public';
 
 -- fragment: own
@@ -288,7 +288,7 @@ visible AS (
     (
         SELECT :compared
         FROM (SELECT *, :asked_of_own AS asked FROM chunks) AS chunks
-        WHERE $13 AND shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
+        WHERE $13 AND partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
           AND (tenant = $1) IS TRUE AND :is_of_kind AND document_key = ANY (ARRAY(:own))
         OFFSET 0
     )
@@ -316,18 +316,18 @@ head AS (:head_with_legs)
 -- shelf's number and the width of its vectors, of which neither a table's name nor a type's modifier
 -- can be a parameter.
 WITH nearest AS MATERIALIZED (
-    SELECT chunk_id, 1 - (dense::halfvec({width}) <=> $15::halfvec({width})) AS dense
-    FROM chunks_{shelf} AS chunks
-    WHERE vector_dims(dense) = {width} AND :is_of_kind AND :is_seen AND (
-        SELECT :space = $21 FROM tenants WHERE tenants.tenant = chunks.tenant
+    SELECT chunk_id, 1 - (dense::halfvec({dimensions}) <=> $15::halfvec({dimensions})) AS dense
+    FROM chunks_{partition_no} AS chunks
+    WHERE vector_dims(dense) = {dimensions} AND :is_of_kind AND :is_seen AND (
+        SELECT :embedding_space = $21 FROM tenants WHERE tenants.tenant = chunks.tenant
     )
-    ORDER BY dense::halfvec({width}) <=> $15::halfvec({width}) LIMIT $24
+    ORDER BY dense::halfvec({dimensions}) <=> $15::halfvec({dimensions}) LIMIT $24
 ),
 dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
 -- The words of most of these chunks are compared sooner than it is looked up who may see them.
 matched AS MATERIALIZED (
     SELECT chunk_id, document_key, - (lexical <#> $16::sparsevec) AS lexical
-    FROM chunks_{shelf}
+    FROM chunks_{partition_no}
     WHERE lexical_terms(lexical) && $19::integer[] AND :is_of_kind
     ORDER BY 3 DESC, chunk_id
 ),
@@ -339,9 +339,9 @@ visible AS (
     FROM (SELECT chunk_id FROM dense_leg UNION SELECT chunk_id FROM lexical_leg) AS candidates
     CROSS JOIN LATERAL (
         SELECT dense, lexical, (
-            SELECT $15::halfvec FROM tenants WHERE tenants.tenant = chunks.tenant AND :space = $21
+            SELECT $15::halfvec FROM tenants WHERE tenants.tenant = chunks.tenant AND :embedding_space = $21
         ) AS asked
-        FROM chunks_{shelf} AS chunks WHERE chunks.chunk_id = candidates.chunk_id
+        FROM chunks_{partition_no} AS chunks WHERE chunks.chunk_id = candidates.chunk_id
         OFFSET 0
     ) AS chunks
     OFFSET 0
@@ -352,15 +352,15 @@ head AS (:head_with_legs)
 
 -- name: document
 -- $13 document: one of the tenant that is meant.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     text
-FROM documents JOIN texts USING (document_key)
+FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted;
 
 -- name: documents
 -- $13 the last document of the page before, $14 source or null, $15 limit: the next ones of the
 -- tenant that are meant, without their texts.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     '' AS text
 FROM documents
 WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
@@ -371,12 +371,12 @@ ORDER BY document_id LIMIT $15;
 -- $13 source, $14 subject or null, $15 file or null, $16 batch or null, $17 status or null, $18 the last
 -- file of the page before or null, $19 whether the newest come first, $20 limit: files attached to the
 -- source. Those whose document is meant; before there is one, those that the subject attached.
-SELECT file_id, document_id, created_at, status, error_code, error, metadata, cut, size_bytes
+SELECT file_id, document_id, created_at, status, error_code, error, metadata, chunker, size_bytes
 FROM (
     SELECT
         held.file_id, held.document_id, held.created_at, held.error_code,
-        coalesce(held.error, jobs.error) AS error, documents.metadata, documents.cut,
-        coalesce(octet_length(texts.text), 0) AS size_bytes,
+        coalesce(held.error, jobs.error) AS error, documents.metadata, documents.chunker,
+        coalesce(octet_length(document_texts.text), 0) AS size_bytes,
         CASE
             WHEN jobs.state IN ('waiting', 'running') THEN 'in_progress'
             WHEN document_key IS NOT NULL THEN 'completed'
@@ -386,7 +386,7 @@ FROM (
     LEFT JOIN documents
         ON documents.tenant = $1 AND documents.document_id = held.document_id
         AND documents.source = held.source
-    LEFT JOIN texts USING (document_key)
+    LEFT JOIN document_texts USING (document_key)
     LEFT JOIN jobs ON jobs.job_id = held.job_id
     WHERE held.tenant = $1 AND held.source = $13
       AND ($15::text IS NULL OR held.file_id = $15) AND ($16::text IS NULL OR held.batch_id = $16)
@@ -415,7 +415,7 @@ LIMIT $20;
 -- name: any_document
 -- $13 document, $14 whether other tenants' public ones are asked for: the tenant's own, or else what
 -- others have made public; of several, the first tenant's.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     text
 FROM (
     SELECT false AS is_others, document_key FROM documents
@@ -423,10 +423,10 @@ FROM (
     UNION ALL
     SELECT true AS is_others, document_key FROM documents
     WHERE tenant <> $1 AND document_id = $13 AND 'public' = ANY (readers) AND :others_asked
-      AND :is_wanted AND NOT :is_leaving
+      AND :is_wanted AND NOT :is_of_deleted_tenant
 ) AS found
 JOIN documents USING (document_key)
-JOIN texts USING (document_key)
+JOIN document_texts USING (document_key)
 ORDER BY is_others, tenant LIMIT 1;
 
 -- name: sources

@@ -3,7 +3,7 @@
 -- name: put
 -- $1 tenant, $2 source, $3 kind, $4 settings, $5 schedule, $6 paused, $7 next run
 INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at)
-SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1 AND NOT leaving
+SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 ON CONFLICT (tenant, source) DO UPDATE SET
     kind = excluded.kind, settings = excluded.settings, schedule = excluded.schedule,
     paused = excluded.paused, next_run_at = excluded.next_run_at, by_callers = false

@@ -2,7 +2,7 @@
 
 -- name: current
 -- $1 tenant: the space of its vectors, null if nothing was ever embedded; no row without a tenant.
-SELECT coalesce(tenants.space, (SELECT space FROM generation)) AS space
+SELECT coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space
 FROM tenants WHERE tenant = $1;
 
 -- name: tenants
@@ -13,8 +13,8 @@ WHERE tenants.tenant <> 'public' GROUP BY tenants.tenant ORDER BY tenants.tenant
 
 -- name: documents
 -- $1 tenant, $2 the last document of the page before, $3 limit: what their chunks are made of.
-SELECT document_key, document_id, text, cut, told.starts, told.ends, told.summaries_told
-FROM documents JOIN texts USING (document_key)
+SELECT document_key, document_id, text, chunker, told.starts, told.ends, told.summaries_told
+FROM documents JOIN document_texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
         coalesce(array_agg(start_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
@@ -34,7 +34,7 @@ WHERE tenant = $1 AND EXISTS (
     SELECT FROM chunk_texts
     WHERE chunk_texts.document_key = documents.document_key AND NOT EXISTS (
         SELECT FROM embeddings
-        WHERE embeddings.tenant = $1 AND embeddings.space = $2
+        WHERE embeddings.tenant = $1 AND embeddings.embedding_space = $2
           AND embeddings.digest = chunk_texts.digest
     )
 )
@@ -42,22 +42,22 @@ LIMIT $3;
 
 -- name: unindex
 -- Another space's vectors are another graph; until there is one, the shelf is looked through exactly.
-UPDATE shelves SET width = NULL WHERE tenant = $1 RETURNING shelf;
+UPDATE chunk_partitions SET dimensions = NULL WHERE tenant = $1 RETURNING partition_no;
 
 -- name: switch
 -- $1 tenant, $2 space
 UPDATE chunks SET dense = embeddings.dense
 FROM documents
 JOIN chunk_texts USING (document_key)
-JOIN embeddings ON embeddings.tenant = $1 AND embeddings.space = $2
+JOIN embeddings ON embeddings.tenant = $1 AND embeddings.embedding_space = $2
     AND embeddings.digest = chunk_texts.digest
 WHERE documents.tenant = $1
-  AND chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
+  AND chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
   AND chunks.document_key = documents.document_key
   AND chunks.chunk_id = chunk_texts.chunk_id;
 
 -- name: enter
-UPDATE tenants SET space = $2 WHERE tenant = $1;
+UPDATE tenants SET embedding_space = $2 WHERE tenant = $1;
 
 -- name: touched
 -- $1 tenant, $2 whether only public ones are meant.
@@ -67,19 +67,19 @@ WHERE tenant = $1 AND ($2::boolean IS FALSE OR 'public' = ANY (readers));
 
 -- name: forget
 -- What an older space has paid for; $2 the one to keep.
-DELETE FROM embeddings WHERE tenant = $1 AND space <> $2;
+DELETE FROM embeddings WHERE tenant = $1 AND embedding_space <> $2;
 
 -- name: settle
 -- $1 space, $2 dimensions: when every tenant has come to one space, it is the index's.
 WITH settled AS (
-    UPDATE generation SET space = $1, dimensions = $2
+    UPDATE index_meta SET embedding_space = $1, dimensions = $2
     WHERE NOT EXISTS (
-        SELECT FROM tenants WHERE tenant <> 'public' AND coalesce(space, generation.space) <> $1
+        SELECT FROM tenants WHERE tenant <> 'public' AND coalesce(embedding_space, index_meta.embedding_space) <> $1
     )
-    RETURNING space
+    RETURNING embedding_space
 ),
 stale AS (
-    UPDATE shelves SET width = NULL WHERE width <> $2 AND EXISTS (SELECT FROM settled)
+    UPDATE chunk_partitions SET dimensions = NULL WHERE dimensions <> $2 AND EXISTS (SELECT FROM settled)
 )
 -- The row of 'public' has no space: writers, who lock theirs before it, can't meet this in a circle.
-UPDATE tenants SET space = NULL WHERE space IS NOT NULL AND EXISTS (SELECT FROM settled);
+UPDATE tenants SET embedding_space = NULL WHERE embedding_space IS NOT NULL AND EXISTS (SELECT FROM settled);

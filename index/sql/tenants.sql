@@ -12,19 +12,19 @@ SELECT DISTINCT unnest(languages) AS language FROM tenants ORDER BY 1;
 
 -- name: create
 -- Beyond whatever older tenant of this name there was: see `departed`.
-INSERT INTO tenants (tenant, name, revision, access_revision, words)
-SELECT $1, $2, revision, revision, words FROM departed
+INSERT INTO tenants (tenant, name, revision, access_revision, vocabulary_size)
+SELECT $1, $2, revision, revision, vocabulary_size FROM deleted_tenant_counters
 ON CONFLICT DO NOTHING RETURNING tenant;
 
 -- name: exists
-SELECT true FROM tenants WHERE tenant = $1 AND NOT leaving;
+SELECT true FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
 -- name: create_group
 INSERT INTO groups (tenant, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 
 -- name: add_member
 WITH added AS (
-    INSERT INTO members (tenant, group_id, subject) VALUES ($1, $2, $3)
+    INSERT INTO group_members (tenant, group_id, subject) VALUES ($1, $2, $3)
     ON CONFLICT DO NOTHING RETURNING tenant
 )
 UPDATE tenants SET access_revision = access_revision + 1 FROM added
@@ -33,7 +33,7 @@ RETURNING access_revision;
 
 -- name: remove_member
 WITH removed AS (
-    DELETE FROM members WHERE tenant = $1 AND group_id = $2 AND subject = $3 RETURNING tenant
+    DELETE FROM group_members WHERE tenant = $1 AND group_id = $2 AND subject = $3 RETURNING tenant
 )
 UPDATE tenants SET access_revision = access_revision + 1 FROM removed
 WHERE tenants.tenant = removed.tenant

@@ -8,23 +8,23 @@ SELECT word FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text];
 -- Whatever is written from now on has a greater one, for writers wait.
 SELECT coalesce(max(version), 0) AS version FROM documents WHERE tenant = $1;
 
--- fragment: texts
+-- fragment: titles_and_texts
 SELECT
-    document_key, title, texts.text,
+    document_key, title, document_texts.text,
     ARRAY(
         SELECT chunk_texts.text FROM chunk_texts
         WHERE chunk_texts.document_key = documents.document_key AND chunk_id < 0
     ) AS summaries
-FROM documents JOIN texts USING (document_key)
+FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND readers && '{tenant,public}'
 
 -- name: page
 -- $2 the last document of the page before, $3 limit
-:texts AND document_key > $2 ORDER BY document_key LIMIT $3;
+:titles_and_texts AND document_key > $2 ORDER BY document_key LIMIT $3;
 
 -- name: since
 -- $2 version
-:texts AND version > $2;
+:titles_and_texts AND version > $2;
 
 -- name: forget
 -- $2 words
@@ -35,4 +35,4 @@ SELECT count(*) FROM forgotten;
 
 -- name: tell
 -- A revision without a row among the changes: a cache that meets the gap starts anew.
-UPDATE tenants SET words = words + (1::bigint << 40), revision = revision + 1 WHERE tenant = $1;
+UPDATE tenants SET vocabulary_size = vocabulary_size + (1::bigint << 40), revision = revision + 1 WHERE tenant = $1;

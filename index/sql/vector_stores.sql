@@ -5,7 +5,7 @@
 
 -- name: add_source
 INSERT INTO sources (tenant, source) SELECT tenant, $2 FROM tenants
-WHERE tenant = $1 AND NOT leaving
+WHERE tenant = $1 AND NOT is_being_deleted
   AND (SELECT count(*) FROM vector_stores WHERE vector_stores.tenant = $1) < $3::bigint
 RETURNING source;
 

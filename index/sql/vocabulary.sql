@@ -7,7 +7,7 @@ WITH learned AS (
     ON CONFLICT DO NOTHING
     RETURNING word
 )
-UPDATE tenants SET words = words + (SELECT count(*) FROM learned)
+UPDATE tenants SET vocabulary_size = vocabulary_size + (SELECT count(*) FROM learned)
 WHERE tenant = $1 AND EXISTS (SELECT FROM learned);
 
 -- name: look_up
@@ -30,7 +30,7 @@ WITH asked AS MATERIALIZED (
     WHERE setting IS NOT NULL
 )
 SELECT
-    coalesce((SELECT words FROM tenants WHERE tenant = $1), 0) AS words,
+    coalesce((SELECT vocabulary_size FROM tenants WHERE tenant = $1), 0) AS vocabulary_size,
     (SELECT history FROM histories) AS history,
     asked.word, asked.is_known, near.words AS near_words, near.similarities
 FROM asked

@@ -111,11 +111,11 @@ class PrincipalStore:
                 parent = await session.row("principals.parent", tenant, key.made_with)
                 if parent is None:
                     return False
-                lineage = [*parent["lineage"], key.made_with]
+                lineage = [*parent["ancestor_key_ids"], key.made_with]
                 if len(await session.rows("principals.lock", tenant, lineage)) < len(lineage):
                     return False
                 groups = parent["groups"]
-                groups_only = parent["groups_only"] if groups_only is None else groups_only
+                groups_only = parent["allowed_groups"] if groups_only is None else groups_only
             row = await session.row(
                 "principals.create",
                 tenant,

@@ -57,9 +57,9 @@ class SemanticBucketStore:
         return BucketSettings(
             error_max=rows[0]["semantic_error_max"],
             bands={
-                row["band"]: BandCounts(row["seen"], row["served"], row["verified"], row["wrong"])
+                row["bucket"]: BandCounts(row["seen"], row["served"], row["verified"], row["wrong"])
                 for row in rows
-                if row["band"] is not None
+                if row["bucket"] is not None
             },
         )
 

@@ -114,13 +114,13 @@ class TenantDeletion:
             row = await session.row("leaving.shelf", tenant)
             if row is None or not row["is_there"]:
                 return
-            shelf, is_pending = row["shelf"], row["is_pending"]
+            shelf, is_pending = row["partition_no"], row["is_pending"]
             if is_pending is not None:
                 step = "detach_on" if is_pending else "detach"
-                await session.rows(f"leaving.{step}", shelf=shelf)
+                await session.rows(f"leaving.{step}", partition_no=shelf)
             async with session.connection.transaction():
                 await session.rows("leaving.hurry")
-                await session.rows("leaving.drop", shelf=shelf)
+                await session.rows("leaving.drop", partition_no=shelf)
 
     async def end(self, tenant: str, run: JobLease, told: Told) -> None:
         """Remove the tenant itself and its remaining rows."""

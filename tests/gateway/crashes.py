@@ -52,8 +52,8 @@ async def _stored(url: str) -> dict[str, tuple[str, list[tuple[int, int, bytes]]
     connection = await asyncpg.connect(url)
     try:
         rows = await connection.fetch(
-            "SELECT document_id, texts.text, start_at, end_at, digest FROM documents "
-            "JOIN texts USING (document_key) LEFT JOIN chunk_texts USING (document_key) "
+            "SELECT document_id, document_texts.text, start_at, end_at, digest FROM documents "
+            "JOIN document_texts USING (document_key) LEFT JOIN chunk_texts USING (document_key) "
             "ORDER BY document_id, start_at"
         )
         vectors = await connection.fetch("SELECT count(*) AS n FROM chunks")

@@ -27,7 +27,11 @@ from tests.gateway.test_forgetting import SECRET, WORDS, ask
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LEASES_END = "UPDATE jobs SET leased_until = now() WHERE state = 'running'"
-LEFT = {"jobs", "audit_log", "audit_heads"}  # the receipt, and the log, which outlives its tenant
+LEFT = {
+    "jobs",
+    "audit_log",
+    "audit_log_heads",
+}  # the receipt, and the log, which outlives its tenant
 MANY = 230  # documents: three pieces
 
 

@@ -104,7 +104,7 @@ async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_
         return (await world.searcher.search(ANA, Query(text, language=language))).dependence
 
     (held,) = [
-        row["tenant_words"]
+        row["tenant_vocabulary_size"]
         for row in await world.database.searching.rows(
             "search.survey", "acme", *([None] * 11), True, False, 1
         )

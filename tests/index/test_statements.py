@@ -12,10 +12,13 @@ from index.postgres import security_definer_functions, statements
 
 STATEMENTS = statements.load()
 
-_TABLES = r"(audiences|documents|texts|chunks|chunks_\{shelf\}|chunk_texts)"
+_TABLES = r"(audiences|documents|document_texts|chunks|chunks_\{partition_no\}|chunk_texts)"
 _READS = re.compile(rf"\b(?:FROM|JOIN|USING|UPDATE|INTO)\s+{_TABLES}\b(?! ?\()")
 _OWN = re.compile(r"\btenant = \$[12]\b|\bARRAY\[tenant\] && ARRAY\[\$1::text\]")
-_ADMITTED = re.compile(r"audience && \$2::text\[\] OR \(audience && \$3::text\[\] AND NOT audience")
+_ADMITTED = re.compile(
+    r"allowed_tokens && \$2::text\[\]"
+    r" OR \(allowed_tokens && \$3::text\[\] AND NOT allowed_tokens"
+)
 _OF_ADMITTED = "audience_key = ANY (ARRAY(SELECT audience_key FROM admitted))"
 _AUDIENCES = re.compile("FROM audiences")
 _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\$2::text\[\]\)")
@@ -80,7 +83,10 @@ def test_wherever_a_search_looks_for_documents_it_says_of_which_tenant_and_for_w
 ) -> None:
     """Each time, not once for all; but for those of chunks that were found so."""
     statement = code(STATEMENTS[name])
-    looks = [query_around(statement, found.start()) for found in re.finditer("FROM doc", statement)]
+    looks = [
+        query_around(statement, found.start())
+        for found in re.finditer(r"FROM documents\b", statement)
+    ]
     audiences = [query_around(statement, found.start()) for found in _AUDIENCES.finditer(statement)]
 
     assert looks

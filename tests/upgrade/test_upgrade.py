@@ -14,7 +14,9 @@ from tests.upgrade.sample import ExactEmbedder
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_migrated_index_gives_the_recorded_answers(servers: Servers) -> None:
+async def test_a_migrated_index_gives_the_recorded_answers_and_accepts_writes(
+    servers: Servers,
+) -> None:
     name = f"nearhit_upgrade_{secrets.token_hex(6)}"
     url = named(servers.database_url, name)
     recorded = json.loads(record.ANSWERS.read_text(encoding="utf-8"))
@@ -30,8 +32,13 @@ async def test_a_migrated_index_gives_the_recorded_answers(servers: Servers) -> 
                 )
                 for request in sample.REQUESTS
             ]
+            ada = Caller(gateway.client, recorded["keys"]["ada"])
+            await ada.put("new", "An aqueduct.")
+            await ada.put("guide", "A shorter guide.")
+            found = await ada.found("aqueduct", top_k=1)
     finally:
         await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
 
     for request, before, now in zip(sample.REQUESTS, recorded["answers"], answers, strict=True):
         assert now == before, request
+    assert found == ["new"]
