@@ -145,7 +145,7 @@ class RemoveTenantJob:
             await left.wait_for_writers(tenant)
             while await left.remove_documents(tenant, run, told):
                 pass
-            for kind in ("embeddings", "words", "heard"):
+            for kind in ("embeddings", "words", "event_versions"):
                 while await left.remove_rows(tenant, kind, run, told):
                     pass
             await left.drop_shelf(tenant)

@@ -66,7 +66,7 @@ async def _fault(session: Session, head: Row, links_max: int) -> str | None:
         assert links is not None, "it adds up, and so has a row"
         if links["last"] is None:
             break
-        gap_end, altered_row = links["after_gap"], links["other"]
+        gap_end, altered_row = links["after_gap"], links["mismatched"]
         if gap_end is not None and (
             altered_row is None or gap_end <= altered_row
         ):  # a gap breaks the chain of the row after it

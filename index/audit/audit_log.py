@@ -130,7 +130,7 @@ class AuditLog:
 
     async def begun(self, tenant: str) -> datetime | None:
         """When the tenant was created; earlier rows belong to a deleted one of the same name."""
-        row = await self._database.row("audit_log.begun", tenant)
+        row = await self._database.row("audit_log.created_at", tenant)
         return None if row is None else row["created_at"]
 
     async def newest(
@@ -151,7 +151,7 @@ class AuditLog:
 
     async def tenants(self) -> list[str]:
         """All tenants that have a log, deleted ones included."""
-        rows = await self._database.rows("audit_log.logged")
+        rows = await self._database.rows("audit_log.tenants")
         return [row["tenant"] for row in rows]
 
     async def prune(self, before: datetime) -> int:

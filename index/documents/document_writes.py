@@ -157,7 +157,7 @@ async def put(
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
     if strays := [chunk_id for write in writes for chunk_id in write.strays]:
-        await session.rows("documents.remove_strays", tenant, strays)
+        await session.rows("documents.remove_stray_chunks", tenant, strays)
     keyed_chunks = [
         (key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added
     ]

@@ -55,7 +55,7 @@ class EventVersionStore:
 
     async def get(self, tenant: str, document_id: str) -> EventVersion:
         """The versions of the document's last events. Raises `TenantMissing`."""
-        row = await self._database.row("heard.read", tenant, document_id)
+        row = await self._database.row("event_versions.read", tenant, document_id)
         if row is None:
             raise TenantMissing(tenant)
         if row["content_version"] is None:
@@ -80,7 +80,7 @@ async def merge_event(session: Session, tenant: str, update: EventUpdate) -> Non
     """Raises `EventSuperseded` unless the stored versions are those the update was planned from."""
     before, after = update.before, update.after
     if not await session.value(
-        "heard.keep",
+        "event_versions.put",
         tenant,
         update.document_id,
         before.content,

@@ -78,7 +78,7 @@ class ChangeLog:
         Raises `DatabaseUnavailable`.
         """
         rows = await self._database.rows(
-            "changes.since", home, partition, revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
+            "change_log.since", home, partition, revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
         )
         head = next((row for row in rows if row["revision"] is not None), None)
         if head is None or not head["is_whole"]:
@@ -87,7 +87,7 @@ class ChangeLog:
             history=head["history"],
             partition=partition,
             revision=head["revision"],
-            removed=frozenset(head["gone"]),
+            removed=frozenset(head["outdated_chunks"]),
             repositioned=frozenset(head["repositioned_chunks"]),
             documents=frozenset(head["document_keys"]),
             changed_chunks=[_to_changed_chunk(row) for row in rows if row["chunk_id"] is not None],

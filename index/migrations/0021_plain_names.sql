@@ -31,6 +31,8 @@ ALTER TABLE chunk_partitions RENAME width TO dimensions;
 ALTER TABLE chunks RENAME shelf TO partition_no;
 ALTER TABLE tenants RENAME shelf TO partition_no;
 ALTER SEQUENCE shelf_numbers RENAME TO partition_numbers;
+-- The columns of an index keep their names, after which PostgreSQL names the indexes of new partitions.
+ALTER TABLE chunks_document RENAME COLUMN shelf TO partition_no;
 
 ALTER TABLE generation RENAME TO index_meta;
 ALTER TABLE index_meta RENAME only_row TO singleton;

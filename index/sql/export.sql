@@ -1,4 +1,4 @@
--- A tenant as it is written down, all of it in one snapshot.
+-- The content of an exported tenant; all statements run in one snapshot.
 
 -- name: tenant
 -- $1 tenant, here and below
@@ -14,7 +14,7 @@ SELECT
 FROM groups WHERE tenant = $1 ORDER BY group_id;
 
 -- name: sources
--- Those that Nearhit reads by itself; others are there with their documents.
+-- Sources that Nearhit reads; an import creates the others with their documents.
 SELECT source, kind, settings, schedule FROM sources
 WHERE tenant = $1 AND kind IS NOT NULL ORDER BY source;
 
@@ -22,7 +22,7 @@ WHERE tenant = $1 AND kind IS NOT NULL ORDER BY source;
 SELECT count(*) FROM documents WHERE tenant = $1;
 
 -- name: documents
--- $2 the last document of the page before, $3 limit
+-- $2 the last document of the previous page, $3 limit
 SELECT
     document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     document_texts.text

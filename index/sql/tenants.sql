@@ -1,6 +1,5 @@
 -- name: revisions
--- One statement for all that wait: the counters that say whether a cached thing still holds, and the
--- history that they are of.
+-- The counters that validate cached entries, and their history; one statement serves all waiting callers.
 SELECT tenant, revision, access_revision, (SELECT history FROM histories) AS history
 FROM tenants WHERE tenant = ANY ($1::text[]);
 
@@ -11,7 +10,7 @@ SELECT tenant, revision, (SELECT history FROM histories) AS history FROM tenants
 SELECT DISTINCT unnest(languages) AS language FROM tenants ORDER BY 1;
 
 -- name: create
--- Beyond whatever older tenant of this name there was: see `departed`.
+-- The counters begin beyond those of a deleted tenant of this name: see `deleted_tenant_counters`.
 INSERT INTO tenants (tenant, name, revision, access_revision, vocabulary_size)
 SELECT $1, $2, revision, revision, vocabulary_size FROM deleted_tenant_counters
 ON CONFLICT DO NOTHING RETURNING tenant;

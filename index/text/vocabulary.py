@@ -19,7 +19,7 @@ SIMILARITY_MIN = 0.2
 NEAR_MAX = 50  # enough for the right one to be among them: 100 gave no more, 20 little less
 UNKNOWN_MAX = 8  # words of a query; a starting value: each costs about 2 ms
 
-_ERA_BITS = 40  # of its number, as sql/unlearning.sql counts: below them it is how many words came
+_ERA_BITS = 40  # of its number, as sql/vocabulary.sql counts: below them it is how many words came
 
 KNOWN_MAX = 100_000  # words, about 20 MB
 CORRECTED_MAX = 20_000  # unknown words, about 10 MB

@@ -27,12 +27,14 @@ class VocabularyPruning:
     async def run(self, tenant: str) -> int:
         """Prune the vocabulary; return the number of removed words."""
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)
-            known = {row["word"] for row in await session.rows("unlearning.words", tenant)}
-            version = await session.value("unlearning.version", tenant)
+            await session.rows("partitions.lock_tenant", tenant)
+            known = {row["word"] for row in await session.rows("vocabulary.prune_words", tenant)}
+            version = await session.value("vocabulary.prune_version", tenant)
         after = 0
         while known:
-            rows = await self._database.rows("unlearning.page", tenant, after, _PAGE_DOCUMENTS)
+            rows = await self._database.rows(
+                "vocabulary.prune_page", tenant, after, _PAGE_DOCUMENTS
+            )
             if not rows:
                 break
             known -= await _words(rows)
@@ -40,16 +42,16 @@ class VocabularyPruning:
         if not known:
             return 0
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)
-            known -= await _words(await session.rows("unlearning.since", tenant, version))
+            await session.rows("partitions.lock_tenant", tenant)
+            known -= await _words(await session.rows("vocabulary.prune_since", tenant, version))
             return await _forget(session, tenant, sorted(known))
 
 
 async def _forget(session: Session, tenant: str, words: Sequence[str]) -> int:
     """Remove words, and invalidate all of the tenant's answers, as any may depend on them."""
-    gone: int = await session.value("unlearning.forget", tenant, words)
+    gone: int = await session.value("vocabulary.prune_delete", tenant, words)
     if gone:
-        await session.rows("unlearning.tell", tenant)
+        await session.rows("vocabulary.prune_skip_revision", tenant)
     return gone
 
 

@@ -167,7 +167,7 @@ async def test_chunks_are_found_on_whatever_shelf_they_stand(
 
     told = await news(since, before, "public", "gamma")
 
-    shelves = await database.rows("spaces.unindex", "beta")
+    shelves = await database.rows("embedding_migration.unpublish_index", "beta")
     assert [row["partition_no"] for row in shelves] == [1]
     both = await ids(documents, "long") | await ids(documents, "long", "beta")
     assert {arrival.chunk_id for arrival in told.changed_chunks} == both

@@ -140,7 +140,7 @@ async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
 ) -> None:
     other = IndifferentEmbedder()
     await index_version.check_or_create(database, static_embedder)
-    await database.rows("spaces.enter", "beta", other.space)
+    await database.rows("embedding_migration.set_space", "beta", other.space)
     writer = Writer(documents, static_embedder, RecordingInvalidation(), other)
     await put(writer, a_document("hers", readers=("public",)), "beta")
 

@@ -25,25 +25,26 @@ _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\
 
 # Though they name no tenant; none of them is for a caller.
 WITHOUT_A_TENANT = {
-    "documents.move_chunks": "chunks by identifier, of a document that its writer has locked",
+    "documents.reposition_chunks": "chunks by identifier, of a document that its writer has locked",
     "forgetting.digests": "digests of a document that its writer has locked",
-    "shelves.any_width": "the width of the vectors on a shelf, and none of them",
-    "shelves.open_index": "the same",
-    "spaces.tenants": "how many documents each tenant has",
+    "partitions.dimensions": "the width of the vectors on a shelf, and none of them",
+    "partitions.publish_index": "the same",
+    "embedding_migration.tenants": "how many documents each tenant has",
 }
 # What somebody asks for is decided by grants; these answer nobody who has any.
 WITHOUT_GRANTS = {
-    "changes.since": "tells caches what they have to drop, each by the grants of who had asked",
+    "change_log.since": "tells caches what they have to drop, each by the grants of who had asked",
+    "consistency": "the operator's",
     "documents": "a writer's, who may write all of the tenant's documents",
+    "embedding_migration": "the operator's",
     "export": "the operator's",
     "forgetting": "tells nobody anything: it deletes, or keeps what a writer puts",
-    "inventory": "the operator's",
-    "leaving": "the worker's",
-    "shelves": "the worker's",
+    "partitions": "the worker's",
     "sources.users": "an admin's, who is told whether there are any",
     "sources.remove": "an admin's, who may remove all of the tenant's documents",
-    "spaces": "the operator's",
-    "unlearning": "the worker's",
+    "tenant_deletion": "the worker's",
+    "vocabulary.prune_page": "the worker's",
+    "vocabulary.prune_since": "the worker's",
 }
 
 

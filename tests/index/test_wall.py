@@ -144,7 +144,7 @@ async def test_what_searches_ask_for_is_no_statement_of_the_owners(database: Dat
     for name in security_definer_functions.STATEMENTS:
         with pytest.raises(KeyError):
             await database.rows(name)
-    for name in ("documents.stored", "keys.holder", "shelves.clear"):
+    for name in ("documents.stored", "keys.holder", "partitions.delete_copied_chunks"):
         with pytest.raises(KeyError):
             await database.searching.rows(name)
 

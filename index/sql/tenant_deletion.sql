@@ -1,44 +1,44 @@
--- A tenant that is being deleted.
+-- The deletion of a tenant, in the order of the steps.
 
--- name: under_way
--- $1 target: the job that does it.
+-- name: find_job
+-- $1 target: the job that deletes the tenant.
 SELECT job_id FROM jobs
 WHERE tenant = 'public' AND target = $1 AND state IN ('waiting', 'running')
 ORDER BY job_no LIMIT 1;
 
--- name: drop_jobs
--- $1 tenant, here and below. Whoever is at one of them finds that it has lost it.
-WITH dropped AS (DELETE FROM jobs WHERE tenant = $1 RETURNING true)
-SELECT count(*) FROM dropped;
+-- name: delete_jobs
+-- $1 tenant, here and below. A worker that runs one of these jobs loses it.
+WITH deleted AS (DELETE FROM jobs WHERE tenant = $1 RETURNING true)
+SELECT count(*) FROM deleted;
 
--- name: drop_keys
-WITH dropped AS (DELETE FROM keys WHERE tenant = $1 RETURNING is_token)
-SELECT count(*) FILTER (WHERE NOT is_token) FROM dropped;
+-- name: delete_keys
+WITH deleted AS (DELETE FROM keys WHERE tenant = $1 RETURNING is_token)
+SELECT count(*) FILTER (WHERE NOT is_token) FROM deleted;
 
--- name: stop_sources
+-- name: pause_sources
 UPDATE sources SET paused = true, next_run_at = NULL WHERE tenant = $1;
 
--- name: stop_audits
+-- name: delete_audits
 DELETE FROM index_audits WHERE tenant = $1;
 
 -- name: mark
--- Raising access_revision bites at the next request.
+-- The new access_revision makes gateways read its keys again at the next request.
 UPDATE tenants SET is_being_deleted = true, access_revision = access_revision + 1
 WHERE tenant = $1 AND tenant <> 'public'
 RETURNING true;
 
 -- name: public_chunks
--- $1 tenant, $2 how many at most: chunks that other tenants may have found, with their documents.
+-- $1 tenant, $2 limit: public chunks, with their documents.
 SELECT document_key, chunk_id
 FROM documents JOIN chunk_texts USING (document_key)
 WHERE tenant = $1 AND 'public' = ANY (readers)
 LIMIT $2;
 
 -- name: skip_public_revision
--- A revision without a row among the changes: a cache that meets the gap starts anew.
+-- A revision without a row in the change log: a cache that meets the gap starts anew.
 UPDATE tenants SET revision = revision + 1 WHERE tenant = 'public';
 
--- name: is_there
+-- name: exists
 SELECT true FROM tenants WHERE tenant = $1 AND is_being_deleted;
 
 -- name: documents
@@ -48,36 +48,36 @@ SELECT document_key, document_id, language, readers, chunks,
         AS chunk_ids
 FROM documents WHERE tenant = $1 ORDER BY document_id LIMIT $2;
 
--- name: remove
+-- name: delete_documents
 -- $1 tenant, $2 documents
 DELETE FROM documents WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 
--- name: embeddings
--- $1 tenant, $2 how many at a time; here and below
-WITH gone AS (
+-- name: delete_embeddings
+-- $1 tenant, $2 limit; here and below
+WITH deleted AS (
     DELETE FROM embeddings
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM embeddings WHERE tenant = $1 LIMIT $2)) RETURNING true
 )
-SELECT count(*) FROM gone;
+SELECT count(*) FROM deleted;
 
--- name: words
-WITH gone AS (
+-- name: delete_words
+WITH deleted AS (
     DELETE FROM vocabulary
     WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text] LIMIT $2
     ))
     RETURNING true
 )
-SELECT count(*) FROM gone;
+SELECT count(*) FROM deleted;
 
--- name: heard
-WITH gone AS (
+-- name: delete_event_versions
+WITH deleted AS (
     DELETE FROM event_versions
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_versions WHERE tenant = $1 LIMIT $2)) RETURNING true
 )
-SELECT count(*) FROM gone;
+SELECT count(*) FROM deleted;
 
--- name: shelf
+-- name: find_partition
 -- $1 tenant: the one of its own. is_pending: whether an earlier attempt has begun to detach it; null if
 -- it is detached.
 SELECT
@@ -87,25 +87,26 @@ SELECT
 FROM chunk_partitions JOIN tenants USING (tenant) WHERE tenant = $1 AND is_being_deleted;
 
 -- name: detach
--- Searches go on: they are waited for, and wait for nothing.
+-- The statement waits for running searches; no search waits for it.
 ALTER TABLE chunks DETACH PARTITION chunks_{partition_no} CONCURRENTLY;
 
--- name: detach_on
+-- name: finish_detach
 ALTER TABLE chunks DETACH PARTITION chunks_{partition_no} FINALIZE;
 
--- name: hurry
--- The table's foreign key makes its end wait for all who read documents, and others behind it: not long.
+-- name: set_lock_timeout
+-- DROP TABLE locks `documents` because of its foreign key, and others queue behind it: so it gives up
+-- after a second.
 SELECT set_config('lock_timeout', '1s', true);
 
--- name: drop
+-- name: drop_partition
 DROP TABLE chunks_{partition_no};
 
--- name: remember
--- $1 tenant: where tenants to come begin.
+-- name: keep_counters
+-- $1 tenant: a later tenant of the same name begins beyond its counters.
 UPDATE deleted_tenant_counters SET
     revision = greatest(deleted_tenant_counters.revision, tenants.revision + 1, tenants.access_revision + 1),
     vocabulary_size = greatest(deleted_tenant_counters.vocabulary_size, ((tenants.vocabulary_size >> 40) + 1) << 40)
 FROM tenants WHERE tenant = $1;
 
--- name: end
+-- name: delete_tenant
 DELETE FROM tenants WHERE tenant = $1 AND is_being_deleted;

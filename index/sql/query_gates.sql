@@ -3,7 +3,7 @@
 SELECT words FROM query_gates WHERE tenant = $1 AND name = $2;
 
 -- name: count
--- $1 tenant, $2 gate: how many others it has. Locked, so that two can't both be the last one.
+-- $1 tenant, $2 gate: the number of other gates. The lock keeps concurrent calls within the limit.
 SELECT (SELECT count(*) FROM query_gates WHERE query_gates.tenant = tenants.tenant AND name <> $2) AS others
 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted FOR UPDATE;
 

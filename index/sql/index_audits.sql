@@ -1,7 +1,7 @@
--- Audits of the index: when each tenant's is due, and what the last one has left.
+-- When the index of each tenant is audited next, and the problems that the last audit left.
 
 -- name: plan
--- $1 the next date, for each tenant that has none yet.
+-- $1 the next time, for each tenant without one.
 INSERT INTO index_audits (tenant, next_run_at)
 SELECT tenant, $1 FROM tenants
 WHERE tenant <> 'public' AND NOT is_being_deleted
@@ -9,7 +9,7 @@ WHERE tenant <> 'public' AND NOT is_being_deleted
 ON CONFLICT (tenant) DO UPDATE SET next_run_at = excluded.next_run_at;
 
 -- name: due
--- One whose time has come, for whoever asks first.
+-- A tenant whose audit is due; each is returned to one caller.
 SELECT tenant FROM index_audits
 WHERE next_run_at <= now() ORDER BY next_run_at LIMIT 1 FOR UPDATE SKIP LOCKED;
 
@@ -17,8 +17,8 @@ WHERE next_run_at <= now() ORDER BY next_run_at LIMIT 1 FOR UPDATE SKIP LOCKED;
 -- $1 tenant, $2 next run
 UPDATE index_audits SET next_run_at = $2 WHERE tenant = $1;
 
--- name: ended
--- $1 tenant, $2 flaws
+-- name: record
+-- $1 tenant, $2 problems by kind
 INSERT INTO index_audits (tenant, last_run_at, problems)
 SELECT tenant, now(), $2 FROM tenants WHERE tenant = $1
 ON CONFLICT (tenant) DO UPDATE SET last_run_at = excluded.last_run_at, problems = excluded.problems;
