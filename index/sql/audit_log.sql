@@ -9,7 +9,10 @@ SELECT audit_append($1, $2, $3, $4, $5, $6);
 WITH RECURSIVE tenants_with_rows AS (
     (SELECT tenant FROM audit_log ORDER BY tenant LIMIT 1)
     UNION ALL
-    SELECT (SELECT tenant FROM audit_log WHERE audit_log.tenant > tenants_with_rows.tenant ORDER BY tenant LIMIT 1)
+    SELECT (
+        SELECT tenant FROM audit_log
+        WHERE audit_log.tenant > tenants_with_rows.tenant ORDER BY tenant LIMIT 1
+    )
     FROM tenants_with_rows WHERE tenants_with_rows.tenant IS NOT NULL
 )
 SELECT

@@ -15,7 +15,8 @@ WITH current AS MATERIALIZED (
     FROM tenants WHERE tenant = $2
 ),
 missed AS MATERIALIZED (
-    SELECT added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys FROM change_log
+    SELECT added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys
+    FROM change_log
     WHERE tenant = $2 AND revision > $3 AND (SELECT revision FROM current) - $3 <= $4::bigint
 ),
 whole AS MATERIALIZED (
@@ -31,7 +32,9 @@ changed AS MATERIALIZED (
     WHERE (SELECT is_whole FROM whole)
 ),
 changed_chunks AS (
-    SELECT 2 AS position, changed.chunk_id, visible.*, tenants.embedding_space AS tenant_embedding_space, dense, lexical
+    SELECT
+        2 AS position, changed.chunk_id, visible.*, tenants.embedding_space AS tenant_embedding_space,
+        dense, lexical
     FROM changed
     CROSS JOIN LATERAL (
         SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = changed.chunk_id OFFSET 0
@@ -47,7 +50,9 @@ changed_chunks AS (
         OFFSET 0
     ) AS visible
     CROSS JOIN LATERAL (
-        SELECT partition_no, coalesce(embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space
+        SELECT
+            partition_no,
+            coalesce(embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space
         FROM tenants WHERE tenants.tenant = visible.tenant AND NOT is_being_deleted
         OFFSET 0
     ) AS tenants
@@ -65,7 +70,8 @@ FROM (
     SELECT
         1 AS position, revision, history, languages AS partition_languages, vocabulary_size,
         embedding_space, is_whole,
-        ARRAY(SELECT unnest(removed_chunks || updated_chunks) FROM missed WHERE is_whole) AS outdated_chunks,
+        ARRAY(SELECT unnest(removed_chunks || updated_chunks) FROM missed WHERE is_whole)
+            AS outdated_chunks,
         ARRAY(SELECT unnest(repositioned_chunks) FROM missed WHERE is_whole) AS repositioned_chunks,
         ARRAY(SELECT unnest(document_keys) FROM missed WHERE is_whole) AS document_keys
     FROM current CROSS JOIN whole

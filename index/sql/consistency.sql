@@ -20,7 +20,8 @@ CROSS JOIN LATERAL (
             (start_at, end_at, chunk_texts.digest, chunk_texts.text)
             ORDER BY start_at, end_at DESC
         ) FILTER (WHERE chunk_id < 0) AS summary_chunks,
-        count(*) FILTER (WHERE chunks.dense <> embeddings.dense OR embeddings.dense IS NULL) AS mismatched,
+        count(*) FILTER (WHERE chunks.dense <> embeddings.dense OR embeddings.dense IS NULL)
+            AS mismatched,
         coalesce(array_agg(chunk_id) FILTER (WHERE chunks.dense IS NULL), '{}') AS without_vector
     FROM chunk_texts
     LEFT JOIN chunks USING (chunk_id, document_key)
@@ -49,7 +50,8 @@ ORDER BY document_key LIMIT $3;
 WITH actual AS (
     SELECT
         coalesce(sum(documents.chunks), 0)::bigint AS chunks,
-        coalesce(sum(documents.chunks) FILTER (WHERE 'public' = ANY (readers)), 0)::bigint AS public_chunks
+        coalesce(sum(documents.chunks) FILTER (WHERE 'public' = ANY (readers)), 0)::bigint
+            AS public_chunks
     FROM documents WHERE tenant = $1
 )
 SELECT
@@ -85,7 +87,8 @@ WHERE tenant = 'public';
 SELECT embeddings.embedding_space, count(*) AS vectors
 FROM embeddings JOIN tenants USING (tenant)
 WHERE tenant = $1 AND embeddings.embedding_space <> ALL ($2::text[])
-  AND embeddings.embedding_space <> coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta))
+  AND embeddings.embedding_space
+      <> coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta))
 GROUP BY embeddings.embedding_space ORDER BY embeddings.embedding_space;
 
 -- name: delete_space

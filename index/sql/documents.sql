@@ -187,12 +187,13 @@ WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
 -- Their digests are kept, so that deleting the document also deletes their embeddings.
 WITH deleted_texts AS (
     DELETE FROM chunk_texts USING chunks
-    WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
-      AND chunks.chunk_id = ANY ($2::bigint[]) AND chunk_texts.chunk_id = chunks.chunk_id
+    WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
+      AND chunks.tenant = $1 AND chunks.chunk_id = ANY ($2::bigint[]) AND chunk_texts.chunk_id = chunks.chunk_id
     RETURNING chunk_texts.document_key, digest
 ),
 kept_digests AS (
-    INSERT INTO previous_digests (document_key, digest) SELECT DISTINCT document_key, digest FROM deleted_texts
+    INSERT INTO previous_digests (document_key, digest)
+    SELECT DISTINCT document_key, digest FROM deleted_texts
     ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks
@@ -208,7 +209,8 @@ WITH deleted_texts AS (
     RETURNING chunk_texts.document_key, digest
 ),
 kept_digests AS (
-    INSERT INTO previous_digests (document_key, digest) SELECT DISTINCT document_key, digest FROM deleted_texts
+    INSERT INTO previous_digests (document_key, digest)
+    SELECT DISTINCT document_key, digest FROM deleted_texts
     ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks USING documents

@@ -74,7 +74,8 @@ DELETE FROM embeddings WHERE tenant = $1 AND embedding_space <> $2;
 WITH settled AS (
     UPDATE index_meta SET embedding_space = $1, dimensions = $2
     WHERE NOT EXISTS (
-        SELECT FROM tenants WHERE tenant <> 'public' AND coalesce(embedding_space, index_meta.embedding_space) <> $1
+        SELECT FROM tenants
+        WHERE tenant <> 'public' AND coalesce(embedding_space, index_meta.embedding_space) <> $1
     )
     RETURNING embedding_space
 ),
@@ -83,4 +84,5 @@ stale AS (
 )
 -- The row of 'public' has no embedding space and is not locked here, so this can't deadlock with writers,
 -- which lock it last.
-UPDATE tenants SET embedding_space = NULL WHERE embedding_space IS NOT NULL AND EXISTS (SELECT FROM settled);
+UPDATE tenants SET embedding_space = NULL
+WHERE embedding_space IS NOT NULL AND EXISTS (SELECT FROM settled);

@@ -5,7 +5,10 @@
 INSERT INTO index_audits (tenant, next_run_at)
 SELECT tenant, $1 FROM tenants
 WHERE tenant <> 'public' AND NOT is_being_deleted
-  AND NOT EXISTS (SELECT FROM index_audits WHERE index_audits.tenant = tenants.tenant AND next_run_at IS NOT NULL)
+  AND NOT EXISTS (
+      SELECT FROM index_audits
+      WHERE index_audits.tenant = tenants.tenant AND next_run_at IS NOT NULL
+  )
 ON CONFLICT (tenant) DO UPDATE SET next_run_at = excluded.next_run_at;
 
 -- name: due

@@ -4,7 +4,10 @@
 -- name: is_queue_full
 -- $1 tenant, $2 limit: true if as many jobs of the tenant wait. No row if the tenant does not exist or is
 -- being deleted.
-SELECT (SELECT count(*) FROM (SELECT FROM jobs WHERE tenant = $1 AND state = 'waiting' LIMIT $2) AS waiting) >= $2
+SELECT (
+    SELECT count(*)
+    FROM (SELECT FROM jobs WHERE tenant = $1 AND state = 'waiting' LIMIT $2) AS waiting
+) >= $2
 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
 -- name: enqueue

@@ -10,7 +10,8 @@ SELECT pg_advisory_unlock(6324272);
 -- name: outgrown
 -- $1 the number of chunks from which a tenant gets its own partition.
 SELECT tenant, chunks FROM tenants
-WHERE partition_no = 0 AND chunks >= $1 AND tenant <> 'public' AND NOT is_being_deleted ORDER BY chunks DESC, tenant;
+WHERE partition_no = 0 AND chunks >= $1 AND tenant <> 'public' AND NOT is_being_deleted
+ORDER BY chunks DESC, tenant;
 
 -- name: unindexed
 -- $1 the number of public chunks from which the shared partition is indexed.
@@ -74,7 +75,8 @@ DROP INDEX CONCURRENTLY IF EXISTS chunks_{partition_no}_terms;
 -- name: create_graph
 -- pgvector's defaults, 16 and 64, found 0.982 of the first ten of 200,000 chunks; these find 0.996.
 CREATE INDEX CONCURRENTLY chunks_{partition_no}_graph ON chunks_{partition_no}
-USING hnsw ((dense::halfvec({dimensions})) halfvec_cosine_ops) WITH (m = 24, ef_construction = 128) WHERE vector_dims(dense) = {dimensions};
+USING hnsw ((dense::halfvec({dimensions})) halfvec_cosine_ops) WITH (m = 24, ef_construction = 128)
+WHERE vector_dims(dense) = {dimensions};
 
 -- name: create_terms
 CREATE INDEX CONCURRENTLY chunks_{partition_no}_terms ON chunks_{partition_no}

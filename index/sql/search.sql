@@ -218,8 +218,10 @@ SELECT
         AS own_share,
     (SELECT sum(chunks) FILTER (WHERE is_visible)::float8 / nullif(sum(chunks), 0)
      FROM others_sample) AS others_share,
-    ARRAY(SELECT partition_no FROM others_partitions WHERE is_worth ORDER BY partition_no) AS others_partitions,
-    ARRAY(SELECT dimensions FROM others_partitions WHERE is_worth ORDER BY partition_no) AS others_dimensions,
+    ARRAY(SELECT partition_no FROM others_partitions WHERE is_worth ORDER BY partition_no)
+        AS others_partitions,
+    ARRAY(SELECT dimensions FROM others_partitions WHERE is_worth ORDER BY partition_no)
+        AS others_dimensions,
     everyone.chunks < $15 OR EXISTS (SELECT FROM others_partitions WHERE NOT is_worth)
         AS others_elsewhere,
     tenants.revision AS tenant_revision, everyone.revision AS public_revision,

@@ -81,9 +81,12 @@ SELECT count(*) FROM deleted;
 -- $1 tenant: the one of its own. is_pending: whether an earlier attempt has begun to detach it; null if
 -- it is detached.
 SELECT
-    chunk_partitions.partition_no, to_regclass('chunks_' || chunk_partitions.partition_no) IS NOT NULL AS is_there,
-    (SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass('chunks_' || chunk_partitions.partition_no))
-        AS is_pending
+    chunk_partitions.partition_no,
+    to_regclass('chunks_' || chunk_partitions.partition_no) IS NOT NULL AS is_there,
+    (
+        SELECT inhdetachpending FROM pg_inherits
+        WHERE inhrelid = to_regclass('chunks_' || chunk_partitions.partition_no)
+    ) AS is_pending
 FROM chunk_partitions JOIN tenants USING (tenant) WHERE tenant = $1 AND is_being_deleted;
 
 -- name: detach
@@ -104,8 +107,12 @@ DROP TABLE chunks_{partition_no};
 -- name: keep_counters
 -- $1 tenant: a later tenant of the same name begins beyond its counters.
 UPDATE deleted_tenant_counters SET
-    revision = greatest(deleted_tenant_counters.revision, tenants.revision + 1, tenants.access_revision + 1),
-    vocabulary_size = greatest(deleted_tenant_counters.vocabulary_size, ((tenants.vocabulary_size >> 40) + 1) << 40)
+    revision = greatest(
+        deleted_tenant_counters.revision, tenants.revision + 1, tenants.access_revision + 1
+    ),
+    vocabulary_size = greatest(
+        deleted_tenant_counters.vocabulary_size, ((tenants.vocabulary_size >> 40) + 1) << 40
+    )
 FROM tenants WHERE tenant = $1;
 
 -- name: delete_tenant

@@ -82,4 +82,5 @@ SELECT count(*) FROM deleted;
 
 -- name: prune_skip_revision
 -- A revision without a row in the change log: a cache that meets the gap starts anew.
-UPDATE tenants SET vocabulary_size = vocabulary_size + (1::bigint << 40), revision = revision + 1 WHERE tenant = $1;
+UPDATE tenants SET vocabulary_size = vocabulary_size + (1::bigint << 40), revision = revision + 1
+WHERE tenant = $1;
