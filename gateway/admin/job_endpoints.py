@@ -48,7 +48,7 @@ async def list_jobs(context: RequestContext[AdminServices]) -> Response:
     return json_response(
         JobsAnswer(
             jobs=tuple(map(JobAnswer.of, page)),
-            cursor=str(page[-1].place) if len(rows) > len(page) else None,
+            cursor=str(page[-1].job_no) if len(rows) > len(page) else None,
         )
     )
 

@@ -79,7 +79,7 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
             embedded=sum(source.embedded for source in sources),
             reused=sum(source.reused for source in sources),
             audited_at=None if audit is None else audit.last_run_at,
-            flaws={} if audit is None else dict(audit.flaws),
+            flaws={} if audit is None else dict(audit.problems),
             sources=tuple(_source_status(source) for source in sources if source.source),
         )
     )

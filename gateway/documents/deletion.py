@@ -150,7 +150,7 @@ class RemoveTenantJob:
             await deletion.wait_for_writers(tenant)
             while await deletion.remove_documents(tenant, run, counts):
                 pass
-            for kind in ("embeddings", "words", "heard"):
+            for kind in ("embeddings", "words", "event_versions"):
                 while await deletion.remove_rows(tenant, kind, run, counts):
                     pass
             await deletion.drop_shelf(tenant)

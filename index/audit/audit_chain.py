@@ -61,7 +61,7 @@ async def verify(
 async def _fault(session: Session, head: Row, links_max: int) -> str | None:
     if head["number"] is None:
         return f"the rows from {head['first']} on have no head: it is missing"
-    number, last_hash = head["base_number"], head["base_hash"]
+    number, last_hash = head["pruned_number"], head["pruned_hash"]
     if head["first"] is not None and head["first"] <= number:
         return f"row {head['first']} is there, though rows up to {number} were pruned"
     while True:
@@ -69,7 +69,7 @@ async def _fault(session: Session, head: Row, links_max: int) -> str | None:
         assert links is not None, "it adds up, and so has a row"
         if links["last"] is None:
             break
-        gap_end, altered_row = links["after_gap"], links["other"]
+        gap_end, altered_row = links["after_gap"], links["mismatched"]
         if gap_end is not None and (
             altered_row is None or gap_end <= altered_row
         ):  # a gap breaks the chain of the row after it
@@ -92,10 +92,10 @@ async def _lost(session: Session, head: Row, earlier_head: AuditHead) -> str | N
             f"row {earlier_head.number} of the kept head is missing: "
             f"the log ends at {head['number']}"
         )
-    if earlier_head.number < head["base_number"]:
+    if earlier_head.number < head["pruned_number"]:
         return f"row {earlier_head.number} of the kept head was pruned: keep a later one"
-    if earlier_head.number == head["base_number"]:
-        stored_hash = head["base_hash"]
+    if earlier_head.number == head["pruned_number"]:
+        stored_hash = head["pruned_hash"]
     else:
         stored_hash = await session.value(
             "audit_log.hash", earlier_head.tenant, earlier_head.number

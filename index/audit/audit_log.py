@@ -125,7 +125,7 @@ class AuditLog:
         if head is None:
             return AuditLogPage((), None)
         last = head["number"] if before is None else min(head["number"], before - 1)
-        first = max(head["base_number"], last - self._looked_at_max) + 1
+        first = max(head["pruned_number"], last - self._looked_at_max) + 1
         page_rows = await self._database.rows(
             "audit_log.page",
             *(
@@ -141,12 +141,14 @@ class AuditLog:
         rows = [LoggedAction(**row) for row in page_rows]
         if len(rows) == limit:
             first = rows[-1].number
-        is_last = first <= head["base_number"] + 1 or await self._is_over(tenant, first, row_filter)
+        is_last = first <= head["pruned_number"] + 1 or await self._is_over(
+            tenant, first, row_filter
+        )
         return AuditLogPage(rows, None if is_last else first)
 
     async def begun(self, tenant: str) -> datetime | None:
         """When the tenant was created; earlier rows belong to a deleted one of the same name."""
-        row = await self._database.row("audit_log.begun", tenant)
+        row = await self._database.row("audit_log.created_at", tenant)
         return None if row is None else row["created_at"]
 
     async def newest(
@@ -167,7 +169,7 @@ class AuditLog:
 
     async def tenants(self) -> list[str]:
         """All tenants that have a log, deleted ones included."""
-        rows = await self._database.rows("audit_log.logged")
+        rows = await self._database.rows("audit_log.tenants")
         return [row["tenant"] for row in rows]
 
     async def prune(self, before: datetime) -> int:

@@ -14,10 +14,10 @@ _ATTEMPTS_MAX = 3  # the schedule starts another one anyway
 
 @dataclass(frozen=True, slots=True)
 class AuditOutcome:
-    """The outcome of an audit. flaws: by kind, how many it did not repair."""
+    """The outcome of an audit. problems: by kind, how many it did not repair."""
 
     last_run_at: datetime
-    flaws: Mapping[str, int]
+    problems: Mapping[str, int]
 
 
 class AuditSchedule:
@@ -30,20 +30,20 @@ class AuditSchedule:
         Returns the tenant; None if none is due. A new tenant waits for the next date.
         """
         async with self._database.transaction() as session:
-            await session.rows("audits.plan", next_run_at)
-            row = await session.row("audits.due")
+            await session.rows("index_audits.plan", next_run_at)
+            row = await session.row("index_audits.due")
             if row is None:
                 return None
             tenant: str = row["tenant"]
-            await session.rows("audits.schedule", tenant, next_run_at)
+            await session.rows("index_audits.schedule", tenant, next_run_at)
             await job_queue.enqueue_once(session, job(tenant))
         return tenant
 
     async def record_run(self, tenant: str, flaws: Mapping[str, int]) -> None:
-        await self._database.rows("audits.ended", tenant, dict(flaws))
+        await self._database.rows("index_audits.record", tenant, dict(flaws))
 
     async def last(self, tenant: str) -> AuditOutcome | None:
-        row = await self._database.row("audits.last", tenant)
+        row = await self._database.row("index_audits.last", tenant)
         return None if row is None else AuditOutcome(**row)
 
 

@@ -63,7 +63,7 @@ async def keep_chunks(session: Session, tenant: str, chunks: Sequence[KeptChunk]
     if not chunks:
         return frozenset()
     rows = await session.rows(
-        "documents.move_chunks",
+        "documents.reposition_chunks",
         [chunk.chunk_id for chunk in chunks],
         [chunk.start for chunk in chunks],
         [chunk.end for chunk in chunks],

@@ -57,18 +57,18 @@ class ConsistencyReader:
 
     async def documents(self, tenant: str, *, after: int, limit: int) -> list[StoredChunks]:
         """Up to `limit` documents whose keys are greater than `after`, by key."""
-        rows = await self._database.rows("inventory.documents", tenant, after, limit)
+        rows = await self._database.rows("consistency.documents", tenant, after, limit)
         return [
             StoredChunks(
                 row["document_key"],
                 row["document_id"],
                 row["text"],
-                row["cut"],
+                row["chunker"],
                 row["counted"],
                 tuple(StoredPiece(*piece) for piece in row["chunks"] or ()),
                 row["summaries"],
-                tuple(StoredPiece(*piece) for piece in row["told"] or ()),
-                row["unlike"],
+                tuple(StoredPiece(*piece) for piece in row["summary_chunks"] or ()),
+                row["mismatched"],
                 tuple(row["strays"]),
             )
             for row in rows
@@ -76,21 +76,23 @@ class ConsistencyReader:
 
     async def counts(self, tenant: str) -> ConsistencyCounts | None:
         """None if there is no such tenant."""
-        row = await self._database.row("inventory.counts", tenant)
-        return None if row is None else ConsistencyCounts(tuple(row["told"]), tuple(row["found"]))
+        row = await self._database.row("consistency.counts", tenant)
+        return (
+            None if row is None else ConsistencyCounts(tuple(row["stored"]), tuple(row["actual"]))
+        )
 
     async def recount(self, tenant: str) -> None:
         """Correct the recorded counts; the tenant's writers wait meanwhile."""
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)
-            await session.rows("inventory.recount", tenant)
-            await session.rows("inventory.close_public")
-            await session.rows("inventory.recount_public")
+            await session.rows("partitions.lock_tenant", tenant)
+            await session.rows("consistency.recount", tenant)
+            await session.rows("consistency.lock_public")
+            await session.rows("consistency.recount_public")
 
     async def old_spaces(self, tenant: str, in_use: Collection[str]) -> dict[str, int]:
         """The number of the tenant's vectors in each space that is neither current nor in use."""
-        rows = await self._database.rows("inventory.old_spaces", tenant, list(in_use))
-        return {row["space"]: row["vectors"] for row in rows}
+        rows = await self._database.rows("consistency.unused_spaces", tenant, list(in_use))
+        return {row["embedding_space"]: row["vectors"] for row in rows}
 
     async def forget_space(self, tenant: str, space: str) -> None:
-        await self._database.rows("inventory.forget_space", tenant, space)
+        await self._database.rows("consistency.delete_space", tenant, space)

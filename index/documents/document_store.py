@@ -102,14 +102,14 @@ class DocumentStore:
 
     async def forget_removed(self, kept_s: float) -> None:
         """Forget removals older than `kept_s` seconds, after which no earlier write can arrive."""
-        await self._database.rows("documents.forget_removed", kept_s)
+        await self._database.rows("documents.prune_removed", kept_s)
 
     async def space(self, tenant: str) -> str | None:
         """The space of the tenant's vectors; None if there are none yet. Raises `TenantMissing`."""
-        row = await self._database.row("spaces.current", tenant)
+        row = await self._database.row("embedding_migration.current_space", tenant)
         if row is None:
             raise TenantMissing(tenant)
-        space: str | None = row["space"]
+        space: str | None = row["embedding_space"]
         return space
 
     async def read(
@@ -117,7 +117,7 @@ class DocumentStore:
     ) -> Document | None:
         """The tenant's document, if the scope and the filter admit it."""
         row = await self._searching.row(
-            "search.document", *filter_args(scope, document_filter), document_id
+            "search_documents.get", *filter_args(scope, document_filter), document_id
         )
         return None if row is None else row_to_document(row)
 
@@ -126,13 +126,13 @@ class DocumentStore:
     ) -> Document | None:
         """As `read`; if the tenant has no such document, another tenant's public one."""
         arguments = (*filter_args(scope, document_filter), document_id, scope.public)
-        row = await self._searching.row("search.any_document", *arguments)
+        row = await self._searching.row("search_documents.get_any", *arguments)
         return None if row is None else row_to_document(row)
 
     async def sources(self, scope: Scope, document_filter: Filter, *, limit: int) -> dict[str, int]:
         """By source, the number of admitted documents."""
         rows = await self._searching.rows(
-            "search.sources", *filter_args(scope, document_filter), limit
+            "search_documents.sources", *filter_args(scope, document_filter), limit
         )
         return {row["source"]: row["documents"] for row in rows}
 
@@ -141,7 +141,7 @@ class DocumentStore:
     ) -> list[Document]:
         """Up to `limit` admitted documents, by id, without texts."""
         rows = await self._searching.rows(
-            "search.documents", *filter_args(scope, document_filter), after, source, limit
+            "search_documents.page", *filter_args(scope, document_filter), after, source, limit
         )
         return [row_to_document(row) for row in rows]
 
@@ -156,7 +156,7 @@ class DocumentStore:
     async def known_embeddings(
         self, tenant: str, space: str, digests: Collection[bytes]
     ) -> dict[bytes, HalfVector]:
-        rows = await self._database.rows("documents.known_embeddings", tenant, space, list(digests))
+        rows = await self._database.rows("documents.embeddings", tenant, space, list(digests))
         return {row["digest"]: row["dense"] for row in rows}
 
     async def keep_embeddings(
@@ -164,7 +164,7 @@ class DocumentStore:
     ) -> None:
         digests = sorted(embeddings)  # all writers lock in this order, so they can't deadlock
         dense = [embeddings[digest] for digest in digests]
-        await self._database.rows("documents.keep_embeddings", tenant, space, digests, dense)
+        await self._database.rows("documents.put_embeddings", tenant, space, digests, dense)
 
     async def apply_all(
         self, tenant: str, writes: Sequence[DocumentWrite], cause: WriteCause | None = None
@@ -347,7 +347,7 @@ class DocumentStore:
         """
         for _ in range(_MOVE_PAUSES_MAX):
             async with self._database.transaction() as session:
-                if await session.value("documents.enter", tenant):
+                if await session.value("documents.lock_tenant", tenant):
                     yield session, await document_writes.lock(session, tenant, sources)
                     return
             await asyncio.sleep(_MOVE_PAUSE_S)
@@ -362,7 +362,7 @@ def _to_stored_document(row: Row) -> StoredDocument:
         chunk_ids=tuple(row["chunk_ids"]),
         digests=tuple(row["digests"]),
         spans=tuple(zip(row["starts"], row["ends"], strict=True)),
-        summaries=tuple(StoredSummary(*summary) for summary in row["summaries_told"] or ()),
+        summaries=tuple(StoredSummary(*summary) for summary in row["summary_rows"] or ()),
         sequences=PartSequences(
             row["content_sequence"], row["owner_sequence"], row["readers_sequence"]
         ),

@@ -107,8 +107,8 @@ async def lock(session: Session, tenant: str, sources: Mapping[str, str | None])
     if not rows:
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
-    extent = Extent(rows[0]["history"], rows[0]["words"])
-    return LockedRows(rows[0]["space"], extent, documents, set(rows[0]["reserved"]))
+    extent = Extent(rows[0]["history"], rows[0]["vocabulary_size"])
+    return LockedRows(rows[0]["embedding_space"], extent, documents, set(rows[0]["reserved"]))
 
 
 async def absent_now(
@@ -159,7 +159,7 @@ async def put(
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
     if strays := [chunk_id for write in writes for chunk_id in write.strays]:
-        await session.rows("documents.remove_strays", tenant, strays)
+        await session.rows("documents.remove_stray_chunks", tenant, strays)
     keyed_chunks = [
         (key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added
     ]

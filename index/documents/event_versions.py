@@ -55,12 +55,14 @@ class EventVersionStore:
 
     async def get(self, tenant: str, document_id: str) -> EventVersion:
         """The versions of the document's last events. Raises `TenantMissing`."""
-        row = await self._database.row("heard.read", tenant, document_id)
+        row = await self._database.row("event_versions.read", tenant, document_id)
         if row is None:
             raise TenantMissing(tenant)
-        if row["content"] is None:
+        if row["content_version"] is None:
             return EventVersion()
-        return EventVersion(row["content"], row["access"], row["owner"], tuple(row["readers"]))
+        return EventVersion(
+            row["content_version"], row["access_version"], row["owner"], tuple(row["readers"])
+        )
 
     async def keep(self, tenant: str, update: EventUpdate) -> None:
         """Store an event of a document that does not exist.
@@ -78,7 +80,7 @@ async def merge_event(session: Session, tenant: str, update: EventUpdate) -> Non
     """Raises `EventSuperseded` unless the stored versions are those the update was planned from."""
     before, after = update.before, update.after
     if not await session.value(
-        "heard.keep",
+        "event_versions.put",
         tenant,
         update.document_id,
         before.content,

@@ -55,7 +55,7 @@ class FileStore:
         return File(file_id, subject, filename, purpose, len(content), row["created_at"])
 
     async def get(self, tenant: str, subject: str | None, file_id: str) -> File | None:
-        row = await self._database.row("files.one", tenant, subject, file_id)
+        row = await self._database.row("files.get", tenant, subject, file_id)
         return None if row is None else _file(row)
 
     async def content(self, tenant: str, subject: str | None, file_id: str) -> bytes | None:

@@ -40,7 +40,7 @@ async def forget(
     unlearn_s: the delay until its words are pruned from the vocabulary.
     """
     return Forgotten(
-        embeddings=await session.value("forgetting.embeddings", tenant, digests),
+        embeddings=await session.value("forgetting.delete_embeddings", tenant, digests),
         jobs=await forget_failed(session, tenant, document_id),
         words_job=await job_queue.enqueue_once(session, vocabulary_pruning.job(tenant, unlearn_s)),
     )
@@ -48,7 +48,9 @@ async def forget(
 
 async def forget_failed(session: Session, tenant: str, document_id: str) -> int:
     """Delete the failed jobs that still hold a version of the document; return their number."""
-    count: int = await session.value("forgetting.jobs", tenant, document_target(document_id))
+    count: int = await session.value(
+        "forgetting.delete_failed_jobs", tenant, document_target(document_id)
+    )
     return count
 
 
@@ -59,4 +61,4 @@ async def unmark_forgotten(
 
     The caller has raised the revision, which locks the tenant's row.
     """
-    await session.rows("forgetting.keep_again", tenant, space, chunk_ids)
+    await session.rows("forgetting.restore_embeddings", tenant, space, chunk_ids)

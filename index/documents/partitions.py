@@ -40,48 +40,48 @@ class Partitions:
         Raises `DatabaseUnavailable`.
         """
         async with self._database.session() as session:
-            if not await session.value("shelves.claim"):
+            if not await session.value("partitions.lock"):
                 return
             try:
-                for row in await session.rows("shelves.outgrown", self._chunks_max):
+                for row in await session.rows("partitions.outgrown", self._chunks_max):
                     yield await _move(session, row["tenant"], row["chunks"])
-                for row in await session.rows("shelves.unindexed", self._chunks_max):
-                    if await _index(session, row["shelf"]):
-                        yield IndexedPartition(row["shelf"], row["whose"])
+                for row in await session.rows("partitions.unindexed", self._chunks_max):
+                    if await _index(session, row["partition_no"]):
+                        yield IndexedPartition(row["partition_no"], row["owner"])
             finally:
-                await session.rows("shelves.release")
+                await session.rows("partitions.unlock")
 
 
 async def _move(session: Session, tenant: str, chunks: int) -> MovedTenant:
-    (row,) = await session.rows("shelves.number", tenant)
-    shelf = row["shelf"]
+    (row,) = await session.rows("partitions.allocate", tenant)
+    shelf = row["partition_no"]
     if not row["is_built"]:
         async with session.connection.transaction():
-            await session.rows("shelves.build", shelf=shelf)
-            await session.rows("shelves.attach", shelf=shelf)
+            await session.rows("partitions.create_table", partition_no=shelf)
+            await session.rows("partitions.attach", partition_no=shelf)
     async with session.connection.transaction():
-        await session.rows("shelves.close", tenant)
-        await session.rows("shelves.copy", tenant, shelf=shelf)
-        await session.rows("shelves.clear", tenant)
-        await session.rows("shelves.enter", shelf, tenant)
+        await session.rows("partitions.lock_tenant", tenant)
+        await session.rows("partitions.copy_chunks", tenant, partition_no=shelf)
+        await session.rows("partitions.delete_copied_chunks", tenant)
+        await session.rows("partitions.assign_tenant", shelf, tenant)
         await _advance(session, tenant)  # so that passes over both shelves disagree
     return MovedTenant(tenant, shelf, chunks)
 
 
 async def _index(session: Session, shelf: int) -> bool:
     """Build the indexes of a shelf; False if it is empty. Drops unfinished indexes first."""
-    width = await session.value("shelves.any_width", shelf)
+    width = await session.value("partitions.dimensions", shelf)
     if width is None:
         return False
     for statement in ("drop_graph", "drop_terms"):
-        await session.rows(f"shelves.{statement}", shelf=shelf)
-    await session.rows("shelves.index_terms", shelf=shelf)
-    await session.rows("shelves.index_graph", shelf=shelf, width=width)
+        await session.rows(f"partitions.{statement}", partition_no=shelf)
+    await session.rows("partitions.create_terms", partition_no=shelf)
+    await session.rows("partitions.create_graph", partition_no=shelf, dimensions=width)
     async with session.connection.transaction():
-        row = await session.row("shelves.open_index", shelf, width)
+        row = await session.row("partitions.publish_index", shelf, width)
         if row is not None:
-            for partition in await _partitions(session, row["whose"]):
-                await session.rows("shelves.unsettle", partition)
+            for partition in await _partitions(session, row["owner"]):
+                await session.rows("partitions.skip_revision", partition)
     return row is not None
 
 
@@ -92,4 +92,4 @@ async def _advance(session: Session, tenant: str) -> None:
 
 async def _partitions(session: Session, tenant: str) -> list[str]:
     """The partitions whose answers may depend on the tenant's chunks."""
-    return [row["partition"] for row in await session.rows("shelves.partitions", tenant)]
+    return [row["partition"] for row in await session.rows("partitions.affected", tenant)]

@@ -36,6 +36,6 @@ def row_to_document(row: Row) -> Document:
         metadata=row["metadata"],
         owner=row["owner"],
         readers=tuple(row["readers"]),
-        cut=row["cut"],
+        cut=row["chunker"],
         summaries=row["summaries"],
     )

@@ -55,7 +55,7 @@ class SourceStore:
     async def put(self, tenant: str, source: str, config: SourceConfig) -> None:
         """Read the source from now on. Raises `SourceReserved` if callers write documents to it."""
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)  # no writer can intervene
+            await session.rows("partitions.lock_tenant", tenant)  # no writer can intervene
             await _require_unused(session, tenant, source)
             row = await session.row(
                 "sources.put",
@@ -91,7 +91,7 @@ class SourceStore:
         return [Source(**row) for row in rows]
 
     async def get(self, tenant: str, source: str) -> Source | None:
-        row = await self._database.row("sources.one", tenant, source)
+        row = await self._database.row("sources.get", tenant, source)
         return None if row is None else Source(**row)
 
     async def enqueue_sync(
@@ -126,7 +126,7 @@ class SourceStore:
             if await session.row("sources.lock", tenant, source) is None:
                 return None
             await session.rows("sources.pause", tenant, source)
-            await session.rows("sources.withdraw", tenant, target(source))
+            await session.rows("sources.delete_waiting_reads", tenant, target(source))
             job_id = await _enqueue(session, _job(REMOVE, tenant, source, subject))
             await audit_log.append(session, tenant, "source.ask_removal", source, job=job_id)
             return job_id
@@ -140,7 +140,7 @@ class SourceStore:
     ) -> None:
         """Record the result of a reading."""
         stored_counts = None if counts is None else dict(counts)
-        await self._database.rows("sources.read", tenant, source, error, stored_counts)
+        await self._database.rows("sources.record_read", tenant, source, error, stored_counts)
 
     async def remove(self, tenant: str, source: str) -> bool:
         """Forget the source; False while it has documents."""
@@ -186,5 +186,5 @@ def _job(kind: str, tenant: str, source: str, subject: str | None) -> NewJob:
 
 async def _enqueue(session: Session, job: NewJob) -> str:
     """Queue the job unless it already waits, and delete earlier failed ones."""
-    await session.rows("sources.forgive", job.tenant, job.target)
+    await session.rows("sources.delete_failed_reads", job.tenant, job.target)
     return await job_queue.enqueue_once(session, job)

@@ -87,7 +87,7 @@ class VectorStoreStore:
     async def get(self, scope: Scope, source: str, *, by_admin: bool) -> VectorStore | None:
         """The vector store of this name, if it exists and the caller may see it."""
         arguments = (scope.tenant, scope.grants, scope.shared, source, by_admin)
-        row = await self._database.row("vector_stores.one", *arguments)
+        row = await self._database.row("vector_stores.get", *arguments)
         return None if row is None else VectorStore(**row)
 
     async def page(
@@ -105,12 +105,12 @@ class VectorStoreStore:
         self, tenant: str, source: str, *, name: str, metadata: Mapping[str, Any]
     ) -> None:
         async with self._database.transaction() as session:
-            await session.rows("vector_stores.change", tenant, source, name, dict(metadata))
+            await session.rows("vector_stores.update", tenant, source, name, dict(metadata))
             await audit_log.append(session, tenant, "vector_store.change", source)
 
     async def forget(self, tenant: str, source: str) -> None:
         async with self._database.transaction() as session:
-            await session.rows("vector_stores.forget", tenant, source)
+            await session.rows("vector_stores.delete", tenant, source)
             await audit_log.append(session, tenant, "vector_store.forget", source)
 
     async def attach(
@@ -138,7 +138,7 @@ class VectorStoreStore:
         """Record the result of attaching a file. error: its code and message."""
         code, message = error or (None, None)
         arguments = (file_id, job_id, code, message)
-        await self._database.rows("vector_stores.attached", tenant, source, *arguments)
+        await self._database.rows("vector_stores.record_file", tenant, source, *arguments)
 
     async def detach(self, tenant: str, source: str, file_id: str) -> None:
         await self._database.rows("vector_stores.detach", tenant, source, file_id)
@@ -168,7 +168,7 @@ class VectorStoreStore:
         subject: sees its own files also before their documents exist.
         """
         rows = await self._database.searching.rows(
-            "search.files",
+            "search_documents.files",
             *visibility_args.filter_args(scope, document_filter),
             *(source, subject, file_filter.file_id, file_filter.batch_id, file_filter.status),
             *(page.after, page.newest_first, page.limit),

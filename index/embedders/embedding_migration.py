@@ -39,7 +39,7 @@ class EmbeddingMigration:
 
     async def tenants(self) -> dict[str, int]:
         """The tenants, with their numbers of documents."""
-        rows = await self._database.rows("spaces.tenants")
+        rows = await self._database.rows("embedding_migration.tenants")
         return {row["tenant"]: row["documents"] for row in rows}
 
     async def texts(
@@ -49,29 +49,31 @@ class EmbeddingMigration:
 
         missing_in: only documents with a chunk that has no vector in this space.
         """
-        rows = await self._database.rows("spaces.documents", tenant, after, limit, missing_in)
+        rows = await self._database.rows(
+            "embedding_migration.documents", tenant, after, limit, missing_in
+        )
         return [
             StoredText(
                 row["document_key"],
                 row["document_id"],
                 row["text"],
-                row["cut"],
+                row["chunker"],
                 tuple(zip(row["starts"], row["ends"], strict=True)),
-                tuple(tuple(summary) for summary in row["summaries_told"] or ()),
+                tuple(tuple(summary) for summary in row["summary_rows"] or ()),
             )
             for row in rows
         ]
 
     async def missing_vectors(self, tenant: str, space: str, *, limit: int) -> list[MissingVector]:
         """Up to `limit` chunks without a vector in the space, in no order."""
-        rows = await self._database.rows("spaces.lacking", tenant, space, limit)
+        rows = await self._database.rows("embedding_migration.missing", tenant, space, limit)
         return [MissingVector(row["document_id"], row["digest"]) for row in rows]
 
     async def prepare(self, tenant: str) -> None:
         """Drop the indexes of the tenant's shelf: a switch would write each vector into them."""
-        for row in await self._database.rows("spaces.unindex", tenant):
-            for statement in ("shelves.drop_graph", "shelves.drop_terms"):
-                await self._database.rows(statement, shelf=row["shelf"])
+        for row in await self._database.rows("embedding_migration.unpublish_index", tenant):
+            for statement in ("partitions.drop_graph", "partitions.drop_terms"):
+                await self._database.rows(statement, partition_no=row["partition_no"])
 
     async def switch(self, tenant: str, space: str) -> CommitResult | None:
         """Switch all of the tenant's chunks to their vectors in the space.
@@ -80,25 +82,25 @@ class EmbeddingMigration:
         the old space or the new one, depending on when it began.
         """
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)
-            if await session.rows("spaces.lacking", tenant, space, 1):
+            await session.rows("partitions.lock_tenant", tenant)
+            if await session.rows("embedding_migration.missing", tenant, space, 1):
                 return None
-            await session.rows("spaces.switch", tenant, space)
-            await session.rows("spaces.unindex", tenant)
-            await session.rows("spaces.enter", tenant, space)
+            await session.rows("embedding_migration.switch", tenant, space)
+            await session.rows("embedding_migration.unpublish_index", tenant)
+            await session.rows("embedding_migration.set_space", tenant, space)
             return await _touch(session, tenant)
 
     async def finish(self, tenant: str, space: str, dimensions: int) -> None:
         """Forget the tenant's vectors in other spaces; the last tenant brings the index along."""
-        await self._database.rows("spaces.forget", tenant, space)
-        await self._database.rows("spaces.settle", space, dimensions)
+        await self._database.rows("embedding_migration.delete_old", tenant, space)
+        await self._database.rows("embedding_migration.set_index_space", space, dimensions)
 
 
 async def _touch(session: Session, tenant: str) -> CommitResult:
     """Raise the revisions of the partitions that may have seen one of the vectors."""
     touched = {}
     for partition, public_only in ((tenant, False), (PUBLIC, True)):
-        chunk_ids = await session.value("spaces.touched", tenant, public_only)
+        chunk_ids = await session.value("embedding_migration.chunk_ids", tenant, public_only)
         if chunk_ids or not public_only:
             touched[partition] = chunk_ids
     return await outbox.touch(session, touched)

@@ -23,10 +23,10 @@ async def check_or_create(database: Database, *embedders: Embedder) -> IndexVers
     Raises `IndexVersionMismatch` if the index has another analyser, or none of the embedders.
     """
     first = embedders[0]
-    await database.rows("generation.claim", first.space, first.dimensions, lexical.ANALYSER)
-    row = await database.row("generation.current")
+    await database.rows("index_meta.create", first.space, first.dimensions, lexical.ANALYSER)
+    row = await database.row("index_meta.current")
     assert row is not None
-    stored = (row["space"], row["dimensions"])
+    stored = (row["embedding_space"], row["dimensions"])
     configured = [(embedder.space, embedder.dimensions) for embedder in embedders]
     if row["analyser"] != lexical.ANALYSER:
         raise IndexVersionMismatch(

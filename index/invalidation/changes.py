@@ -78,7 +78,7 @@ class ChangeLog:
         Raises `DatabaseUnavailable`.
         """
         rows = await self._database.rows(
-            "changes.since", home, partition, revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
+            "change_log.since", home, partition, revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
         )
         head = next((row for row in rows if row["revision"] is not None), None)
         if head is None or not head["is_whole"]:
@@ -87,13 +87,13 @@ class ChangeLog:
             history=head["history"],
             partition=partition,
             revision=head["revision"],
-            removed=frozenset(head["gone"]),
-            repositioned=frozenset(head["moved"]),
-            documents=frozenset(head["documents"]),
+            removed=frozenset(head["outdated_chunks"]),
+            repositioned=frozenset(head["repositioned_chunks"]),
+            documents=frozenset(head["document_keys"]),
             changed_chunks=[_to_changed_chunk(row) for row in rows if row["chunk_id"] is not None],
             languages=frozenset(head["partition_languages"]),
-            vocabulary_size=head["words"],
-            space=head["space"],
+            vocabulary_size=head["vocabulary_size"],
+            space=head["embedding_space"],
         )
 
 
@@ -110,7 +110,7 @@ def _to_changed_chunk(row: Row) -> ChangedChunk:
         owner=row["owner"],
         readers=row["readers"],
         updated_at=row["updated_at"],
-        space=row["tenant_space"],
+        space=row["tenant_embedding_space"],
         dense=row["dense"].to_numpy().astype(np.float32),
         lexical=dict(zip(row["lexical"].indices(), row["lexical"].values(), strict=True)),
     )

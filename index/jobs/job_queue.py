@@ -54,7 +54,7 @@ class JobLease:
     sequence: the job's, which orders its writes among all others.
     """
 
-    place: int
+    job_no: int
     lease: UUID
     attempts: int
     sequence: int = field(default=0, compare=False)
@@ -81,7 +81,7 @@ class ClaimedJob:
 class Job:
     """A job as shown to callers; payload only from `get`, and while it is stored."""
 
-    place: int
+    job_no: int
     job_id: str
     tenant: str
     kind: str
@@ -113,7 +113,7 @@ async def enqueue(session: Session, job: NewJob) -> str:
     """
     if len(job.payload) > PAYLOAD_BYTES_MAX:
         raise PayloadTooLarge(PAYLOAD_BYTES_MAX)
-    is_full = await session.value("jobs.crowd", job.tenant, WAITING_MAX)
+    is_full = await session.value("jobs.is_queue_full", job.tenant, WAITING_MAX)
     if is_full is None:
         raise TenantMissing(job.tenant)
     if is_full:
@@ -140,14 +140,16 @@ async def enqueue_once(session: Session, job: NewJob) -> str:
 
     The session must hold a lock that prevents concurrent requests for the same job.
     """
-    waiting: str | None = await session.value("jobs.ask_again", job.tenant, job.target, job.kind)
+    waiting: str | None = await session.value(
+        "jobs.request_again", job.tenant, job.target, job.kind
+    )
     return waiting or await enqueue(session, job)
 
 
 async def hold(session: Session, run: JobLease) -> None:
     """Lock the job for this run until the transaction ends. Raises `JobLost`."""
-    if not await session.value("jobs.hold", run.place, run.lease, run.attempts):
-        raise JobLost(run.place)
+    if not await session.value("jobs.check_lease", run.job_no, run.lease, run.attempts):
+        raise JobLost(run.job_no)
 
 
 async def supersede(
@@ -175,7 +177,7 @@ class JobQueue:
     async def enqueue_once(self, job: NewJob) -> str:
         """Enqueue the job, unless one of its kind and target already waits."""
         async with self._database.transaction() as session:
-            await session.rows("jobs.alone")
+            await session.rows("jobs.lock_claims")
             return await enqueue_once(session, job)
 
     async def enqueue_document(self, document_id: str, job: NewJob) -> str:
@@ -187,7 +189,7 @@ class JobQueue:
 
     async def run_now(self, tenant: str) -> None:
         """Make the tenant's postponed jobs due at once."""
-        await self._database.rows("jobs.hurry", tenant)
+        await self._database.rows("jobs.run_now", tenant)
 
     async def supersede(self, tenant: str, document_ids: Sequence[str]) -> None:
         """Finish all queued writes of the documents."""
@@ -212,8 +214,8 @@ class JobQueue:
         at_work: row ids of jobs that still run here, even if another worker has claimed them.
         """
         async with self._database.transaction() as session:
-            await session.rows("jobs.alone")
-            await session.rows("jobs.lapse")
+            await session.rows("jobs.lock_claims")
+            await session.rows("jobs.expire_leases")
             row = await session.row(
                 "jobs.claim", lease, lease_s, tenant_jobs_max, list(at_work), list(kinds)
             )
@@ -225,7 +227,7 @@ class JobQueue:
     async def progress(self, run: JobLease, values: Mapping[str, Any]) -> None:
         """Record the job's progress. Raises `JobLost`."""
         if not await self._end_run("progress", run, dict(values)):
-            raise JobLost(run.place)
+            raise JobLost(run.job_no)
 
     async def finish(self, run: JobLease, result: Mapping[str, Any]) -> bool:
         """Mark the job done. Returns False if the run has lost its job, as do the methods below."""
@@ -235,7 +237,7 @@ class JobQueue:
         self, run: JobLease, error: str | None, *, due_s: float, counts: bool = True
     ) -> bool:
         """Let the job wait again. counts: whether the attempt counts towards the limit."""
-        return await self._end_run("put_off", run, due_s, error, counts)
+        return await self._end_run("reschedule", run, due_s, error, counts)
 
     async def fail(self, run: JobLease, error: str) -> bool:
         return await self._end_run("fail", run, error)
@@ -248,16 +250,16 @@ class JobQueue:
         return seconds
 
     async def has_waiting(self) -> bool:
-        row = await self._database.row("jobs.are_left")
+        row = await self._database.row("jobs.is_any_waiting")
         return row is not None and bool(next(iter(row.values())))
 
     async def notify(self, message: str) -> None:
         """Send a message to all listeners of the channel."""
-        await self._database.rows("jobs.tell", message)
+        await self._database.rows("jobs.notify", message)
 
     async def delete_done(self, kept_s: float) -> None:
         """Delete the jobs that were done more than `kept_s` seconds ago."""
-        await self._database.rows("jobs.forget", kept_s)
+        await self._database.rows("jobs.delete_done", kept_s)
 
     # Called for users and operators; a tenant of None means any tenant.
 
@@ -271,13 +273,13 @@ class JobQueue:
         before: int | None = None,
         limit: int,
     ) -> list[Job]:
-        """The newest first; `before` is the last place of the page before."""
+        """The newest first; `before` is the last job_no of the page before."""
         after = _NEWEST if before is None else before
         rows = await self._database.rows("jobs.page", tenant, subject, state, kind, after, limit)
         return [Job(**row) for row in rows]
 
     async def get(self, tenant: str | None, job_id: str) -> Job | None:
-        row = await self._database.row("jobs.show", tenant, job_id)
+        row = await self._database.row("jobs.get", tenant, job_id)
         return None if row is None else Job(**row)
 
     async def replay(self, tenant: str | None, job_id: str) -> bool:
@@ -286,18 +288,18 @@ class JobQueue:
 
     async def delete(self, tenant: str | None, job_id: str) -> bool:
         """Delete a job; False if there is none, or it is running."""
-        return await self._database.row("jobs.drop", tenant, job_id) is not None
+        return await self._database.row("jobs.delete", tenant, job_id) is not None
 
     async def _end_run(self, name: str, run: JobLease, *arguments: Any) -> bool:
         row = await self._database.row(
-            f"jobs.{name}", run.place, run.lease, run.attempts, *arguments
+            f"jobs.{name}", run.job_no, run.lease, run.attempts, *arguments
         )
         return row is not None
 
 
 def _to_claimed_job(row: Row, lease: UUID) -> ClaimedJob:
     return ClaimedJob(
-        run=JobLease(row["place"], lease, row["attempts"], row["sequence"]),
+        run=JobLease(row["job_no"], lease, row["attempts"], row["sequence"]),
         job_id=row["job_id"],
         tenant=row["tenant"],
         kind=row["kind"],

@@ -51,7 +51,7 @@ class Filter:
         updated_at: datetime,
         kind: Kind,
     ) -> bool:
-        """Whether the filter admits such a document's chunk of this kind; as `sql/search.sql`."""
+        """Whether the filter admits a document's chunk of this kind; as `sql/visibility.sql`."""
         return (
             kind in self.kinds
             and (self.sources is None or source in self.sources)

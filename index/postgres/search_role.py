@@ -16,7 +16,7 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProx
 NAME = "nearhit_search"
 _PROBLEMS_SHOWN_MAX = 5  # in a message
 
-_EXCESS = statements.load()["role.excess"]
+_EXCESS = statements.load()["search_role.excess"]
 _CLOSED_SCHEMA = """
 SELECT quote_ident(current_schema())
 WHERE NOT has_schema_privilege($1, current_schema(), 'USAGE')"""

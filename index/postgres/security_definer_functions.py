@@ -15,7 +15,7 @@ from index.postgres.search_role import Connection
 
 _LOCK = 6_324_273  # held while a process creates functions; see index/postgres/migrate.py
 _QUOTE = "$nearhit$"
-_DIGEST_CHARACTERS = 8  # which `role.excess` compares too
+_DIGEST_CHARACTERS = 8  # which `search_role.excess` compares too
 
 _SCHEMA_PATH = """
 SELECT (
@@ -36,7 +36,7 @@ SELECT EXISTS (
 
 def is_search_function(name: str) -> bool:
     """Whether searches use the statement, which then exists only as a function."""
-    return name.startswith("search.") or name == "vocabulary.look_up"
+    return name.startswith(("search.", "search_documents.")) or name == "vocabulary.look_up"
 
 
 STATEMENTS: Mapping[str, str] = {

@@ -214,9 +214,11 @@ class SearchExecutor:
             size=stats.size,
             own_share=row["own_share"] or 0.0,
             others_share=row["others_share"] or 0.0,
-            shelf=row["shelf"] or 0,
-            width=row["width"],
-            others_shelves=dict(zip(row["others_shelves"], row["others_widths"], strict=True)),
+            shelf=row["partition_no"] or 0,
+            width=row["dimensions"],
+            others_shelves=dict(
+                zip(row["others_partitions"], row["others_dimensions"], strict=True)
+            ),
             others_elsewhere=row["others_elsewhere"],
             history=row["history"],
             revisions=(row["tenant_revision"] or 0, row["public_revision"]),
@@ -291,8 +293,8 @@ class SearchExecutor:
             "search.nearest",
             *_arguments(prepared, search_pass, [term + 1 for term in terms]),
             _GRAPH_FACTOR * prepared.query.candidates,
-            shelf=search_pass.shelf,
-            width=prepared.embedded_query.width,
+            partition_no=search_pass.shelf,
+            dimensions=prepared.embedded_query.width,
         )
         return _to_pass_result(rows, exact=False)
 
@@ -333,8 +335,8 @@ def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:
     if scope.public:
         languages = (*languages, *(row["public_languages"] or ()))
     size = PartitionSize(row["tenant_chunks"] or 0, row["public_chunks"])
-    extent = Extent(row["history"], row["tenant_words"] or 0)
-    return _ScopeStats(row["space"], frozenset(languages), size, extent)
+    extent = Extent(row["history"], row["tenant_vocabulary_size"] or 0)
+    return _ScopeStats(row["embedding_space"], frozenset(languages), size, extent)
 
 
 def _merge_results(prepared: _PreparedSearch, results: Sequence[_PassResult]) -> PassResults:

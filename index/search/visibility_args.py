@@ -1,4 +1,4 @@
-"""The arguments of `sql/search.sql` that select the documents a scope and a filter allow."""
+"""The arguments of `sql/visibility.sql` that select the documents a scope and a filter allow."""
 
 from typing import Any
 

@@ -4,33 +4,35 @@
 SELECT audit_append($1, $2, $3, $4, $5, $6);
 
 -- name: heads
--- $1 tenant, or null for each that has a log or what is left of one, which is found by going from one
--- tenant's rows to the next one's. All as of one instant: the last row by the head and by the rows, and
--- the first one.
-WITH RECURSIVE written AS (
+-- $1 tenant, or null for every tenant with a head or rows. The recursion jumps from one tenant's rows to
+-- the next tenant's. One snapshot returns the last row by the head, and the first and last by the rows.
+WITH RECURSIVE tenants_with_rows AS (
     (SELECT tenant FROM audit_log ORDER BY tenant LIMIT 1)
     UNION ALL
-    SELECT (SELECT tenant FROM audit_log WHERE audit_log.tenant > written.tenant ORDER BY tenant LIMIT 1)
-    FROM written WHERE written.tenant IS NOT NULL
+    SELECT (
+        SELECT tenant FROM audit_log
+        WHERE audit_log.tenant > tenants_with_rows.tenant ORDER BY tenant LIMIT 1
+    )
+    FROM tenants_with_rows WHERE tenants_with_rows.tenant IS NOT NULL
 )
 SELECT
-    tenant, number, hash, base_number, base_hash,
-    (SELECT min(audit_log.number) FROM audit_log WHERE audit_log.tenant = known.tenant) AS first,
-    (SELECT max(audit_log.number) FROM audit_log WHERE audit_log.tenant = known.tenant) AS last
+    tenant, number, hash, pruned_number, pruned_hash,
+    (SELECT min(audit_log.number) FROM audit_log WHERE audit_log.tenant = logged.tenant) AS first,
+    (SELECT max(audit_log.number) FROM audit_log WHERE audit_log.tenant = logged.tenant) AS last
 FROM (
-    SELECT tenant FROM audit_heads
-    UNION SELECT tenant FROM written WHERE tenant IS NOT NULL
-) AS known
-LEFT JOIN audit_heads USING (tenant)
+    SELECT tenant FROM audit_log_heads
+    UNION SELECT tenant FROM tenants_with_rows WHERE tenant IS NOT NULL
+) AS logged
+LEFT JOIN audit_log_heads USING (tenant)
 WHERE $1::text IS NULL OR tenant = $1
 ORDER BY tenant;
 
 -- name: head
-SELECT number, base_number FROM audit_heads WHERE tenant = $1;
+SELECT number, pruned_number FROM audit_log_heads WHERE tenant = $1;
 
 -- name: page
--- $1 tenant, $2 the first and $3 the last number to look at, $4 subject, or `operator` or `system`, $5
--- document, $6 instant, or null for any; $7 how many.
+-- $1 tenant, $2 first and $3 last number to read, $4 subject, `operator` or `system`, $5 document,
+-- $6 earliest time, each null for any; $7 limit.
 SELECT tenant, number, at, subject, key_id, action, target, details, hash
 FROM audit_log
 WHERE tenant = $1 AND number BETWEEN $2 AND $3
@@ -39,23 +41,23 @@ WHERE tenant = $1 AND number BETWEEN $2 AND $3
   AND ($6::timestamptz IS NULL OR at >= $6)
 ORDER BY number DESC LIMIT $7;
 
--- name: begun
+-- name: created_at
 SELECT created_at FROM tenants WHERE tenant = $1;
 
 -- name: at
 SELECT at FROM audit_log WHERE tenant = $1 AND number = $2;
 
 -- name: links
--- $1 tenant, $2 number and $3 hash of the row before, $4 how many rows: the last of these, the first
--- one before which one is missing, and the first whose hash is not its own.
+-- $1 tenant, $2 number and $3 hash of the previous row, $4 number of rows to check. Returns the last of
+-- these rows, the first one after a gap, and the first whose hash does not match its content.
 WITH links AS MATERIALIZED (
     SELECT
         number, hash,
-        lag(number, 1, $2::bigint) OVER (ORDER BY number) + 1 AS wanted,
+        lag(number, 1, $2::bigint) OVER (ORDER BY number) + 1 AS expected_number,
         audit_hash(
             lag(hash, 1, $3::bytea) OVER (ORDER BY number),
             tenant, number, at, subject, key_id, action, target, details
-        ) AS fitting
+        ) AS expected_hash
     FROM (
         SELECT * FROM audit_log WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $4
     ) AS page
@@ -63,41 +65,41 @@ WITH links AS MATERIALIZED (
 SELECT
     (SELECT max(number) FROM links) AS last,
     (SELECT hash FROM links ORDER BY number DESC LIMIT 1) AS hash,
-    (SELECT min(number) FROM links WHERE number <> wanted) AS after_gap,
-    (SELECT min(wanted) FROM links WHERE number <> wanted) AS missing,
-    (SELECT min(number) FROM links WHERE hash <> fitting) AS other;
+    (SELECT min(number) FROM links WHERE number <> expected_number) AS after_gap,
+    (SELECT min(expected_number) FROM links WHERE number <> expected_number) AS missing,
+    (SELECT min(number) FROM links WHERE hash <> expected_hash) AS mismatched;
 
 -- name: hash
 SELECT hash FROM audit_log WHERE tenant = $1 AND number = $2;
 
--- name: logged
--- Whose logs there are.
-SELECT tenant FROM audit_heads ORDER BY tenant;
+-- name: tenants
+-- Tenants that have a log.
+SELECT tenant FROM audit_log_heads ORDER BY tenant;
 
 -- name: lock
-SELECT base_number FROM audit_heads WHERE tenant = $1 FOR UPDATE;
+SELECT pruned_number FROM audit_log_heads WHERE tenant = $1 FOR UPDATE;
 
 -- name: allow_pruning
--- To the end of the transaction.
+-- The trigger then permits DELETE until the transaction ends.
 SELECT set_config('nearhit.audit_log_prunes', 'yes', true);
 
 -- name: prune
--- $1 tenant, $2 base, $3 instant, $4 how many rows at most: those from before, all at the beginning.
--- Which is the last of them; no row if there is none.
+-- $1 tenant, $2 last pruned number, $3 time, $4 limit: delete the oldest rows, up to the first that is
+-- not older than $3. Returns the last deleted number; no row if nothing is deleted.
 WITH oldest AS MATERIALIZED (
     SELECT number, at, hash FROM audit_log
     WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $4
 ),
-kept AS MATERIALIZED (SELECT min(number) AS number FROM oldest WHERE at >= $3),
+first_kept AS MATERIALIZED (SELECT min(number) AS number FROM oldest WHERE at >= $3),
 base AS MATERIALIZED (
     SELECT number, hash FROM oldest
-    WHERE (SELECT number FROM kept) IS NULL OR number < (SELECT number FROM kept)
+    WHERE (SELECT number FROM first_kept) IS NULL OR number < (SELECT number FROM first_kept)
     ORDER BY number DESC LIMIT 1
 ),
 pruned AS (
     DELETE FROM audit_log
     WHERE tenant = $1 AND number <= (SELECT number FROM base)
 )
-UPDATE audit_heads SET base_number = base.number, base_hash = base.hash
+UPDATE audit_log_heads SET pruned_number = base.number, pruned_hash = base.hash
 FROM base WHERE tenant = $1
-RETURNING base_number;
+RETURNING pruned_number;

@@ -1,36 +1,37 @@
 -- name: lock
--- $1 tenant, $2 documents. Writers of one document take turns; it may not exist as a row yet. In one
--- order for all, so that writers of many can't deadlock.
+-- $1 tenant, $2 documents, which may not exist yet: writers of one document wait for each other. All
+-- writers lock in one order, so that they can't deadlock.
 SELECT count(pg_advisory_xact_lock(place))
 FROM (
     SELECT hashtextextended($1 || chr(31) || document_id, 0) AS place
     FROM unnest($2::text[]) AS document_id ORDER BY place
 ) AS places;
 
--- name: enter
--- $1 tenant. Writers share a lock that keeps the tenant's chunks on their shelf and in their space
--- (see shelves.sql); false while somebody moves them. No tenant's name begins as this one does.
-SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'shelf' || chr(31) || $1, 0));
+-- name: lock_tenant
+-- $1 tenant. Writers share a lock during which the tenant's chunks keep their partition and embedding
+-- space (see partitions.sql); false while they are being moved. chr(31) is in no tenant's name, so the
+-- key can't equal that of a document.
+SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'partition' || chr(31) || $1, 0));
 
 -- name: stored
--- $1 tenant, $2 documents: those that there are, with their chunks in the order of the text, of which
--- summaries, below zero, come by themselves.
--- Each is looked up by itself: a join or a group would read all that the tenant has, at times.
+-- $1 tenant, $2 documents: those that exist, with their chunks in the order of the text, and summaries,
+-- whose identifiers are below zero, apart. LATERAL looks up each document by itself; for a join the
+-- planner may read all documents of the tenant.
 SELECT
-    found.document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
+    stored.document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     version, content_sequence, owner_sequence, readers_sequence,
     EXISTS (
         SELECT FROM jobs
-        WHERE jobs.tenant = $1 AND target = 'document:' || found.document_id
+        WHERE jobs.tenant = $1 AND target = 'document:' || stored.document_id
           AND state IN ('waiting', 'running')
     ) AS is_awaited,
-    texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
-    told.chunk_ids, told.digests, told.starts, told.ends, told.summaries_told
-FROM unnest($2::text[]) AS asked (document_id)
+    document_texts.text, (SELECT revision FROM tenants WHERE tenant = $1) AS revision,
+    pieces.chunk_ids, pieces.digests, pieces.starts, pieces.ends, pieces.summary_rows
+FROM unnest($2::text[]) AS requested (document_id)
 CROSS JOIN LATERAL (
-    SELECT * FROM documents WHERE tenant = $1 AND documents.document_id = asked.document_id LIMIT 1
-) AS found
-JOIN texts USING (document_key)
+    SELECT * FROM documents WHERE tenant = $1 AND documents.document_id = requested.document_id LIMIT 1
+) AS stored
+JOIN document_texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
         coalesce(array_agg(chunk_id ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
@@ -42,87 +43,90 @@ CROSS JOIN LATERAL (
         coalesce(array_agg(end_at ORDER BY start_at, chunk_id) FILTER (WHERE chunk_id > 0), '{}')
             AS ends,
         array_agg((chunk_id, digest, start_at, end_at, text) ORDER BY start_at, chunk_id)
-            FILTER (WHERE chunk_id < 0) AS summaries_told
-    FROM chunk_texts WHERE chunk_texts.document_key = found.document_key
-) AS told;
+            FILTER (WHERE chunk_id < 0) AS summary_rows
+    FROM chunk_texts WHERE chunk_texts.document_key = stored.document_key
+) AS pieces;
 
 -- name: exists
 SELECT true FROM documents WHERE tenant = $1 AND document_id = $2;
 
 -- name: absent
--- $1 tenant, $2 documents, none of which exists: what an earlier write of them has to know.
+-- $1 tenant, $2 documents, none of which exists: when each was removed, and its access by events.
 SELECT
-    asked.document_id, coalesce(removed.sequence, 0) AS removed,
-    coalesce(access_sequence, 0) AS access, heard.owner, coalesce(heard.readers, '{}') AS readers
-FROM unnest($2::text[]) AS asked (document_id)
+    requested.document_id, coalesce(removed.sequence, 0) AS removed,
+    coalesce(access_sequence, 0) AS access, event_versions.owner,
+    coalesce(event_versions.readers, '{}') AS readers
+FROM unnest($2::text[]) AS requested (document_id)
 LEFT JOIN removed_documents AS removed
-    ON removed.tenant = $1 AND removed.digest = sha256(convert_to(asked.document_id, 'UTF8'))
-LEFT JOIN heard ON heard.tenant = $1 AND heard.document_id = asked.document_id;
+    ON removed.tenant = $1 AND removed.digest = sha256(convert_to(requested.document_id, 'UTF8'))
+LEFT JOIN event_versions
+    ON event_versions.tenant = $1 AND event_versions.document_id = requested.document_id;
 
 -- name: next_sequence
--- Higher than that of every write that is acknowledged already.
+-- Higher than the number of every acknowledged write.
 SELECT nextval('document_versions') AS sequence;
 
 -- name: versions
--- $1 tenant, $2 documents: those that exist, with the space that the tenant's vectors are in, null
--- while it has none, and what its vocabulary is at. One row at least if there is the tenant, none if
--- not, or if it is being deleted. $3 the source of each document as a caller writes it, or nothing:
--- reserved are the documents of sources that are not for callers, unless they are attached files.
+-- $1 tenant, $2 documents: those that exist, with the tenant's embedding space (null while it has none)
+-- and vocabulary size. At least one row if the tenant exists; none if not, or if it is being deleted.
+-- $3 the source of each document that a caller writes, else null: `reserved` are documents of sources
+-- to which callers may not write, unless the document is an attached file.
 SELECT
-    coalesce(tenants.space, (SELECT space FROM generation)) AS space, words,
+    coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
+    vocabulary_size,
     (SELECT history FROM histories) AS history,
     ARRAY(
-        SELECT asked.document_id
-        FROM unnest($2::text[], $3::text[]) AS asked (document_id, source)
-        JOIN sources ON sources.tenant = $1 AND sources.source = asked.source
+        SELECT requested.document_id
+        FROM unnest($2::text[], $3::text[]) AS requested (document_id, source)
+        JOIN sources ON sources.tenant = $1 AND sources.source = requested.source
         WHERE sources.kind IS NOT NULL
           OR EXISTS (
               SELECT FROM vector_stores
-              WHERE vector_stores.tenant = $1 AND vector_stores.source = asked.source
+              WHERE vector_stores.tenant = $1 AND vector_stores.source = requested.source
           ) AND NOT EXISTS (
               SELECT FROM vector_store_files AS files
-              WHERE files.tenant = $1 AND files.source = asked.source
-                AND files.document_id = asked.document_id
+              WHERE files.tenant = $1 AND files.source = requested.source
+                AND files.document_id = requested.document_id
           )
     ) AS reserved,
     document_key, document_id, version, readers, documents.chunks
 FROM tenants
 LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
-WHERE tenants.tenant = $1 AND NOT leaving;
+WHERE tenants.tenant = $1 AND NOT is_being_deleted;
 
 -- name: put
--- $1 tenant, $2 document, then its fields: a new document, or the next version of it. $15 the parts that
--- the write sets, $16 its sequence number or null for now, $17 whether a caller brings the document.
+-- $1 tenant, $2 document, then its fields: a new document, or its next version. $15 the parts that the
+-- write sets, $16 its sequence number or null for the next one, $17 a caller writes the document.
 WITH registered AS (
     INSERT INTO sources (tenant, source, by_callers) VALUES ($1, $3, $17) ON CONFLICT DO NOTHING
 ),
-brought AS (
+source_marked AS (
     UPDATE sources SET by_callers = true WHERE tenant = $1 AND source = $3 AND $17 AND NOT by_callers
 ),
-returned AS (
+removal AS (
     DELETE FROM removed_documents
     WHERE tenant = $1 AND digest = sha256(convert_to($2, 'UTF8')) RETURNING sequence
 ),
-before AS (
+earlier AS (
     SELECT greatest(
-        (SELECT sequence FROM returned),
-        (SELECT access_sequence FROM heard WHERE tenant = $1 AND document_id = $2),
+        (SELECT sequence FROM removal),
+        (SELECT access_sequence FROM event_versions WHERE tenant = $1 AND document_id = $2),
         0
     ) AS sequence
 ),
-written AS (
+document AS (
     INSERT INTO documents
-        (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, cut,
+        (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker,
          summaries, chunks, content_sequence, owner_sequence, readers_sequence)
     SELECT
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13, $14, now.sequence,
-        CASE WHEN 'owner' = ANY ($15::text[]) THEN now.sequence ELSE before.sequence END,
-        CASE WHEN 'readers' = ANY ($15) THEN now.sequence ELSE before.sequence END
-    FROM before, coalesce($16::bigint, nextval('document_versions')) AS now (sequence)
+        CASE WHEN 'owner' = ANY ($15::text[]) THEN now.sequence ELSE earlier.sequence END,
+        CASE WHEN 'readers' = ANY ($15) THEN now.sequence ELSE earlier.sequence END
+    FROM earlier, coalesce($16::bigint, nextval('document_versions')) AS now (sequence)
     ON CONFLICT (tenant, document_id) DO UPDATE SET
         source = excluded.source, title = excluded.title, uri = excluded.uri,
         language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
-        owner = excluded.owner, readers = excluded.readers, cut = excluded.cut,
+        owner = excluded.owner, readers = excluded.readers, chunker = excluded.chunker,
         summaries = excluded.summaries, chunks = excluded.chunks,
         content_sequence = CASE
             WHEN 'content' = ANY ($15) THEN excluded.content_sequence ELSE documents.content_sequence
@@ -136,14 +140,15 @@ written AS (
         version = nextval('document_versions'), updated_at = now()
     RETURNING document_key
 ),
-text_written AS (
-    INSERT INTO texts (document_key, text) SELECT document_key, $11 FROM written
-    ON CONFLICT (document_key) DO UPDATE SET text = excluded.text WHERE texts.text <> excluded.text
+document_text AS (
+    INSERT INTO document_texts (document_key, text) SELECT document_key, $11 FROM document
+    ON CONFLICT (document_key) DO UPDATE SET text = excluded.text
+    WHERE document_texts.text <> excluded.text
 )
-SELECT document_key FROM written;
+SELECT document_key FROM document;
 
 -- name: add_chunks
--- Identifiers go away from zero with the order of the arrays; those of summaries downwards.
+-- Identifiers grow with the order of the arrays; those of summaries are negative.
 WITH new AS MATERIALIZED (
     SELECT nextval('chunk_ids') * CASE WHEN is_summary THEN -1 ELSE 1 END AS chunk_id, *
     FROM unnest(
@@ -152,18 +157,19 @@ WITH new AS MATERIALIZED (
     ) AS new (document_key, dense, lexical, digest, start_at, end_at, text, is_summary)
 ),
 added AS (
-    INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical)
-    SELECT (SELECT shelf FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical
+    INSERT INTO chunks (partition_no, chunk_id, tenant, document_key, dense, lexical)
+    SELECT
+        (SELECT partition_no FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical
     FROM new
 ),
-told AS (
+added_texts AS (
     INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
     SELECT chunk_id, document_key, digest, start_at, end_at, text FROM new
 )
 SELECT chunk_id FROM new ORDER BY abs(chunk_id);
 
--- name: move_chunks
--- Kept chunks may stand elsewhere in the text; those that do.
+-- name: reposition_chunks
+-- Kept chunks with new offsets; returns those that changed.
 UPDATE chunk_texts SET start_at = new.start_at, end_at = new.end_at
 FROM unnest($1::bigint[], $2::integer[], $3::integer[]) AS new (chunk_id, start_at, end_at)
 WHERE chunk_texts.chunk_id = new.chunk_id
@@ -171,38 +177,40 @@ WHERE chunk_texts.chunk_id = new.chunk_id
 RETURNING chunk_texts.chunk_id;
 
 -- name: put_lexical
--- The lexical vector also holds the title's words, so a new title gives kept chunks a new one.
+-- The lexical vector contains the words of the title, so a new title changes that of kept chunks.
 UPDATE chunks SET lexical = new.lexical
 FROM unnest($2::bigint[], $3::sparsevec[]) AS new (chunk_id, lexical)
-WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
+WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
   AND chunks.chunk_id = new.chunk_id AND chunks.lexical <> new.lexical;
 
 -- name: remove_chunks
--- It is kept what they were made of: whoever forgets the document forgets the vectors too.
-WITH untold AS (
+-- Their digests are kept, so that deleting the document also deletes their embeddings.
+WITH deleted_texts AS (
     DELETE FROM chunk_texts USING chunks
-    WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND chunks.tenant = $1
-      AND chunks.chunk_id = ANY ($2::bigint[]) AND chunk_texts.chunk_id = chunks.chunk_id
+    WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
+      AND chunks.tenant = $1 AND chunks.chunk_id = ANY ($2::bigint[]) AND chunk_texts.chunk_id = chunks.chunk_id
     RETURNING chunk_texts.document_key, digest
 ),
-noted AS (
-    INSERT INTO outdated (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
+kept_digests AS (
+    INSERT INTO previous_digests (document_key, digest)
+    SELECT DISTINCT document_key, digest FROM deleted_texts
     ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks
-WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
+WHERE partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1) AND tenant = $1
   AND chunk_id = ANY ($2::bigint[]);
 
--- name: remove_strays
--- $1 tenant, $2 chunks, whichever table holds them and wherever they stand.
-WITH untold AS (
+-- name: remove_stray_chunks
+-- $1 tenant, $2 chunks, in whichever table and partition.
+WITH deleted_texts AS (
     DELETE FROM chunk_texts USING documents
     WHERE documents.tenant = $1 AND chunk_texts.document_key = documents.document_key
       AND chunk_id = ANY ($2::bigint[])
     RETURNING chunk_texts.document_key, digest
 ),
-noted AS (
-    INSERT INTO outdated (document_key, digest) SELECT DISTINCT document_key, digest FROM untold
+kept_digests AS (
+    INSERT INTO previous_digests (document_key, digest)
+    SELECT DISTINCT document_key, digest FROM deleted_texts
     ON CONFLICT DO NOTHING
 )
 DELETE FROM chunks USING documents
@@ -210,16 +218,16 @@ WHERE documents.tenant = $1 AND chunks.document_key = documents.document_key
   AND chunk_id = ANY ($2::bigint[]);
 
 -- name: remove
--- $1 tenant, $2 document, $3 the sequence number of its removal or null for now. There may be no such
--- document: then what is queued or read of it comes too late.
+-- $1 tenant, $2 document, $3 the sequence number of its removal or null for the next one. The document
+-- need not exist: the row then supersedes queued writes and readings of it.
 WITH removed AS (DELETE FROM documents WHERE tenant = $1 AND document_id = $2)
-INSERT INTO removed_documents AS known (tenant, digest, sequence)
+INSERT INTO removed_documents AS removal (tenant, digest, sequence)
 VALUES ($1, sha256(convert_to($2, 'UTF8')), coalesce($3::bigint, nextval('document_versions')))
 ON CONFLICT (tenant, digest) DO UPDATE SET
-    sequence = greatest(known.sequence, excluded.sequence), removed_at = excluded.removed_at;
+    sequence = greatest(removal.sequence, excluded.sequence), removed_at = excluded.removed_at;
 
--- name: forget_removed
--- $1 seconds: removals that old are forgotten, unless a job from before them may still run.
+-- name: prune_removed
+-- $1 seconds: delete older removals, unless an unfinished job was requested before them.
 DELETE FROM removed_documents AS removed
 WHERE removed_at < now() - $1 * interval '1 second' AND NOT EXISTS (
     SELECT FROM jobs
@@ -236,8 +244,8 @@ FROM nextval('document_versions') AS now (sequence)
 WHERE tenant = $1 AND document_id = $2;
 
 -- name: confirm
--- $1 tenant, $2 documents that are as a write says already, $3 the parts that it sets, $4 its sequence
--- number or null for now. A new version, so that no earlier plan is committed.
+-- $1 tenant, $2 documents that a write would not change, $3 the parts that it sets, $4 its sequence
+-- number or null for the next one. The version changes, so that no earlier plan is committed.
 UPDATE documents SET
     version = now.version,
     content_sequence = CASE
@@ -253,10 +261,10 @@ FROM nextval('document_versions') AS now (version)
 WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 
 -- name: advance
--- $1 tenant or 'public', $2 languages, $3 how many chunks more, $4 how many public ones more; $5
--- added, $6 removed, $7 touched and $8 moved chunks, $9 keys of changed documents. The row lock makes
--- revisions commit in order and without gaps; writers take it last. The outbox keeps a tenant's last
--- 10,000 changes; a cache that is further behind starts anew.
+-- $1 tenant or 'public', $2 languages, $3 increment of chunks, $4 increment of public chunks, $5 added,
+-- $6 removed, $7 updated and $8 repositioned chunks, $9 keys of changed documents. The row lock makes
+-- revisions commit in order and without gaps; writers take it last. The change log keeps the last 10,000
+-- changes of a tenant; a cache that is further behind starts anew.
 WITH advanced AS (
     UPDATE tenants SET
         revision = revision + 1,
@@ -266,26 +274,29 @@ WITH advanced AS (
     WHERE tenant = $1
     RETURNING revision
 ),
-forgotten AS (
-    DELETE FROM changes WHERE tenant = $1 AND revision <= (SELECT revision - 10000 FROM advanced)
+pruned AS (
+    DELETE FROM change_log WHERE tenant = $1 AND revision <= (SELECT revision - 10000 FROM advanced)
 )
-INSERT INTO changes (tenant, revision, added, removed, touched, moved, documents)
+INSERT INTO change_log (
+    tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys
+)
 SELECT $1, revision, $5, $6, $7, $8, $9 FROM advanced
 RETURNING revision, (SELECT history FROM histories) AS history;
 
--- name: known_embeddings
+-- name: embeddings
 -- $1 tenant, $2 space, $3 digests
-SELECT digest, dense FROM embeddings WHERE tenant = $1 AND space = $2 AND digest = ANY ($3::bytea[]);
+SELECT digest, dense FROM embeddings
+WHERE tenant = $1 AND embedding_space = $2 AND digest = ANY ($3::bytea[]);
 
--- name: keep_embeddings
-INSERT INTO embeddings (tenant, space, digest, dense)
+-- name: put_embeddings
+INSERT INTO embeddings (tenant, embedding_space, digest, dense)
 SELECT $1, $2, digest, dense FROM unnest($3::bytea[], $4::halfvec[]) AS new (digest, dense)
 ON CONFLICT DO NOTHING;
 
 -- name: of_source
--- $1 tenant, $2 source: what a complete reading of the source is compared with. $3 null, or a sequence
--- number: only documents whose content is not of a later write. Without those that a queued write takes
--- to another source.
+-- $1 tenant, $2 source: documents that a complete reading of the source is compared with. $3 null, or a
+-- sequence number: only documents whose content is not newer. A document that a queued write moves to
+-- another source is left out.
 SELECT document_id FROM documents
 WHERE tenant = $1 AND source = $2 AND ($3::bigint IS NULL OR content_sequence <= $3)
   AND NOT EXISTS (

@@ -1,20 +1,20 @@
--- A tenant as it is written down, all of it in one snapshot.
+-- The content of an exported tenant; all statements run in one snapshot.
 
 -- name: tenant
 -- $1 tenant, here and below
-SELECT name, revision FROM tenants WHERE tenant = $1 AND tenant <> 'public' AND NOT leaving;
+SELECT name, revision FROM tenants WHERE tenant = $1 AND tenant <> 'public' AND NOT is_being_deleted;
 
 -- name: groups
 SELECT
     group_id,
     ARRAY(
-        SELECT subject FROM members
-        WHERE members.tenant = $1 AND members.group_id = groups.group_id ORDER BY subject
+        SELECT subject FROM group_members
+        WHERE group_members.tenant = $1 AND group_members.group_id = groups.group_id ORDER BY subject
     ) AS members
 FROM groups WHERE tenant = $1 ORDER BY group_id;
 
 -- name: sources
--- Those that Nearhit reads by itself; others are there with their documents.
+-- Sources that Nearhit reads; an import creates the others with their documents.
 SELECT source, kind, settings, schedule FROM sources
 WHERE tenant = $1 AND kind IS NOT NULL ORDER BY source;
 
@@ -22,9 +22,9 @@ WHERE tenant = $1 AND kind IS NOT NULL ORDER BY source;
 SELECT count(*) FROM documents WHERE tenant = $1;
 
 -- name: documents
--- $2 the last document of the page before, $3 limit
+-- $2 the last document of the previous page, $3 limit
 SELECT
-    document_id, source, title, uri, language, tags, metadata, owner, readers, cut, summaries,
-    texts.text
-FROM documents JOIN texts USING (document_key)
+    document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
+    document_texts.text
+FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id > $2 ORDER BY document_id LIMIT $3;

@@ -1,62 +1,63 @@
--- What goes with a document, or with a tenant, beside the rows that hang on it.
+-- Rows that are deleted with a document and that no foreign key deletes.
 
 -- name: digests
--- $1 key of a document: all that it holds, and held in earlier versions.
+-- $1 key of a document: the digests of its chunks, also of its earlier versions.
 SELECT digest FROM chunk_texts WHERE document_key = $1
 UNION
-SELECT digest FROM outdated WHERE document_key = $1;
+SELECT digest FROM previous_digests WHERE document_key = $1;
 
--- name: embeddings
--- $1 tenant, whose row is locked, $2 digests: the vectors, in whatever space, of those that no document
--- of the tenant holds. Digest by digest: no plan may look through all that the tenant has.
+-- name: delete_embeddings
+-- $1 tenant, whose row is locked, $2 digests: delete their embeddings of every space, unless a document
+-- of the tenant has the digest. OFFSET 0: one lookup for each digest, never a scan of the tenant.
 WITH RECURSIVE spaces AS (
-    (SELECT space FROM embeddings WHERE tenant = $1 ORDER BY space LIMIT 1)
+    (SELECT embedding_space FROM embeddings WHERE tenant = $1 ORDER BY embedding_space LIMIT 1)
     UNION ALL
     SELECT (
-        SELECT embeddings.space FROM embeddings
-        WHERE tenant = $1 AND embeddings.space > spaces.space ORDER BY embeddings.space LIMIT 1
+        SELECT embeddings.embedding_space FROM embeddings
+        WHERE tenant = $1 AND embeddings.embedding_space > spaces.embedding_space
+        ORDER BY embeddings.embedding_space LIMIT 1
     )
-    FROM spaces WHERE spaces.space IS NOT NULL
+    FROM spaces WHERE spaces.embedding_space IS NOT NULL
 ),
-gone AS MATERIALIZED (
-    SELECT digest FROM unnest($2::bytea[]) AS asked (digest)
+unused AS MATERIALIZED (
+    SELECT digest FROM unnest($2::bytea[]) AS requested (digest)
     WHERE NOT EXISTS (
         SELECT FROM chunk_texts JOIN documents USING (document_key)
-        WHERE chunk_texts.digest = asked.digest AND documents.tenant = $1
+        WHERE chunk_texts.digest = requested.digest AND documents.tenant = $1
         OFFSET 0
     )
 ),
-forgotten AS (
-    DELETE FROM embeddings USING spaces CROSS JOIN gone
-    WHERE embeddings.tenant = $1 AND embeddings.space = spaces.space
-      AND embeddings.digest = gone.digest
+deleted AS (
+    DELETE FROM embeddings USING spaces CROSS JOIN unused
+    WHERE embeddings.tenant = $1 AND embeddings.embedding_space = spaces.embedding_space
+      AND embeddings.digest = unused.digest
     RETURNING true
 )
-SELECT count(*) FROM forgotten;
+SELECT count(*) FROM deleted;
 
--- name: jobs
--- $1 tenant, $2 target: what has failed and still holds what it was told.
-WITH forgotten AS (
+-- name: delete_failed_jobs
+-- $1 tenant, $2 target: failed jobs, whose payloads hold the text.
+WITH deleted AS (
     DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND state = 'failed' RETURNING true
 )
-SELECT count(*) FROM forgotten;
+SELECT count(*) FROM deleted;
 
--- name: keep_again
--- $1 tenant, whose row is locked, $2 space, $3 new chunks: should somebody have forgotten a vector since
--- the write was planned with it.
-INSERT INTO embeddings (tenant, space, digest, dense)
+-- name: restore_embeddings
+-- $1 tenant, whose row is locked, $2 embedding space, $3 new chunks: insert embeddings that another
+-- transaction has deleted since this write was planned.
+INSERT INTO embeddings (tenant, embedding_space, digest, dense)
 SELECT DISTINCT ON (digest) $1, $2, digest, dense
 FROM unnest($3::bigint[]) AS chunk_id
 JOIN chunk_texts USING (chunk_id)
 CROSS JOIN LATERAL (
     SELECT dense FROM chunks
-    WHERE chunks.shelf = (SELECT shelf FROM tenants WHERE tenant = $1)
+    WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
       AND chunks.chunk_id = chunk_texts.chunk_id
     OFFSET 0
 ) AS chunks
 WHERE NOT EXISTS (
     SELECT FROM embeddings
-    WHERE embeddings.tenant = $1 AND embeddings.space = $2
+    WHERE embeddings.tenant = $1 AND embeddings.embedding_space = $2
       AND embeddings.digest = chunk_texts.digest
     OFFSET 0
 )

@@ -1,15 +1,18 @@
--- The queue. Whoever changes it tells the channel nearhit_jobs, which workers listen to.
--- A run is named by place, lease and attempts: who has lost it changes nothing any more.
+-- The job queue. Statements that make a job due notify the channel nearhit_jobs, to which workers listen.
+-- job_no, lease and attempts identify a run: a worker that has lost its lease changes nothing.
 
--- name: crowd
--- $1 tenant, $2 most: whether as many jobs of the tenant wait. No row without a tenant, or if it is
+-- name: is_queue_full
+-- $1 tenant, $2 limit: true if as many jobs of the tenant wait. No row if the tenant does not exist or is
 -- being deleted.
-SELECT (SELECT count(*) FROM (SELECT FROM jobs WHERE tenant = $1 AND state = 'waiting' LIMIT $2) AS waiting) >= $2
-FROM tenants WHERE tenant = $1 AND NOT leaving;
+SELECT (
+    SELECT count(*)
+    FROM (SELECT FROM jobs WHERE tenant = $1 AND state = 'waiting' LIMIT $2) AS waiting
+) >= $2
+FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
 -- name: enqueue
--- $1 job, $2 tenant, $3 kind, $4 target, $5 source, $6 key, $7 subject, $8 payload, $9 most attempts,
--- $10 in how many seconds it is due, $11 parts of a document that it sets
+-- $1 job, $2 tenant, $3 kind, $4 target, $5 source, $6 key, $7 subject, $8 payload, $9 maximum of
+-- attempts, $10 seconds until it is due, $11 parts of a document that it sets
 WITH added AS (
     INSERT INTO jobs
         (job_id, tenant, kind, target, source, key_id, subject, payload, attempts_max, due_at, parts)
@@ -19,37 +22,37 @@ WITH added AS (
 SELECT job_id, pg_notify('nearhit_jobs', '') FROM added;
 
 -- name: waiting_for
--- $1 tenant, $2 target, $3 kind: the job that will do it already, if there is one.
+-- $1 tenant, $2 target, $3 kind: a waiting job for the same work.
 SELECT job_id FROM jobs
 WHERE tenant = $1 AND target = $2 AND kind = $3 AND state = 'waiting'
 ORDER BY tenant, target LIMIT 1;
 
--- name: ask_again
--- $1 tenant, $2 target, $3 kind: the job that waits already is asked for anew, so it comes after all
--- that was acknowledged before. No row if none waits.
+-- name: request_again
+-- $1 tenant, $2 target, $3 kind: give the waiting job a new sequence number, so that it is newer than all
+-- acknowledged writes. No row if none waits.
 UPDATE jobs SET sequence = nextval('document_versions')
-WHERE place = (
-    SELECT place FROM jobs
+WHERE job_no = (
+    SELECT job_no FROM jobs
     WHERE tenant = $1 AND target = $2 AND kind = $3 AND state = 'waiting'
     ORDER BY tenant, target LIMIT 1 FOR UPDATE
 )
 RETURNING job_id;
 
 -- name: supersede
--- $1 tenant, $2 targets, $3 parts that a write sets, $4 its sequence number or null for now: earlier
--- jobs that set no other part are done with.
+-- $1 tenant, $2 targets, $3 parts that a write sets, $4 its sequence number or null for the
+-- next one: end earlier jobs that set no other part.
 UPDATE jobs SET
     state = 'done', result = '{"superseded": true}', payload = NULL, error = NULL,
     lease = NULL, leased_until = NULL, ended_at = now()
 WHERE tenant = $1 AND target = ANY ($2::text[]) AND state IN ('waiting', 'running')
   AND parts <@ $3::text[] AND ($4::bigint IS NULL OR sequence < $4);
 
--- name: alone
--- Workers claim one after the other, so that a tenant's limit is one.
+-- name: lock_claims
+-- Workers claim one after the other, so that the limit of a tenant holds across workers.
 SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'jobs', 0));
 
--- name: lapse
--- Jobs whose worker was lost wait again, or have failed if that was their last attempt.
+-- name: expire_leases
+-- Jobs whose lease has expired wait again, or fail after their last attempt.
 UPDATE jobs SET
     state = CASE WHEN attempts < attempts_max THEN 'waiting' ELSE 'failed' END,
     ended_at = CASE WHEN attempts < attempts_max THEN NULL ELSE now() END,
@@ -58,9 +61,9 @@ WHERE state = 'running' AND leased_until < now()
 RETURNING job_id;
 
 -- name: claim
--- $1 lease, $2 its seconds, $3 most jobs of one tenant at once, $4 places that are still at work here,
--- $5 kinds.
--- The oldest of the tenant that has fewest at work; tenants are leapt through, not counted.
+-- $1 lease, $2 its seconds, $3 limit of running jobs of a tenant, $4 job_no of jobs that still run in this
+-- worker, $5 kinds. Claims the oldest job of the tenant with the fewest running jobs. The recursion jumps
+-- from tenant to tenant, so its time does not grow with the queue.
 WITH RECURSIVE waiting AS (
     (SELECT tenant FROM jobs WHERE state = 'waiting' ORDER BY tenant LIMIT 1)
     UNION ALL
@@ -71,84 +74,83 @@ WITH RECURSIVE waiting AS (
     FROM waiting WHERE waiting.tenant IS NOT NULL
 ),
 candidates AS (
-    SELECT first.place, first.due_at, busy.running
+    SELECT first.job_no, first.due_at, busy.running
     FROM waiting
     CROSS JOIN LATERAL (
         SELECT count(*) AS running FROM jobs WHERE jobs.tenant = waiting.tenant AND state = 'running'
     ) AS busy
     CROSS JOIN LATERAL (
-        SELECT place, due_at FROM jobs
+        SELECT job_no, due_at FROM jobs
         WHERE jobs.tenant = waiting.tenant AND state = 'waiting' AND due_at <= now()
-          AND busy.running < $3 AND place <> ALL ($4::bigint[]) AND kind = ANY ($5::text[])
+          AND busy.running < $3 AND job_no <> ALL ($4::bigint[]) AND kind = ANY ($5::text[])
           AND NOT EXISTS (
               SELECT FROM jobs AS other
               WHERE other.tenant = jobs.tenant AND other.target = jobs.target
                 AND other.state = 'running'
           )
-        ORDER BY due_at, place LIMIT 1
+        ORDER BY due_at, job_no LIMIT 1
         FOR UPDATE OF jobs SKIP LOCKED
     ) AS first
 )
 UPDATE jobs SET
     state = 'running', attempts = attempts + 1, lease = $1,
     leased_until = now() + $2 * interval '1 second', started_at = now()
-WHERE place = (SELECT place FROM candidates ORDER BY running, due_at, place LIMIT 1)
+WHERE job_no = (SELECT job_no FROM candidates ORDER BY running, due_at, job_no LIMIT 1)
 RETURNING
-    place, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at,
+    job_no, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at,
     sequence;
 
 -- name: renew
--- $1 lease, $2 its seconds, $3 places
+-- $1 lease, $2 its seconds, $3 job_no of the jobs
 UPDATE jobs SET leased_until = now() + $2 * interval '1 second'
-WHERE lease = $1 AND state = 'running' AND place = ANY ($3::bigint[]);
+WHERE lease = $1 AND state = 'running' AND job_no = ANY ($3::bigint[]);
 
--- name: hold
--- $1 place, $2 lease, $3 attempts: whether this run still has its job; nobody takes it before the
--- transaction ends.
+-- name: check_lease
+-- $1 job_no, $2 lease, $3 attempts: a row if the run still has its job, which no other worker can take
+-- before the transaction ends.
 SELECT true FROM jobs
-WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running' FOR UPDATE;
+WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running' FOR UPDATE;
 
 -- name: progress
--- $1 place, $2 lease, $3 attempts, $4 how far it is
+-- $1 job_no, $2 lease, $3 attempts, $4 progress
 UPDATE jobs SET progress = $4
-WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
+WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
 RETURNING true;
 
 -- name: finish
--- $1 place, $2 lease, $3 attempts, $4 result
+-- $1 job_no, $2 lease, $3 attempts, $4 result
 WITH finished AS (
     UPDATE jobs SET
         state = 'done', result = $4, payload = NULL, error = NULL, lease = NULL, leased_until = NULL,
         ended_at = now()
-    WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
+    WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
     RETURNING true AS was_ours
 )
 SELECT was_ours, pg_notify('nearhit_jobs', '') FROM finished;
 
--- name: put_off
--- $1 place, $2 lease, $3 attempts, $4 in how many seconds it is due again, $5 error, $6 whether the
--- attempt counts
+-- name: reschedule
+-- $1 job_no, $2 lease, $3 attempts, $4 seconds until it is due again, $5 error, $6 the attempt counts
 WITH put_off AS (
     UPDATE jobs SET
         state = 'waiting', attempts = attempts - CASE WHEN $6 THEN 0 ELSE 1 END,
         due_at = now() + $4 * interval '1 second', error = $5, lease = NULL, leased_until = NULL
-    WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
+    WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
     RETURNING true AS was_ours
 )
 SELECT was_ours, pg_notify('nearhit_jobs', '') FROM put_off;
 
 -- name: fail
--- $1 place, $2 lease, $3 attempts, $4 error
+-- $1 job_no, $2 lease, $3 attempts, $4 error
 WITH failed AS (
     UPDATE jobs SET
         state = 'failed', error = $4, lease = NULL, leased_until = NULL, ended_at = now()
-    WHERE place = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
+    WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running'
     RETURNING true AS was_ours
 )
 SELECT was_ours, pg_notify('nearhit_jobs', '') FROM failed;
 
--- name: hurry
--- $1 tenant
+-- name: run_now
+-- $1 tenant: its waiting jobs are due now.
 WITH hurried AS (
     UPDATE jobs SET due_at = now() WHERE tenant = $1 AND state = 'waiting' AND due_at > now()
     RETURNING true
@@ -156,35 +158,35 @@ WITH hurried AS (
 SELECT pg_notify('nearhit_jobs', '') FROM (SELECT FROM hurried LIMIT 1) AS some_hurried;
 
 -- name: next_s
--- In how many seconds a job is due or a lease ends, null if there is none of either. What was due
--- within the last second may have become so after somebody looked, so it counts.
+-- Seconds until a job is due or a lease ends; null without either. A job that became due within the last
+-- second counts, because the last claim may have been before that.
 SELECT extract(epoch FROM least(
     (SELECT min(due_at) FROM jobs WHERE state = 'waiting' AND due_at > now() - interval '1 second'),
     (SELECT min(leased_until) FROM jobs WHERE state = 'running')
 ) - now())::double precision;
 
--- name: are_left
+-- name: is_any_waiting
 SELECT EXISTS (SELECT FROM jobs WHERE state = 'waiting');
 
--- name: tell
--- $1 something to all who listen
+-- name: notify
+-- $1 payload
 SELECT pg_notify('nearhit_jobs', $1);
 
--- fragment: shown
-place, job_id, tenant, kind, target, source, subject, state, attempts, attempts_max, progress, result,
+-- fragment: columns
+job_no, job_id, tenant, kind, target, source, subject, state, attempts, attempts_max, progress, result,
 error, due_at, created_at, started_at, ended_at
 
 -- name: page
 -- $1 tenant or null for all, $2 subject or null for all, $3 state or null for all, $4 kind or null for
--- all, $5 the last place of the page before, $6 limit: the newest first
-SELECT :shown FROM jobs
+-- all, $5 the job_no of the last job of the previous page, $6 limit: the newest first
+SELECT :columns FROM jobs
 WHERE ($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR subject = $2)
-  AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4) AND place < $5
-ORDER BY place DESC LIMIT $6;
+  AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4) AND job_no < $5
+ORDER BY job_no DESC LIMIT $6;
 
--- name: show
+-- name: get
 -- $1 tenant or null for all, $2 job
-SELECT :shown, payload FROM jobs WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2;
+SELECT :columns, payload FROM jobs WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2;
 
 -- name: replay
 -- $1 tenant or null for all, $2 job
@@ -195,12 +197,12 @@ WITH replayed AS (
 )
 SELECT is_waiting, pg_notify('nearhit_jobs', '') FROM replayed;
 
--- name: drop
+-- name: delete
 -- $1 tenant or null for all, $2 job
 DELETE FROM jobs
 WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2 AND state <> 'running'
 RETURNING true;
 
--- name: forget
--- $1 how many seconds a job that is done is kept
+-- name: delete_done
+-- $1 seconds that a finished job is kept
 DELETE FROM jobs WHERE state = 'done' AND ended_at < now() - $1 * interval '1 second';

@@ -1,29 +1,31 @@
 -- name: lock
--- $1 tenant, $2 keys and tokens: those that are live, which stay so until the transaction ends.
+-- $1 tenant, $2 keys and tokens: those that are not revoked; no one can revoke them before the
+-- transaction ends.
 SELECT key_id FROM keys WHERE tenant = $1 AND key_id = ANY ($2::text[]) AND revoked_at IS NULL
 ORDER BY key_id FOR SHARE;
 
 -- name: parent
--- $1 tenant, $2 key or token: what its tokens have from it, which never changes.
-SELECT lineage, groups, groups_only FROM keys WHERE tenant = $1 AND key_id = $2;
+-- $1 tenant, $2 key or token: what its tokens inherit, which never changes.
+SELECT ancestor_key_ids, groups, allowed_groups FROM keys WHERE tenant = $1 AND key_id = $2;
 
 -- name: create
 -- $1 tenant, then the key.
 INSERT INTO keys (
-    key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, lineage,
-    groups_only, filter, issuer_key
+    key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, ancestor_key_ids,
+    allowed_groups, filter, issuer_key
 )
-SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM tenants WHERE tenant = $1 AND NOT leaving
+SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
+FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 RETURNING key_id;
 
 -- name: page
--- $1 tenant, $2 the last identifier of the page before, $3 how many; keys, not tokens.
+-- $1 tenant, $2 the last identifier of the previous page, $3 limit; keys, not tokens.
 SELECT key_id, name, subject, groups, roles, scopes, created_at, expires_at, revoked_at, last_used_at
 FROM keys WHERE tenant = $1 AND key_id > $2 AND NOT is_token ORDER BY key_id LIMIT $3;
 
 -- name: rotate
--- $1 tenant or null for the operator, $2 key, $3 and $4 identifier and digest of the one that takes
--- its place, $5 until when the old one still works, and with it the tokens made with it.
+-- $1 tenant or null for the operator, $2 key, $3 and $4 identifier and digest of the new key, $5 the time
+-- until which the old key and its tokens still work.
 WITH old AS (
     SELECT * FROM keys
     WHERE ($1::text IS NULL OR tenant = $1) AND key_id = $2 AND NOT is_token
@@ -33,53 +35,52 @@ WITH old AS (
 ending AS (
     UPDATE keys SET expires_at = least(keys.expires_at, $5) FROM old WHERE keys.key_id = old.key_id
 ),
-made AS (
+rotated AS (
     INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at)
     SELECT $3, tenant, $4, name, subject, groups, roles, scopes, expires_at FROM old
     RETURNING tenant
 )
-UPDATE tenants SET access_revision = access_revision + 1 FROM made
-WHERE tenants.tenant = made.tenant
-RETURNING made.tenant;
+UPDATE tenants SET access_revision = access_revision + 1 FROM rotated
+WHERE tenants.tenant = rotated.tenant
+RETURNING rotated.tenant;
 
 -- name: lock_live
--- $1 tenant or null for the operator, $2 key: locked before its tokens are looked for, so that none is
--- made meanwhile.
+-- $1 tenant or null for the operator, $2 key: while it is locked, no token can be made with it.
 SELECT tenant FROM keys
 WHERE ($1::text IS NULL OR tenant = $1) AND key_id = $2 AND revoked_at IS NULL
 FOR UPDATE;
 
 -- name: lock_token
--- $1 tenant, $2 token, $3 its subject, $4 null, or the token that it is or goes back to.
+-- $1 tenant, $2 token, $3 its subject, $4 null, or the token itself or one of its ancestors.
 SELECT tenant FROM keys
 WHERE tenant = $1 AND key_id = $2 AND is_token AND subject = $3
-  AND ($4::text IS NULL OR key_id = $4 OR lineage @> ARRAY[$4::text]) AND revoked_at IS NULL
+  AND ($4::text IS NULL OR key_id = $4 OR ancestor_key_ids @> ARRAY[$4::text]) AND revoked_at IS NULL
 FOR UPDATE;
 
 -- name: revoke
--- $1 tenant, $2 key: with all tokens that go back to it, so that each row says when it ended and
--- `forget_tokens` finds it. Raising access_revision bites at the next request.
+-- $1 tenant, $2 key: revoke it and all tokens below it, so that `delete_ended_tokens` finds them. The new
+-- access_revision makes gateways read keys again at the next request.
 WITH revoked AS (
     UPDATE keys SET revoked_at = now()
-    WHERE tenant = $1 AND (key_id = $2 OR is_token AND lineage @> ARRAY[$2::text])
+    WHERE tenant = $1 AND (key_id = $2 OR is_token AND ancestor_key_ids @> ARRAY[$2::text])
       AND revoked_at IS NULL
 )
 UPDATE tenants SET access_revision = access_revision + 1 WHERE tenant = $1;
 
--- name: touch
+-- name: record_use
 -- $1 digests, $2 when each was last used.
 UPDATE keys SET last_used_at = used_at
 FROM unnest($1::bytea[], $2::timestamptz[]) AS used (digest, used_at)
 WHERE keys.digest = used.digest AND (last_used_at IS NULL OR last_used_at < used_at);
 
--- name: forget_tokens
--- Those that have not worked since $1; keys stay, as a record of who held them.
+-- name: delete_ended_tokens
+-- Tokens that ended before $1. Keys stay as a record of their holders.
 DELETE FROM keys
 WHERE is_token AND least(expires_at, revoked_at) < $1;
 
 -- fragment: holder
--- A token works only while every key and token in its lineage exists and is not revoked; expires_at is
--- the earliest of the whole chain.
+-- A token works only while every key and token among its ancestors exists and is not revoked. expires_at
+-- is the earliest of them all.
 SELECT
     keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.scopes, keys.filter,
     least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
@@ -90,32 +91,32 @@ SELECT
         FROM (
             SELECT unnest(keys.groups)
             UNION
-            SELECT group_id FROM members WHERE tenant = keys.tenant AND subject = keys.subject
-        ) AS held (group_id)
-        WHERE groups_only IS NULL OR group_id = ANY (groups_only)
+            SELECT group_id FROM group_members WHERE tenant = keys.tenant AND subject = keys.subject
+        ) AS all_groups (group_id)
+        WHERE allowed_groups IS NULL OR group_id = ANY (allowed_groups)
         ORDER BY 1
     ) AS groups
 FROM keys
 JOIN LATERAL (
     SELECT
         min(ancestors.expires_at) AS expires_at,
-        count(*) FILTER (WHERE ancestors.revoked_at IS NULL) = cardinality(keys.lineage) AS is_live
+        count(*) FILTER (WHERE ancestors.revoked_at IS NULL) = cardinality(keys.ancestor_key_ids) AS is_live
     FROM keys AS ancestors
-    WHERE ancestors.key_id = ANY (keys.lineage) AND ancestors.tenant = keys.tenant
+    WHERE ancestors.key_id = ANY (keys.ancestor_key_ids) AND ancestors.tenant = keys.tenant
 ) AS chain ON chain.is_live
-JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.leaving
+JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.is_being_deleted
 JOIN tenants AS everyone ON everyone.tenant = 'public'
 
 -- name: holder
--- $1 the key's digest: who holds it, in which groups, as of which revisions.
+-- $1 digest of the key: its holder, groups and revisions.
 :holder WHERE keys.digest = $1 AND keys.revoked_at IS NULL;
 
 -- name: holder_now
--- $1 tenant, $2 key: who holds it, for work that was asked for with it.
+-- $1 tenant, $2 key: its holder, for a job that was requested with it.
 :holder WHERE keys.tenant = $1 AND keys.key_id = $2 AND keys.revoked_at IS NULL;
 
 -- name: of_subject
--- $1 tenant, $2 subject, $3 how many: its live keys and tokens, the newest first.
+-- $1 tenant, $2 subject, $3 limit: its live keys and tokens, the newest first.
 SELECT holder.*, keys.name
 FROM (:holder WHERE keys.tenant = $1 AND keys.subject = $2 AND keys.revoked_at IS NULL) AS holder
 JOIN keys USING (key_id)
@@ -123,28 +124,28 @@ WHERE holder.expires_at IS NULL OR holder.expires_at > now()
 ORDER BY keys.created_at DESC, key_id LIMIT $3;
 
 -- name: holders_of_group
--- $1 tenant, $2 subject, $3 group, $4 how many: the subject's live keys and tokens that name the group
--- themselves, keys first.
+-- $1 tenant, $2 subject, $3 group, $4 limit: the subject's live keys and tokens that name the group, keys
+-- first.
 SELECT key_id FROM keys
 WHERE tenant = $1 AND subject = $2 AND $3 = ANY (groups)
-  AND (groups_only IS NULL OR $3 = ANY (groups_only))
+  AND (allowed_groups IS NULL OR $3 = ANY (allowed_groups))
   AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
 ORDER BY is_token, key_id LIMIT $4;
 
 -- name: groups
 -- $1 tenant, $2 subject.
-SELECT group_id FROM members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;
+SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;
 
 -- name: bearer
--- $1 tenant, $2 subject, $3 groups that a web token says: all of them, as of which revisions.
+-- $1 tenant, $2 subject, $3 groups of a web token: all groups of the subject, and the revisions.
 SELECT
     tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
     (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT unnest($3::text[])
         UNION
-        SELECT group_id FROM members WHERE tenant = $1 AND subject = $2
+        SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2
         ORDER BY 1
     ) AS groups
 FROM tenants JOIN tenants AS everyone ON everyone.tenant = 'public'
-WHERE tenants.tenant = $1 AND $1 <> 'public' AND NOT tenants.leaving;
+WHERE tenants.tenant = $1 AND $1 <> 'public' AND NOT tenants.is_being_deleted;

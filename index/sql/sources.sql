@@ -1,16 +1,16 @@
--- Where documents come from. What a source is doing is said by its jobs, whose target is `source:ID`.
+-- Where documents come from. The jobs of a source have the target `source:ID`.
 
 -- name: put
 -- $1 tenant, $2 source, $3 kind, $4 settings, $5 schedule, $6 paused, $7 next run
 INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at)
-SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1 AND NOT leaving
+SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 ON CONFLICT (tenant, source) DO UPDATE SET
     kind = excluded.kind, settings = excluded.settings, schedule = excluded.schedule,
     paused = excluded.paused, next_run_at = excluded.next_run_at, by_callers = false
 RETURNING source;
 
 -- name: users
--- $1 tenant, $2 source: who brings documents to it. Documents of callers may still be queued.
+-- $1 tenant, $2 source: who writes documents to it. Documents of callers may still be queued.
 SELECT
     EXISTS (SELECT FROM sources WHERE tenant = $1 AND source = $2 AND kind IS NOT NULL) AS is_read,
     EXISTS (SELECT FROM vector_stores WHERE tenant = $1 AND source = $2) AS is_vector_store,
@@ -24,7 +24,7 @@ SELECT
     )
     OR EXISTS (SELECT FROM vector_store_files WHERE tenant = $1 AND source = $2) AS has_documents;
 
--- fragment: shown
+-- fragment: columns
 tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts,
 CASE
     WHEN EXISTS (
@@ -38,19 +38,18 @@ END AS state
 
 -- name: all
 -- $1 tenant
-SELECT :shown FROM sources WHERE tenant = $1 ORDER BY source;
+SELECT :columns FROM sources WHERE tenant = $1 ORDER BY source;
 
--- name: one
+-- name: get
 -- $1 tenant, $2 source
-SELECT :shown FROM sources WHERE tenant = $1 AND source = $2;
+SELECT :columns FROM sources WHERE tenant = $1 AND source = $2;
 
 -- name: lock
--- $1 tenant, $2 source: nobody registers documents with it, or asks for the same, until the transaction
--- ends.
+-- $1 tenant, $2 source: no other transaction registers documents with it until this one ends.
 SELECT kind FROM sources WHERE tenant = $1 AND source = $2 FOR UPDATE;
 
 -- name: due
--- One whose time has come, for whoever asks first.
+-- A source that is due; each is returned to one caller.
 SELECT tenant, source, schedule FROM sources
 WHERE next_run_at <= now() AND NOT paused
 ORDER BY next_run_at LIMIT 1 FOR UPDATE SKIP LOCKED;
@@ -62,21 +61,21 @@ UPDATE sources SET next_run_at = $3 WHERE tenant = $1 AND source = $2;
 -- name: pause
 UPDATE sources SET paused = true, next_run_at = NULL WHERE tenant = $1 AND source = $2;
 
--- name: forgive
--- $1 tenant, $2 target: readings that have failed.
+-- name: delete_failed_reads
+-- $1 tenant, $2 target
 DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.read' AND state = 'failed';
 
--- name: withdraw
--- $1 tenant, $2 target: readings that nobody has begun.
+-- name: delete_waiting_reads
+-- $1 tenant, $2 target: readings that no worker has begun.
 DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.read' AND state = 'waiting';
 
--- name: read
--- $1 tenant, $2 source, $3 error or null, $4 counts or null: how a reading ended
+-- name: record_read
+-- $1 tenant, $2 source, $3 error or null, $4 counts or null: the result of a reading
 UPDATE sources SET last_run_at = now(), last_error = $3, counts = coalesce($4, counts)
 WHERE tenant = $1 AND source = $2;
 
 -- name: remove
--- $1 tenant, $2 source: none of its documents may be left, or they would go unnoticed.
+-- $1 tenant, $2 source: no row if documents of it are left, which the foreign key would delete.
 DELETE FROM sources
 WHERE tenant = $1 AND source = $2
   AND NOT EXISTS (SELECT FROM documents WHERE documents.tenant = $1 AND documents.source = $2)

@@ -1,6 +1,5 @@
 -- name: revisions
--- One statement for all that wait: the counters that say whether a cached thing still holds, and the
--- history that they are of.
+-- The counters that validate cached entries, and their history; one statement serves all waiting callers.
 SELECT tenant, revision, access_revision, (SELECT history FROM histories) AS history
 FROM tenants WHERE tenant = ANY ($1::text[]);
 
@@ -11,20 +10,20 @@ SELECT tenant, revision, (SELECT history FROM histories) AS history FROM tenants
 SELECT DISTINCT unnest(languages) AS language FROM tenants ORDER BY 1;
 
 -- name: create
--- Beyond whatever older tenant of this name there was: see `departed`.
-INSERT INTO tenants (tenant, name, revision, access_revision, words)
-SELECT $1, $2, revision, revision, words FROM departed
+-- The counters begin beyond those of a deleted tenant of this name: see `deleted_tenant_counters`.
+INSERT INTO tenants (tenant, name, revision, access_revision, vocabulary_size)
+SELECT $1, $2, revision, revision, vocabulary_size FROM deleted_tenant_counters
 ON CONFLICT DO NOTHING RETURNING tenant;
 
 -- name: exists
-SELECT true FROM tenants WHERE tenant = $1 AND NOT leaving;
+SELECT true FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
 -- name: create_group
 INSERT INTO groups (tenant, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 
 -- name: add_member
 WITH added AS (
-    INSERT INTO members (tenant, group_id, subject) VALUES ($1, $2, $3)
+    INSERT INTO group_members (tenant, group_id, subject) VALUES ($1, $2, $3)
     ON CONFLICT DO NOTHING RETURNING tenant
 )
 UPDATE tenants SET access_revision = access_revision + 1 FROM added
@@ -33,7 +32,7 @@ RETURNING access_revision;
 
 -- name: remove_member
 WITH removed AS (
-    DELETE FROM members WHERE tenant = $1 AND group_id = $2 AND subject = $3 RETURNING tenant
+    DELETE FROM group_members WHERE tenant = $1 AND group_id = $2 AND subject = $3 RETURNING tenant
 )
 UPDATE tenants SET access_revision = access_revision + 1 FROM removed
 WHERE tenants.tenant = removed.tenant

@@ -1,8 +1,8 @@
--- What embedders and models were used for, and what they cost.
+-- The use of embedders and models, and its cost.
 
 -- name: add
--- $1 tenants, $2 days, $3 operations, $4 sources, $5 tokens, $6 money, $7 embedded, $8 reused: in one
--- order for all, so that processes can't deadlock. A tenant that is gone pays no more.
+-- $1 tenants, $2 days, $3 operations, $4 sources, $5 tokens, $6 money, $7 embedded, $8 reused. Rows
+-- are locked in one order, so that processes can't deadlock. A deleted tenant gets no rows.
 INSERT INTO usage AS so_far (tenant, day, operation, source, tokens, money, embedded, reused)
 SELECT new.*
 FROM unnest(
@@ -22,7 +22,7 @@ FROM usage WHERE tenant = $1 AND day BETWEEN $2 AND $3
 GROUP BY day, operation ORDER BY day, operation;
 
 -- name: month
--- $1 tenant, $2 the month's first day: what was spent since, and the tenant's own limit if it has one.
+-- $1 tenant, $2 first day of the month: the money spent since, and the tenant's own limit or null.
 SELECT
     coalesce((SELECT sum(money) FROM usage WHERE usage.tenant = $1 AND day >= $2), 0) AS money,
     budget_month
@@ -33,7 +33,7 @@ FROM tenants WHERE tenants.tenant = $1;
 UPDATE tenants SET budget_month = $2 WHERE tenant = $1 AND tenant <> 'public' RETURNING true;
 
 -- name: status
--- $1 tenant: each source that has a row, jobs or work done; what has none is the tenant's in ''.
+-- $1 tenant: each source that has a row, jobs or usage; '' stands for work without a source.
 WITH queued AS (
     SELECT
         coalesce(source, '') AS source,

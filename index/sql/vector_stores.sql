@@ -1,11 +1,11 @@
 -- Sources that were made as vector stores, and the files attached to sources.
 --
--- $1 tenant, $2 grants, $3 readers that count on other owners' documents only: as in search.sql. Who sees
--- a store sees nothing of its files by that alone.
+-- $1 tenant, $2 grants, $3 grants that count only for documents of other owners: as in visibility.sql. A
+-- caller who may see a store may not for that reason see its files.
 
 -- name: add_source
 INSERT INTO sources (tenant, source) SELECT tenant, $2 FROM tenants
-WHERE tenant = $1 AND NOT leaving
+WHERE tenant = $1 AND NOT is_being_deleted
   AND (SELECT count(*) FROM vector_stores WHERE vector_stores.tenant = $1) < $3::bigint
 RETURNING source;
 
@@ -15,21 +15,21 @@ INSERT INTO vector_stores (tenant, source, name, description, metadata, owner, r
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 RETURNING created_at;
 
--- fragment: is_seen
+-- fragment: is_visible
 (ARRAY['owner:' || owner] || readers) && ($2::text[] || $3::text[])
 
--- fragment: shown
+-- fragment: columns
 source, name, description, metadata, owner, readers, created_at
 
--- name: one
--- $4 source, $5 whether it is an admin who asks
-SELECT :shown FROM vector_stores WHERE tenant = $1 AND source = $4 AND ($5::boolean OR :is_seen);
+-- name: get
+-- $4 source, $5 the caller is an admin
+SELECT :columns FROM vector_stores WHERE tenant = $1 AND source = $4 AND ($5::boolean OR :is_visible);
 
 -- name: page
--- $4 the last store of the page before or null, $5 whether an admin asks, $6 whether the newest come
--- first, $7 limit, $8 the only sources that count or null
-SELECT :shown FROM vector_stores
-WHERE tenant = $1 AND ($5::boolean OR :is_seen) AND ($8::text[] IS NULL OR source = ANY ($8))
+-- $4 the last store of the previous page or null, $5 the caller is an admin, $6 newest first, $7 limit,
+-- $8 the sources to return or null for all
+SELECT :columns FROM vector_stores
+WHERE tenant = $1 AND ($5::boolean OR :is_visible) AND ($8::text[] IS NULL OR source = ANY ($8))
   AND ($4::text IS NULL OR CASE
       WHEN $6::boolean THEN (created_at, source)
           < (SELECT created_at, source FROM vector_stores AS last
@@ -42,16 +42,16 @@ ORDER BY
     CASE WHEN $6 THEN created_at END DESC, CASE WHEN $6 THEN source END DESC, created_at, source
 LIMIT $7;
 
--- name: change
+-- name: update
 -- $2 source, $3 name, $4 metadata
 UPDATE vector_stores SET name = $3, metadata = $4 WHERE tenant = $1 AND source = $2;
 
 -- name: documents_of_files
--- $2 source: of all its files, also those that are not written yet.
+-- $2 source: the documents of all its files, also of those that are not written yet.
 SELECT document_id FROM vector_store_files WHERE tenant = $1 AND source = $2;
 
--- name: forget
--- $2 source: from now on it is a source like any other, until its last document is gone.
+-- name: delete
+-- $2 source: it stays a source until its last document is deleted.
 DELETE FROM vector_stores WHERE tenant = $1 AND source = $2;
 
 -- name: attach
@@ -62,8 +62,8 @@ ON CONFLICT (tenant, source, file_id) DO UPDATE SET
     subject = excluded.subject, batch_id = excluded.batch_id, job_id = NULL, error_code = NULL,
     error = NULL;
 
--- name: attached
--- $2 source, $3 file, $4 job or null, $5 code of the error or null, $6 error or null: how it went
+-- name: record_file
+-- $2 source, $3 file, $4 job or null, $5 code of the error or null, $6 error or null: the result
 UPDATE vector_store_files SET job_id = $4, error_code = $5, error = $6
 WHERE tenant = $1 AND source = $2 AND file_id = $3;
 

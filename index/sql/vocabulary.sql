@@ -1,49 +1,86 @@
 -- name: learn
--- $1 tenant, $2 words: those that are new are kept and counted.
--- Sorted, so that two writers of the same new words wait for each other and can't deadlock.
+-- $1 tenant, $2 words: new ones are inserted and counted. The order keeps concurrent writers of the same
+-- words from deadlocking.
 WITH learned AS (
     INSERT INTO vocabulary (tenant, word)
     SELECT $1, word FROM unnest($2::text[]) AS new (word) ORDER BY word
     ON CONFLICT DO NOTHING
     RETURNING word
 )
-UPDATE tenants SET words = words + (SELECT count(*) FROM learned)
+UPDATE tenants SET vocabulary_size = vocabulary_size + (SELECT count(*) FROM learned)
 WHERE tenant = $1 AND EXISTS (SELECT FROM learned);
 
 -- name: look_up
 -- $1 tenant, $2 words, $3 similarity, $4 near words each, $5 words that may have near ones.
--- One row a word, in their order, how many words the vocabulary held in the same snapshot, and in
--- which history.
+-- One row for each word, in their order, with the vocabulary's size and history in the same snapshot.
 --
--- pg_trgm takes the similarity that `%` asks for from a setting. It is set here, for this statement
--- alone, in the only place that the words come from: no row is compared before it is set.
-WITH asked AS MATERIALIZED (
-    SELECT asked.word, place, is_known IS NOT NULL AS is_known,
-           count(*) FILTER (WHERE is_known IS NULL) OVER (ORDER BY place) AS unknown_before
+-- pg_trgm reads the threshold of `%` from a setting. The join with set_config sets it before any row is
+-- compared, for this transaction alone.
+WITH requested AS MATERIALIZED (
+    SELECT requested.word, position, is_known IS NOT NULL AS is_known,
+           count(*) FILTER (WHERE is_known IS NULL) OVER (ORDER BY position) AS unknown_before
     FROM set_config('pg_trgm.similarity_threshold', $3::real::text, true) AS setting
-    CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS asked (word, place)
+    CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS requested (word, position)
     LEFT JOIN LATERAL (
         SELECT true AS is_known FROM vocabulary
-        WHERE vocabulary.tenant = $1 AND vocabulary.word = asked.word
+        WHERE vocabulary.tenant = $1 AND vocabulary.word = requested.word
         OFFSET 0  -- one by one
     ) AS known ON true
     WHERE setting IS NOT NULL
 )
 SELECT
-    coalesce((SELECT words FROM tenants WHERE tenant = $1), 0) AS words,
+    coalesce((SELECT vocabulary_size FROM tenants WHERE tenant = $1), 0) AS vocabulary_size,
     (SELECT history FROM histories) AS history,
-    asked.word, asked.is_known, near.words AS near_words, near.similarities
-FROM asked
+    requested.word, requested.is_known, near.words AS near_words, near.similarities
+FROM requested
 CROSS JOIN LATERAL (
     SELECT array_agg(word ORDER BY similarity DESC, word) AS words,
            array_agg(similarity ORDER BY similarity DESC, word) AS similarities
     FROM (
-        SELECT vocabulary.word, similarity(vocabulary.word, asked.word) AS similarity
+        SELECT vocabulary.word, similarity(vocabulary.word, requested.word) AS similarity
         FROM vocabulary
-        WHERE NOT asked.is_known AND asked.unknown_before <= $5
-          AND ARRAY[vocabulary.tenant] && ARRAY[$1::text] AND vocabulary.word % asked.word
+        WHERE NOT requested.is_known AND requested.unknown_before <= $5
+          AND ARRAY[vocabulary.tenant] && ARRAY[$1::text] AND vocabulary.word % requested.word
         ORDER BY similarity DESC, word
         LIMIT $4
     ) AS nearest
 ) AS near
-ORDER BY asked.place;
+ORDER BY requested.position;
+
+-- name: prune_words
+-- $1 tenant, here and below
+SELECT word FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text];
+
+-- name: prune_version
+-- Every later write has a greater version.
+SELECT coalesce(max(version), 0) AS version FROM documents WHERE tenant = $1;
+
+-- fragment: titles_and_texts
+SELECT
+    document_key, title, document_texts.text,
+    ARRAY(
+        SELECT chunk_texts.text FROM chunk_texts
+        WHERE chunk_texts.document_key = documents.document_key AND chunk_id < 0
+    ) AS summaries
+FROM documents JOIN document_texts USING (document_key)
+WHERE tenant = $1 AND readers && '{tenant,public}'
+
+-- name: prune_page
+-- $2 the last document of the previous page, $3 limit
+:titles_and_texts AND document_key > $2 ORDER BY document_key LIMIT $3;
+
+-- name: prune_since
+-- $2 version
+:titles_and_texts AND version > $2;
+
+-- name: prune_delete
+-- $2 words
+WITH deleted AS (
+    DELETE FROM vocabulary WHERE tenant = $1 AND word = ANY ($2::text[]) RETURNING true
+)
+SELECT count(*) FROM deleted;
+
+-- name: prune_skip_revision
+-- A revision without a row in the change log: a cache that meets the gap starts anew.
+UPDATE tenants SET vocabulary_size = vocabulary_size + (1::bigint << 40), revision = revision + 1
+WHERE tenant = $1;

@@ -72,7 +72,7 @@ class LowConfidenceStore:
         return [CurationRecord(**row) for row in rows]
 
     async def get(self, tenant: str, item_id: str) -> CurationRecord | None:
-        row = await self._database.row("curation.one", tenant, item_id)
+        row = await self._database.row("curation.get", tenant, item_id)
         return None if row is None else CurationRecord(**row)
 
     async def resolve(

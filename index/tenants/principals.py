@@ -111,11 +111,11 @@ class PrincipalStore:
                 parent = await session.row("principals.parent", tenant, key.made_with)
                 if parent is None:
                     return False
-                lineage = [*parent["lineage"], key.made_with]
+                lineage = [*parent["ancestor_key_ids"], key.made_with]
                 if len(await session.rows("principals.lock", tenant, lineage)) < len(lineage):
                     return False
                 groups = parent["groups"]
-                groups_only = parent["groups_only"] if groups_only is None else groups_only
+                groups_only = parent["allowed_groups"] if groups_only is None else groups_only
             row = await session.row(
                 "principals.create",
                 tenant,
@@ -198,12 +198,12 @@ class PrincipalStore:
     async def touch(self, used_at_by_digest: Mapping[bytes, datetime]) -> None:
         """Record when each digest was last used; unknown digests are ignored."""
         await self._database.rows(
-            "principals.touch", list(used_at_by_digest), list(used_at_by_digest.values())
+            "principals.record_use", list(used_at_by_digest), list(used_at_by_digest.values())
         )
 
     async def forget_tokens(self, before: datetime) -> None:
         """Delete the tokens that stopped working before then."""
-        await self._database.rows("principals.forget_tokens", before)
+        await self._database.rows("principals.delete_ended_tokens", before)
 
     async def holder_at(self, digest: bytes) -> tuple[Principal, dict[str, int]] | None:
         """The holder of the live key or token with this SHA-256, expired or not.

@@ -47,26 +47,28 @@ class SemanticBucketStore:
             [counts.verified for counts in added.values()],
             [counts.wrong for counts in added.values()],
         ]
-        await self._database.rows("bands.add", tenant, generation, *columns, verified_max)
+        await self._database.rows(
+            "semantic_buckets.add", tenant, generation, *columns, verified_max
+        )
 
     async def read(self, tenant: str, generation: str) -> BucketSettings | None:
         """The tenant's settings and counts; None if there is no such tenant."""
-        rows = await self._database.rows("bands.read", tenant, generation)
+        rows = await self._database.rows("semantic_buckets.read", tenant, generation)
         if not rows:
             return None
         return BucketSettings(
             error_max=rows[0]["semantic_error_max"],
             bands={
-                row["band"]: BandCounts(row["seen"], row["served"], row["verified"], row["wrong"])
+                row["bucket"]: BandCounts(row["seen"], row["served"], row["verified"], row["wrong"])
                 for row in rows
-                if row["band"] is not None
+                if row["bucket"] is not None
             },
         )
 
     async def set_error_max(self, tenant: str, error_max: float | None) -> bool:
         """Set the tenant's limit; None removes it. False if there is no such tenant."""
         async with self._database.transaction() as session:
-            row = await session.row("bands.set_error_max", tenant, error_max)
+            row = await session.row("semantic_buckets.set_error_max", tenant, error_max)
             if row is not None:
                 await audit_log.append(session, tenant, "semantic.put", tenant, error_max=error_max)
             return row is not None

@@ -58,32 +58,32 @@ class TenantDeletion:
         """
         async with self._database.transaction() as session:
             dropped = {
-                "jobs": await session.value("leaving.drop_jobs", tenant),
-                "keys": await session.value("leaving.drop_keys", tenant),
+                "jobs": await session.value("tenant_deletion.delete_jobs", tenant),
+                "keys": await session.value("tenant_deletion.delete_keys", tenant),
             }
-            await session.rows("leaving.stop_sources", tenant)
-            await session.rows("leaving.stop_audits", tenant)
-            if await session.value("leaving.mark", tenant) is None:
+            await session.rows("tenant_deletion.pause_sources", tenant)
+            await session.rows("tenant_deletion.delete_audits", tenant)
+            if await session.value("tenant_deletion.mark", tenant) is None:
                 return None
             was_public = await _withdraw_public(session, tenant)
             await audit_log.append(session, tenant, "tenant.delete")
-            running: str | None = await session.value("leaving.under_way", target(tenant))
+            running: str | None = await session.value("tenant_deletion.find_job", target(tenant))
             job_id = running or await job_queue.enqueue(session, _job(tenant, dropped))
             return ClosedTenant(job_id, was_public)
 
     async def progress(self, job_id: str) -> Counts:
         """By kind, the number of rows that earlier attempts have removed."""
-        row = await self._database.row("jobs.show", PUBLIC, job_id)
+        row = await self._database.row("jobs.get", PUBLIC, job_id)
         return {} if row is None else dict(row["progress"] or {})
 
     async def exists(self, tenant: str) -> bool:
         """Whether the closed tenant still exists; a new tenant of the same name does not count."""
-        return await self._database.row("leaving.is_there", tenant) is not None
+        return await self._database.row("tenant_deletion.exists", tenant) is not None
 
     async def wait_for_writers(self, tenant: str) -> None:
         """Wait until all writers that began before the closing have ended; no new one begins."""
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)
+            await session.rows("partitions.lock_tenant", tenant)
 
     async def remove_documents(self, tenant: str, run: JobLease, counts: Counts) -> bool:
         """Remove a batch of the tenant's documents and their rows; False if none are left.
@@ -91,10 +91,12 @@ class TenantDeletion:
         counts: the progress, increased here and below. Raises `JobLost`, here and below.
         """
         async with self._locked(tenant) as session:
-            rows = await session.rows("leaving.documents", tenant, _DOCUMENTS_MAX)
+            rows = await session.rows("tenant_deletion.documents", tenant, _DOCUMENTS_MAX)
             if not rows:
                 return False
-            await session.rows("leaving.remove", tenant, [row["document_id"] for row in rows])
+            await session.rows(
+                "tenant_deletion.delete_documents", tenant, [row["document_id"] for row in rows]
+            )
             results = {row["document_id"]: "removed" for row in rows}
             await outbox.commit(session, tenant, [_change(row) for row in rows], "remove", results)
             more = {"documents": len(rows), "chunks": sum(row["chunks"] for row in rows)}
@@ -102,31 +104,31 @@ class TenantDeletion:
         return True
 
     async def remove_rows(self, tenant: str, kind: str, run: JobLease, counts: Counts) -> bool:
-        """Remove a batch of `embeddings`, `words` or `heard` rows; False if none are left."""
+        """Remove a batch of `embeddings`, `words` or `event_versions`; False if none are left."""
         async with self._database.transaction() as session:
-            removed = await session.value(f"leaving.{kind}", tenant, _ROWS_MAX)
+            removed = await session.value(f"tenant_deletion.delete_{kind}", tenant, _ROWS_MAX)
             await _record_progress(session, run, counts, {kind: removed})
         return bool(removed)
 
     async def drop_shelf(self, tenant: str) -> None:
         """Drop the tenant's own shelf, if it has one; it is empty by now."""
         async with self._database.session() as session:
-            row = await session.row("leaving.shelf", tenant)
+            row = await session.row("tenant_deletion.find_partition", tenant)
             if row is None or not row["is_there"]:
                 return
-            shelf, is_pending = row["shelf"], row["is_pending"]
+            shelf, is_pending = row["partition_no"], row["is_pending"]
             if is_pending is not None:
-                step = "detach_on" if is_pending else "detach"
-                await session.rows(f"leaving.{step}", shelf=shelf)
+                step = "finish_detach" if is_pending else "detach"
+                await session.rows(f"tenant_deletion.{step}", partition_no=shelf)
             async with session.connection.transaction():
-                await session.rows("leaving.hurry")
-                await session.rows("leaving.drop", shelf=shelf)
+                await session.rows("tenant_deletion.set_lock_timeout")
+                await session.rows("tenant_deletion.drop_partition", partition_no=shelf)
 
     async def end(self, tenant: str, run: JobLease, counts: Counts) -> None:
         """Remove the tenant itself and its remaining rows."""
         async with self._database.transaction() as session:
-            await session.rows("leaving.remember", tenant)
-            await session.rows("leaving.end", tenant)
+            await session.rows("tenant_deletion.keep_counters", tenant)
+            await session.rows("tenant_deletion.delete_tenant", tenant)
             await _record_progress(session, run, counts, {})
 
     @asynccontextmanager
@@ -134,7 +136,7 @@ class TenantDeletion:
         """A transaction during which the tenant's chunks are not moved."""
         for _ in range(_PAUSES_MAX):
             async with self._database.transaction() as session:
-                if await session.value("documents.enter", tenant):
+                if await session.value("documents.lock_tenant", tenant):
                     yield session
                     return
             await asyncio.sleep(_PAUSE_S)
@@ -147,9 +149,9 @@ async def _withdraw_public(session: Session, tenant: str) -> bool:
     The caller has marked the tenant, which locks its row: what a later writer commits is in no
     search of another tenant.
     """
-    rows = await session.rows("leaving.public_chunks", tenant, _WITHDRAWN_MAX + 1)
+    rows = await session.rows("tenant_deletion.public_chunks", tenant, _WITHDRAWN_MAX + 1)
     if len(rows) > _WITHDRAWN_MAX:
-        await session.rows("leaving.skip_public_revision")
+        await session.rows("tenant_deletion.skip_public_revision")
     elif rows:
         keys = sorted({row["document_key"] for row in rows})
         await outbox.withdraw(session, keys, [row["chunk_id"] for row in rows])
@@ -161,8 +163,8 @@ async def _record_progress(
 ) -> None:
     """Add to the progress in the transaction of the removal. Raises `JobLost`."""
     now = {**counts, **{kind: counts.get(kind, 0) + count for kind, count in more.items()}}
-    if not await session.value("jobs.progress", run.place, run.lease, run.attempts, now):
-        raise JobLost(run.place)
+    if not await session.value("jobs.progress", run.job_no, run.lease, run.attempts, now):
+        raise JobLost(run.job_no)
     counts.update(now)
 
 

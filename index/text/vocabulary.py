@@ -147,7 +147,7 @@ class Vocabulary:
         rows = await self._database.rows(
             "vocabulary.look_up", tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX
         )
-        extent = Extent(rows[0]["history"], rows[0]["words"])
+        extent = Extent(rows[0]["history"], rows[0]["vocabulary_size"])
         era = extent.era
         self._known_words.update(
             ((fingerprint, era, row["word"]), True) for row in rows if row["is_known"]

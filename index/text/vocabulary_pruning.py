@@ -27,12 +27,14 @@ class VocabularyPruning:
     async def run(self, tenant: str) -> int:
         """Prune the vocabulary; return the number of removed words."""
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)
-            unused = {row["word"] for row in await session.rows("unlearning.words", tenant)}
-            version = await session.value("unlearning.version", tenant)
+            await session.rows("partitions.lock_tenant", tenant)
+            unused = {row["word"] for row in await session.rows("vocabulary.prune_words", tenant)}
+            version = await session.value("vocabulary.prune_version", tenant)
         after = 0
         while unused:
-            rows = await self._database.rows("unlearning.page", tenant, after, _PAGE_DOCUMENTS)
+            rows = await self._database.rows(
+                "vocabulary.prune_page", tenant, after, _PAGE_DOCUMENTS
+            )
             if not rows:
                 break
             unused -= await _words(rows)
@@ -40,16 +42,16 @@ class VocabularyPruning:
         if not unused:
             return 0
         async with self._database.transaction() as session:
-            await session.rows("shelves.close", tenant)
-            unused -= await _words(await session.rows("unlearning.since", tenant, version))
+            await session.rows("partitions.lock_tenant", tenant)
+            unused -= await _words(await session.rows("vocabulary.prune_since", tenant, version))
             return await _forget(session, tenant, sorted(unused))
 
 
 async def _forget(session: Session, tenant: str, words: Sequence[str]) -> int:
     """Remove words, and invalidate all of the tenant's answers, as any may depend on them."""
-    removed: int = await session.value("unlearning.forget", tenant, words)
+    removed: int = await session.value("vocabulary.prune_delete", tenant, words)
     if removed:
-        await session.rows("unlearning.tell", tenant)
+        await session.rows("vocabulary.prune_skip_revision", tenant)
     return removed
 
 

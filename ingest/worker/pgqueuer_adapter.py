@@ -171,7 +171,7 @@ def _ticket(claimed: ClaimedJob) -> Ticket:
     now = datetime.now(UTC)
     return Ticket.model_validate(
         {
-            "id": claimed.run.place,
+            "id": claimed.run.job_no,
             "priority": 0,
             "created": now,
             "updated": now,

@@ -27,7 +27,7 @@ from loadtests.servers import service
 _TENANT = "written"
 _BARE = {
     "documents": "documents",
-    "texts": "texts",
+    "texts": "document_texts",
     "chunks": "chunks_0",
     "chunk_texts": "chunk_texts",
 }
@@ -35,7 +35,7 @@ _TABLES = {
     "chunks_0": "what the exact pass reads: tenant, document, both vectors",
     "chunk_texts": "what only hits show: text, offsets, digest",
     "documents": "readers, filter columns, title; read by the pass once a document",
-    "texts": "whole documents",
+    "document_texts": "whole documents",
     "vocabulary": "the tenant's words, for typos",
 }
 _HOW = (
@@ -217,5 +217,5 @@ _DOCUMENT = [
     "readers",
     "chunks",
 ]
-_CHUNK = ["shelf", "chunk_id", "tenant", "document_key", "dense", "lexical"]
+_CHUNK = ["partition_no", "chunk_id", "tenant", "document_key", "dense", "lexical"]
 _CHUNK_TEXT = ["chunk_id", "document_key", "digest", "start_at", "end_at", "text"]

@@ -42,7 +42,7 @@ _HOW = (
 
 _BARE = """
 SELECT chunk_id FROM chunks
-WHERE shelf = (SELECT shelf FROM tenants WHERE tenant = $1) AND tenant = $1
+WHERE partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1) AND tenant = $1
 ORDER BY dense <=> $2 LIMIT 50"""
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
 

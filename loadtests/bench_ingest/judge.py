@@ -7,12 +7,13 @@ from ingest.chunkers.chunk import Chunk
 
 _CONTENT = """
 SELECT documents.document_id, md5(concat_ws(chr(31),
-    title, source, uri, language, tags, metadata, owner, readers, cut, summaries, texts.text,
+    title, source, uri, language, tags, metadata, owner, readers, chunker, summaries,
+    document_texts.text,
     string_agg(concat_ws(chr(31), start_at, end_at, chunk_texts.text, digest, dense, lexical),
         chr(30) ORDER BY start_at, chunk_id)))
-FROM documents JOIN texts USING (document_key)
+FROM documents JOIN document_texts USING (document_key)
 LEFT JOIN (chunks JOIN chunk_texts USING (chunk_id, document_key)) USING (tenant, document_key)
-WHERE tenant = $1 GROUP BY document_key, texts.text
+WHERE tenant = $1 GROUP BY document_key, document_texts.text
 """
 
 

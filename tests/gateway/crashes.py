@@ -19,13 +19,13 @@ BEFORE, AFTER = "said", "says now"
 STEPS = {
     "claimed, not committed": ("jobs.claim", 1),
     "planned": ("documents.stored", 2),
-    "before embedding": ("documents.known_embeddings", 2),
+    "before embedding": ("documents.embeddings", 2),
     "embedded, not kept": ("embedded", 2),
-    "vectors kept": ("documents.keep_embeddings", 2),
+    "vectors kept": ("documents.put_embeddings", 2),
     "documents locked": ("documents.versions", 2),
     "half written": ("documents.remove_chunks", 2),
     "before the commit": ("documents.advance", 2),
-    "after the commit": ("changes.since", 2),
+    "after the commit": ("change_log.since", 2),
     "before acknowledging": ("drained", 2),
 }
 
@@ -52,8 +52,8 @@ async def _stored(url: str) -> dict[str, tuple[str, list[tuple[int, int, bytes]]
     connection = await asyncpg.connect(url)
     try:
         rows = await connection.fetch(
-            "SELECT document_id, texts.text, start_at, end_at, digest FROM documents "
-            "JOIN texts USING (document_key) LEFT JOIN chunk_texts USING (document_key) "
+            "SELECT document_id, document_texts.text, start_at, end_at, digest FROM documents "
+            "JOIN document_texts USING (document_key) LEFT JOIN chunk_texts USING (document_key) "
             "ORDER BY document_id, start_at"
         )
         vectors = await connection.fetch("SELECT count(*) AS n FROM chunks")

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 LOSE_A_VECTOR = "DELETE FROM chunks WHERE chunk_id = (SELECT min(chunk_id) FROM chunks)"
-ALL_DUE = "UPDATE audits SET next_run_at = now()"
+ALL_DUE = "UPDATE index_audits SET next_run_at = now()"
 HANDBOOK = {"kind": "folder", "settings": {"path": "handbook"}}
 
 

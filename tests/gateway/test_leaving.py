@@ -27,7 +27,11 @@ from tests.gateway.test_forgetting import SECRET, WORDS, ask
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 LEASES_END = "UPDATE jobs SET leased_until = now() WHERE state = 'running'"
-LEFT = {"jobs", "audit_log", "audit_heads"}  # the receipt, and the log, which outlives its tenant
+LEFT = {
+    "jobs",
+    "audit_log",
+    "audit_log_heads",
+}  # the receipt, and the log, which outlives its tenant
 MANY = 230  # documents: three pieces
 
 
@@ -196,11 +200,11 @@ async def test_a_tenant_is_deleted_while_it_is_searched_and_written(
 @pytest.mark.parametrize(
     ("step", "times"),
     [
-        ("leaving.documents", 1),
+        ("tenant_deletion.documents", 1),
         ("jobs.progress", 2),
-        ("leaving.embeddings", 1),
-        ("leaving.words", 2),
-        ("leaving.end", 1),
+        ("tenant_deletion.delete_embeddings", 1),
+        ("tenant_deletion.delete_words", 2),
+        ("tenant_deletion.delete_tenant", 1),
     ],
 )
 async def test_a_worker_killed_in_the_middle_is_followed_by_another(

@@ -199,17 +199,17 @@ async def test_while_postgres_hangs_a_tenant_whose_share_is_in_use_is_told_of_th
             async with connected.searching.snapshot("acme"):
                 pass
 
-        await connected.dedicated_rows("spaces.tenants")
+        await connected.dedicated_rows("embedding_migration.tenants")
         async with connected.searching.snapshot("acme"):
             with pytest.raises(Saturated):
                 await snapshot()
             postgres.freeze()
             waiting = asyncio.create_task(snapshot())
             with pytest.raises(DatabaseUnavailable):
-                await connected.dedicated_rows("spaces.tenants")
+                await connected.dedicated_rows("embedding_migration.tenants")
             with pytest.raises(DatabaseUnavailable):
                 await waiting
             postgres.thaw()
-            await connected.dedicated_rows("spaces.tenants")
+            await connected.dedicated_rows("embedding_migration.tenants")
             with pytest.raises(Saturated):
                 await snapshot()

@@ -21,7 +21,7 @@ DISTANCE_MAX = 0.13
 
 # Beside these there is what is written down now and then, whoever asks.
 _WORK = re.compile(
-    r'^nearhit_(statement_seconds_count\{statement="(?:search|vocabulary)\.[^}]*\}'
+    r'^nearhit_(statement_seconds_count\{statement="(?:search|search_documents|vocabulary)\.[^}]*\}'
     r"|(?:answers|cache_events)_total\{[^}]*\}) (\S+)$",
     re.MULTILINE,
 )

@@ -73,9 +73,10 @@ class Rows:
         self._connection = connection
 
     async def changes(self, tenant: str) -> list[tuple[int, list[int], list[int], list[int]]]:
-        """Revision, added, removed and touched of each change."""
+        """Revision, added, removed and updated chunks of each change."""
         rows = await self._connection.fetch(
-            "SELECT revision, added, removed, touched FROM changes WHERE tenant = $1 ORDER BY 1",
+            "SELECT revision, added_chunks, removed_chunks, updated_chunks FROM change_log"
+            " WHERE tenant = $1 ORDER BY 1",
             tenant,
         )
         return [tuple(row) for row in rows]

@@ -42,18 +42,20 @@ class Shelf:
     async def shelves(self, tenant: str) -> list[int]:
         """The shelves that the tenant's chunks stand on."""
         rows = await self._connection.fetch(
-            "SELECT DISTINCT shelf FROM chunks WHERE tenant = $1 ORDER BY 1", tenant
+            "SELECT DISTINCT partition_no FROM chunks WHERE tenant = $1 ORDER BY 1", tenant
         )
-        return [row["shelf"] for row in rows]
+        return [row["partition_no"] for row in rows]
 
     async def of(self, tenant: str) -> int:
         return int(
-            await self._connection.fetchval("SELECT shelf FROM tenants WHERE tenant = $1", tenant)
+            await self._connection.fetchval(
+                "SELECT partition_no FROM tenants WHERE tenant = $1", tenant
+            )
         )
 
     async def width(self, shelf: int) -> int | None:
         width: int | None = await self._connection.fetchval(
-            "SELECT width FROM shelves WHERE shelf = $1", shelf
+            "SELECT dimensions FROM chunk_partitions WHERE partition_no = $1", shelf
         )
         return width
 

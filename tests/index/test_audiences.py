@@ -44,14 +44,14 @@ class Documents:
 
     async def audiences(self) -> list[set[str]]:
         rows = await self.connection.fetch(
-            "SELECT audience FROM audiences WHERE tenant = 'acme' ORDER BY audience_key"
+            "SELECT allowed_tokens FROM audiences WHERE tenant = 'acme' ORDER BY audience_key"
         )
-        return [set(row["audience"]) for row in rows]
+        return [set(row["allowed_tokens"]) for row in rows]
 
     async def audience(self, document_id: str) -> set[str]:
         """By its key; and the document itself says the same."""
         row = await self.connection.fetchrow(
-            "SELECT documents.audience AS own, audiences.audience AS common"
+            "SELECT documents.allowed_tokens AS own, audiences.allowed_tokens AS common"
             " FROM documents JOIN audiences USING (tenant, audience_key)"
             " WHERE tenant = 'acme' AND document_id = $1",
             document_id,
@@ -164,7 +164,7 @@ async def test_a_writer_that_comes_while_an_audience_goes_makes_another(
     [
         ("owner = 'bob'", {"owner:bob", "tenant"}),
         ("owner = NULL", {"tenant"}),
-        ("audience = '{user:eve}'", {"owner:ana", "tenant"}),
+        ("allowed_tokens = '{user:eve}'", {"owner:ana", "tenant"}),
         ("audience_key = 0", {"owner:ana", "tenant"}),
     ],
 )

@@ -233,8 +233,8 @@ async def test_the_log_refuses_to_be_changed(
         "UPDATE audit_log SET subject = 'eve'",
         "DELETE FROM audit_log",
         "TRUNCATE audit_log",
-        "DELETE FROM audit_heads",
-        "TRUNCATE audit_heads",
+        "DELETE FROM audit_log_heads",
+        "TRUNCATE audit_log_heads",
     ):
         with pytest.raises(asyncpg.RaiseError, match="only grows"):
             await connection.execute(statement)
@@ -253,8 +253,8 @@ _TAMPERED = [
     ("DELETE FROM audit_log ACME IN (4, 5)", "rows 4 to 5 are missing"),
     ("DELETE FROM audit_log ACME > 7", "rows 8 to 9 are missing"),
     ("DELETE FROM audit_log ACME > 0", "rows 1 to 9 are missing"),
-    ("DELETE FROM audit_heads ACME > 0", "no head"),
-    ("UPDATE audit_heads SET hash = sha256('x') ACME > 0", "not the one that the head names"),
+    ("DELETE FROM audit_log_heads ACME > 0", "no head"),
+    ("UPDATE audit_log_heads SET hash = sha256('x') ACME > 0", "not the one that the head names"),
     # Put in at the end, with a hash that fits; before the beginning; and in between.
     (
         """INSERT INTO audit_log
@@ -328,7 +328,7 @@ async def test_a_head_that_was_kept_tells_what_the_log_itself_can_not(
     await without_triggers(
         connection,
         """DELETE FROM audit_log ACME = 10;
-        UPDATE audit_heads SET number = 9, hash = kept.hash
+        UPDATE audit_log_heads SET number = 9, hash = kept.hash
         FROM (SELECT hash FROM audit_log ACME = 9) AS kept ACME = 10""",
     )
 

@@ -167,8 +167,8 @@ async def test_chunks_are_found_on_whatever_shelf_they_stand(
 
     told = await news(since, before, "public", "gamma")
 
-    shelves = await database.rows("spaces.unindex", "beta")
-    assert [row["shelf"] for row in shelves] == [1]
+    shelves = await database.rows("embedding_migration.unpublish_index", "beta")
+    assert [row["partition_no"] for row in shelves] == [1]
     both = await ids(documents, "long") | await ids(documents, "long", "beta")
     assert {arrival.chunk_id for arrival in told.changed_chunks} == both
     assert len(both) == 8
@@ -179,7 +179,7 @@ async def test_a_forgotten_change_or_a_future_one_or_an_unknown_partition_is_no_
 ) -> None:
     for number in range(3):
         await put(writer, replace(LONG, title=str(number)))
-    await connection.execute("DELETE FROM changes WHERE tenant = 'acme' AND revision = 2")
+    await connection.execute("DELETE FROM change_log WHERE tenant = 'acme' AND revision = 2")
 
     assert await since.changes_after("acme", "acme", 0) is None
     assert await since.changes_after("acme", "acme", 1) is None
@@ -205,7 +205,7 @@ async def test_too_many_changes_or_arrivals_are_no_news(
 ) -> None:
     few, many = changes.CHANGES_MAX, changes.CHANGED_CHUNKS_MAX
     await connection.execute(
-        "INSERT INTO changes (tenant, revision, added, removed, touched)"
+        "INSERT INTO change_log (tenant, revision, added_chunks, removed_chunks, updated_chunks)"
         " SELECT 'acme', number, '{}', '{}', '{}' FROM generate_series(1, $1::int) AS number",
         few + 1,
     )
@@ -214,10 +214,11 @@ async def test_too_many_changes_or_arrivals_are_no_news(
     assert [None if one is None else one.revision for one in told] == [None, few + 1]
 
     await connection.execute(
-        "UPDATE changes SET added = ARRAY(SELECT generate_series(1, $1::int)) WHERE revision = 2",
+        "UPDATE change_log SET added_chunks = ARRAY(SELECT generate_series(1, $1::int))"
+        " WHERE revision = 2",
         many,
     )
     assert (await news(since, 1)).changed_chunks == []
-    await connection.execute("UPDATE changes SET touched = '{1}' WHERE revision = 3")
+    await connection.execute("UPDATE change_log SET updated_chunks = '{1}' WHERE revision = 3")
     assert await since.changes_after("acme", "acme", 1) is None
     assert await since.changes_after("acme", "acme", 2) is not None

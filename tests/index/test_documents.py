@@ -126,7 +126,8 @@ async def test_of_kept_chunks_those_are_touched_of_which_more_than_the_place_may
     await apply(documents, "acme", a_write(public, version=stored.version, kept=kept, stored=was))
 
     rows = await connection.fetch(
-        "SELECT touched, moved, documents FROM changes WHERE revision = 2 ORDER BY tenant"
+        "SELECT updated_chunks, repositioned_chunks, document_keys FROM change_log"
+        " WHERE revision = 2 ORDER BY tenant"
     )
     key = await connection.fetchval("SELECT document_key FROM documents")
     expected = ([c], [b], [key]) if is_known else ([a, b, c], [], [key])
@@ -145,9 +146,9 @@ async def test_every_way_to_change_a_document_names_it(
     stored = await documents.stored("acme", "leave") or stored
     await documents.remove("acme", stored)
 
-    rows = await connection.fetch("SELECT documents FROM changes ORDER BY revision OFFSET 1")
+    rows = await connection.fetch("SELECT document_keys FROM change_log ORDER BY revision OFFSET 1")
 
-    assert [row["documents"] for row in rows] == [[key]] * 3
+    assert [row["document_keys"] for row in rows] == [[key]] * 3
 
 
 async def test_a_kept_chunk_moves_without_its_vectors_being_written_again(
@@ -173,14 +174,16 @@ async def test_new_access_writes_no_chunk_and_no_chunk_text_again(
     documents: DocumentStore, rows: Rows
 ) -> None:
     stored = await written(documents, a_document("leave"), "a", "b")
-    before = [await rows.places(table) for table in ("chunks", "chunk_texts", "texts")]
+    before = [await rows.places(table) for table in ("chunks", "chunk_texts", "document_texts")]
 
     await documents.put_access("acme", stored, owner="ben", readers=["public"])
 
     after = await documents.stored("acme", "leave")
     assert after is not None
     assert (after.document.owner, after.document.readers) == ("ben", ("public",))
-    assert [await rows.places(table) for table in ("chunks", "chunk_texts", "texts")] == before
+    assert [
+        await rows.places(table) for table in ("chunks", "chunk_texts", "document_texts")
+    ] == before
 
 
 async def test_a_removed_document_leaves_nothing_behind(
@@ -191,7 +194,7 @@ async def test_a_removed_document_leaves_nothing_behind(
     await documents.remove("acme", stored)
 
     assert await documents.stored("acme", "leave") is None
-    for table in ("documents", "texts", "chunks", "chunk_texts"):
+    for table in ("documents", "document_texts", "chunks", "chunk_texts"):
         assert await rows.count(table) == 0
 
 
@@ -272,7 +275,7 @@ async def test_the_outbox_keeps_the_last_ten_thousand_changes(
     documents: DocumentStore, rows: Rows, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     await connection.execute(
-        "INSERT INTO changes (tenant, revision, added, removed, touched) "
+        "INSERT INTO change_log (tenant, revision, added_chunks, removed_chunks, updated_chunks) "
         "SELECT 'acme', number, '{}', '{}', '{}' FROM generate_series(1, 10002) AS number"
     )
     await connection.execute("UPDATE tenants SET revision = 10002 WHERE tenant = 'acme'")

@@ -33,12 +33,12 @@ async def test_a_look_up_of_several_reads_none_but_those(
     await connection.execute(_MANY_DOCUMENTS)
 
     fresh = await plan_of_stored(database)
-    await connection.execute("ANALYZE documents, texts, chunk_texts")
+    await connection.execute("ANALYZE documents, document_texts, chunk_texts")
     analysed = await plan_of_stored(database)
 
     for plan in fresh, analysed:
         assert "Index Scan using documents_tenant_document_id_key" in plan
-        assert "Index Scan using texts_pkey" in plan
+        assert "Index Scan using document_texts_pkey" in plan
         assert "Index Scan using chunk_texts_document" in plan
         assert "Seq Scan" not in plan
 
@@ -49,7 +49,7 @@ _MANY_DOCUMENTS = """
         (tenant, document_id, source, title, uri, language, tags, metadata, readers, chunks)
     SELECT 'acme', 'd' || number, 's', '', '', 'en', '{}', '{}', '{}', 1
     FROM generate_series(1, 20000) AS number;
-    INSERT INTO texts (document_key, text) SELECT document_key, '' FROM documents;
+    INSERT INTO document_texts (document_key, text) SELECT document_key, '' FROM documents;
     INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
     SELECT nextval('chunk_ids'), document_key, '', 0, 1, 'x' FROM documents;
 """

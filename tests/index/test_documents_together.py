@@ -84,7 +84,7 @@ async def test_several_documents_are_committed_together_or_not_at_all(
     with pytest.raises(asyncpg.DataError):
         await documents.apply_all("acme", writes)
 
-    for table in ("documents", "texts", "chunks", "chunk_texts", "sources", "changes"):
+    for table in ("documents", "document_texts", "chunks", "chunk_texts", "sources", "change_log"):
         assert await rows.count(table) == 0
     assert await revision(tenants, "acme") == 0
 

@@ -55,7 +55,7 @@ async def test_another_analyser_is_refused_by_both_names(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     await check_or_create(database, IndifferentEmbedder())
-    await connection.execute("UPDATE generation SET analyser = 'bm25-of-old'")
+    await connection.execute("UPDATE index_meta SET analyser = 'bm25-of-old'")
 
     with pytest.raises(IndexVersionMismatch) as refused:
         await check_or_create(database, IndifferentEmbedder())

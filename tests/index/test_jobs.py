@@ -80,7 +80,7 @@ async def test_jobs_are_claimed_in_their_order_and_each_once(queue: JobQueue) ->
 
     got = [job for job in claims if job is not None]
     assert sorted(job.job_id for job in got) == sorted(asked)
-    assert [job.job_id for job in sorted(got, key=lambda job: job.run.place)] == asked
+    assert [job.job_id for job in sorted(got, key=lambda job: job.run.job_no)] == asked
 
 
 async def test_a_finished_job_shows_its_result_and_keeps_no_payload(queue: JobQueue) -> None:
@@ -218,7 +218,7 @@ class TestLeases:
 
         for _ in range(4):
             await asyncio.sleep(0.1)
-            await queue.renew(lease, [job.run.place], lease_s=0.2)
+            await queue.renew(lease, [job.run.job_no], lease_s=0.2)
             assert await claim(queue) is None
 
         assert await queue.finish(job.run, {})
@@ -230,7 +230,7 @@ class TestLeases:
         job = await claimed(queue, lease_s=0.0)
 
         own = await queue.claim(
-            uuid4(), lease_s=60, tenant_jobs_max=9, kinds=KINDS, at_work=[job.run.place]
+            uuid4(), lease_s=60, tenant_jobs_max=9, kinds=KINDS, at_work=[job.run.job_no]
         )
 
         assert own is None
@@ -295,7 +295,7 @@ class TestPeople:
         await queue.enqueue(a_job(tenant="beta"))
 
         first = await queue.page("acme", subject="ana", limit=3)
-        second = await queue.page("acme", subject="ana", before=first[-1].place, limit=3)
+        second = await queue.page("acme", subject="ana", before=first[-1].job_no, limit=3)
 
         assert [job.job_id for job in first + second] == own[::-1]
         assert len(await queue.page("acme", limit=10)) == 6
@@ -339,6 +339,6 @@ async def test_a_run_is_told_from_another_of_the_same_worker(queue: JobQueue) ->
     first = await claimed(queue, lease, lease_s=0.0)
     second = await claimed(queue, lease)
 
-    assert first.run == JobLease(second.run.place, lease, 1)
+    assert first.run == JobLease(second.run.job_no, lease, 1)
     assert not await queue.finish(first.run, {})
     assert await queue.finish(second.run, {})

@@ -51,7 +51,15 @@ STATISTICS = {
     "documents": ("documents",),
     "audiences": ("audiences",),
     "chunks": ("chunks",),
-    "all": ("audiences", "documents", "chunks", "tenants", "chunk_texts", "texts", "shelves"),
+    "all": (
+        "audiences",
+        "documents",
+        "chunks",
+        "tenants",
+        "chunk_texts",
+        "document_texts",
+        "chunk_partitions",
+    ),
 }
 
 
@@ -248,7 +256,7 @@ def shelves_read(plan: Node) -> set[str]:
 
 def assert_no_table_is_read_through(plan: Node) -> None:
     through = {node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"}
-    assert through <= {"generation"}, "which has one row"
+    assert through <= {"index_meta"}, "which has one row"
 
 
 async def only_pass(town: Town, scope: Scope, limits: StrategyLimits, query: Query = QUERY) -> Node:
@@ -277,7 +285,7 @@ async def test_an_exact_pass_reads_each_visible_vector_once_and_touches_no_other
     assert shelves_read(plan) == {shelf}
     assert rows_read(plan, shelf) == ACME * crowd.CHUNKS
     assert [read["Actual Loops"] for read in reads(plan, shelf)] == [1]
-    assert indexes(plan, shelf) == {f"{shelf}_document_key_shelf_idx"}
+    assert indexes(plan, shelf) == {f"{shelf}_document_key_partition_no_idx"}
 
 
 @pytest.mark.parametrize("filtered", [False, True])
@@ -288,13 +296,13 @@ async def test_an_exact_pass_goes_by_audience_to_the_documents_and_from_them_to_
     plan = await only_pass(town, FEW, crowd.EXACT, query)
 
     shelf = f"chunks_{town.shelves['acme']}"
-    assert indexes(part(plan, "admitted"), "audiences") == {"audiences_readers"}
+    assert indexes(part(plan, "admitted"), "audiences") == {"audiences_tokens"}
     assert rows_read(part(plan, "admitted"), "audiences") == 1
     assert indexes(own(plan), "documents") == {"documents_audience"}
     assert rows_read(own(plan), "documents") == FEW_DOCUMENTS
     assert len(reads(own(plan), "documents")) == 1, "by the index alone, or with what is wanted"
     assert shelves_read(plan) == {shelf}
-    assert indexes(plan, shelf) == {f"{shelf}_document_key_shelf_idx"}
+    assert indexes(plan, shelf) == {f"{shelf}_document_key_partition_no_idx"}
     assert rows_read(plan, shelf) == FEW_DOCUMENTS * crowd.CHUNKS
 
 
@@ -310,8 +318,8 @@ async def test_public_documents_of_others_are_found_as_such_and_their_chunks_fro
     assert rows_read(others, "tenants") == PUBLIC_DOCUMENTS
     beta, delta = f"chunks_{town.shelves['beta']}", f"chunks_{town.shelves['delta']}"
     if beta != delta:
-        assert indexes(plan, beta) == {f"{beta}_document_key_shelf_idx"}
-        assert indexes(plan, delta) == {f"{delta}_document_key_shelf_idx"}
+        assert indexes(plan, beta) == {f"{beta}_document_key_partition_no_idx"}
+        assert indexes(plan, delta) == {f"{delta}_document_key_partition_no_idx"}
         assert rows_read(plan, beta) + rows_read(plan, delta) == PUBLIC_DOCUMENTS * crowd.CHUNKS
 
 
@@ -346,7 +354,7 @@ async def test_each_shelf_with_an_index_is_looked_through_by_it_and_the_rest_wal
 async def test_a_whole_text_is_read_only_to_expand_a_hit(town: Town, *, expand: bool) -> None:
     plan = await only_pass(town, FEW, crowd.EXACT, replace(QUERY, expand=expand))
 
-    assert rows_read(plan, "texts") == (QUERY.top_k + 2 if expand else 0)
+    assert rows_read(plan, "document_texts") == (QUERY.top_k + 2 if expand else 0)
     if not expand:
         assert rows_read(plan, "chunk_texts") == QUERY.likely_depth
     assert indexes(plan, "chunk_texts") <= {"chunk_texts_pkey", "chunk_texts_document"}
@@ -358,7 +366,10 @@ async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
     ((_, plan),) = [one for one in town.searches.plans if one[0] == "search.survey"]
     assert_no_table_is_read_through(plan)
     assert shelves_read(plan) == set()
-    for name, index in (("own_sample", "documents_dice"), ("others_sample", "documents_public")):
+    for name, index in (
+        ("own_sample", "documents_sample_rank"),
+        ("others_sample", "documents_public"),
+    ):
         assert indexes(part(plan, name), "documents") == {index}
         assert rows_read(part(plan, name), "documents") <= 256
 
@@ -380,8 +391,8 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
     ((_, plan),) = town.statements.plans
     shelf = f"chunks_{town.shelves[tenant]}"
     assert_no_table_is_read_through(plan)
-    assert indexes(plan, "changes") == {"changes_pkey"}
-    assert rows_read(plan, "changes") == 1
+    assert indexes(plan, "change_log") == {"change_log_pkey"}
+    assert rows_read(plan, "change_log") == 1
     assert shelves_read(plan) == {shelf}
     for relation in ("chunk_texts", "documents", shelf):
         assert indexes(plan, relation) == {f"{relation}_pkey"}
@@ -400,7 +411,7 @@ async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
         of_few = await only_pass(town, FEW, crowd.EXACT)
 
     assert rows_read(of_all, "chunks_0") == 100 * crowd.CHUNKS
-    assert indexes(of_few, "chunks_0") == {"chunks_0_document_key_shelf_idx"}
+    assert indexes(of_few, "chunks_0") == {"chunks_0_document_key_partition_no_idx"}
     assert rows_read(of_few, "chunks_0") == 2 * crowd.CHUNKS
     assert indexes(own(of_few), "documents") == {"documents_audience"}
 

@@ -53,7 +53,9 @@ async def test_the_roles_session_is_refused_every_table_and_every_column(
     )
     names = [table["name"] for table in tables]
 
-    assert {"documents", "texts", "chunks", "chunks_0", "chunk_texts", "keys"} <= set(names)
+    assert {"documents", "document_texts", "chunks", "chunks_0", "chunk_texts", "keys"} <= set(
+        names
+    )
     for statement in (
         *(f"SELECT FROM {name}" for name in names),
         *(f'SELECT "{column["name"]}" FROM {column["of"]}' for column in columns),  # noqa: S608
@@ -85,7 +87,7 @@ async def test_what_resets_a_session_leads_back_to_the_role(
         ("GRANT UPDATE ON tenants TO nearhit_search", "may read or change tenants"),
         ("GRANT USAGE ON SEQUENCE chunk_ids TO PUBLIC", "may read or change chunk_ids"),
         (
-            "CREATE VIEW leak AS SELECT * FROM texts; GRANT SELECT ON leak TO PUBLIC",
+            "CREATE VIEW leak AS SELECT * FROM document_texts; GRANT SELECT ON leak TO PUBLIC",
             "may read or change leak",
         ),
         (

@@ -104,7 +104,7 @@ async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_
         return (await world.searcher.search(ANA, Query(text, language=language))).dependence
 
     (held,) = [
-        row["tenant_words"]
+        row["tenant_vocabulary_size"]
         for row in await world.database.searching.rows(
             "search.survey", "acme", *([None] * 11), True, False, 1
         )
@@ -140,7 +140,7 @@ async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
 ) -> None:
     other = IndifferentEmbedder()
     await index_version.check_or_create(database, static_embedder)
-    await database.rows("spaces.enter", "beta", other.space)
+    await database.rows("embedding_migration.set_space", "beta", other.space)
     writer = Writer(documents, static_embedder, RecordingInvalidation(), other)
     await put(writer, a_document("hers", readers=("public",)), "beta")
 

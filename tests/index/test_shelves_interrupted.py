@@ -68,7 +68,7 @@ async def until_waiting(connection: "asyncpg.Connection[asyncpg.Record]", *, ses
 ACME_ROW = "SELECT FROM tenants WHERE tenant = 'acme' FOR UPDATE"
 ACME_CHUNKS = "UPDATE chunks SET tenant = tenant WHERE tenant = 'acme'"
 ACME_CLOSED = (  # as by a move that is under way
-    "SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'shelf' || chr(31) || 'acme', 0))"
+    "SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'partition' || chr(31) || 'acme', 0))"
 )
 
 Change = Callable[[Writer], Coroutine[Any, Any, None]]

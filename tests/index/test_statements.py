@@ -12,35 +12,39 @@ from index.postgres import security_definer_functions, statements
 
 STATEMENTS = statements.load()
 
-_TABLES = r"(audiences|documents|texts|chunks|chunks_\{shelf\}|chunk_texts)"
+_TABLES = r"(audiences|documents|document_texts|chunks|chunks_\{partition_no\}|chunk_texts)"
 _READS = re.compile(rf"\b(?:FROM|JOIN|USING|UPDATE|INTO)\s+{_TABLES}\b(?! ?\()")
 _OWN = re.compile(r"\btenant = \$[12]\b|\bARRAY\[tenant\] && ARRAY\[\$1::text\]")
-_ADMITTED = re.compile(r"audience && \$2::text\[\] OR \(audience && \$3::text\[\] AND NOT audience")
+_ADMITTED = re.compile(
+    r"allowed_tokens && \$2::text\[\]"
+    r" OR \(allowed_tokens && \$3::text\[\] AND NOT allowed_tokens"
+)
 _OF_ADMITTED = "audience_key = ANY (ARRAY(SELECT audience_key FROM admitted))"
 _AUDIENCES = re.compile("FROM audiences")
 _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\$2::text\[\]\)")
 
 # Though they name no tenant; none of them is for a caller.
 WITHOUT_A_TENANT = {
-    "documents.move_chunks": "chunks by identifier, of a document that its writer has locked",
+    "documents.reposition_chunks": "chunks by identifier, of a document that its writer has locked",
     "forgetting.digests": "digests of a document that its writer has locked",
-    "shelves.any_width": "the width of the vectors on a shelf, and none of them",
-    "shelves.open_index": "the same",
-    "spaces.tenants": "how many documents each tenant has",
+    "partitions.dimensions": "the width of the vectors on a shelf, and none of them",
+    "partitions.publish_index": "the same",
+    "embedding_migration.tenants": "how many documents each tenant has",
 }
 # What somebody asks for is decided by grants; these answer nobody who has any.
 WITHOUT_GRANTS = {
-    "changes.since": "tells caches what they have to drop, each by the grants of who had asked",
+    "change_log.since": "tells caches what they have to drop, each by the grants of who had asked",
+    "consistency": "the operator's",
     "documents": "a writer's, who may write all of the tenant's documents",
+    "embedding_migration": "the operator's",
     "export": "the operator's",
     "forgetting": "tells nobody anything: it deletes, or keeps what a writer puts",
-    "inventory": "the operator's",
-    "leaving": "the worker's",
-    "shelves": "the worker's",
+    "partitions": "the worker's",
     "sources.users": "an admin's, who is told whether there are any",
     "sources.remove": "an admin's, who may remove all of the tenant's documents",
-    "spaces": "the operator's",
-    "unlearning": "the worker's",
+    "tenant_deletion": "the worker's",
+    "vocabulary.prune_page": "the worker's",
+    "vocabulary.prune_since": "the worker's",
 }
 
 
@@ -80,7 +84,10 @@ def test_wherever_a_search_looks_for_documents_it_says_of_which_tenant_and_for_w
 ) -> None:
     """Each time, not once for all; but for those of chunks that were found so."""
     statement = code(STATEMENTS[name])
-    looks = [query_around(statement, found.start()) for found in re.finditer("FROM doc", statement)]
+    looks = [
+        query_around(statement, found.start())
+        for found in re.finditer(r"FROM documents\b", statement)
+    ]
     audiences = [query_around(statement, found.start()) for found in _AUDIENCES.finditer(statement)]
 
     assert looks

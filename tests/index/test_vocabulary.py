@@ -67,10 +67,10 @@ async def counted(
 ) -> Mapping[str, tuple[int, int]]:
     """How many words each tenant's counter and its rows say that it holds."""
     rows = await connection.fetch(
-        "SELECT tenant, words, (SELECT count(*) FROM vocabulary"
+        "SELECT tenant, vocabulary_size, (SELECT count(*) FROM vocabulary"
         " WHERE vocabulary.tenant = tenants.tenant) AS rows FROM tenants"
     )
-    return {row["tenant"]: (row["words"], row["rows"]) for row in rows}
+    return {row["tenant"]: (row["vocabulary_size"], row["rows"]) for row in rows}
 
 
 def made_up_words(number: int, *, seed: int) -> list[str]:

@@ -144,7 +144,7 @@ async def test_what_searches_ask_for_is_no_statement_of_the_owners(database: Dat
     for name in security_definer_functions.STATEMENTS:
         with pytest.raises(KeyError):
             await database.rows(name)
-    for name in ("documents.stored", "keys.holder", "shelves.clear"):
+    for name in ("documents.stored", "keys.holder", "partitions.delete_copied_chunks"):
         with pytest.raises(KeyError):
             await database.searching.rows(name)
 
@@ -155,7 +155,7 @@ async def test_a_table_of_the_sessions_own_is_not_taken_for_one_of_ours(
     async with held(database_url) as (searching, connection):
         await connection.execute(
             "CREATE TEMP TABLE documents AS SELECT 'forged' AS document_id, '' AS source,"
-            " 'acme' AS tenant, ARRAY['tenant'] AS audience, ARRAY['public'] AS readers"
+            " 'acme' AS tenant, ARRAY['tenant'] AS allowed_tokens, ARRAY['public'] AS readers"
         )
 
         recorder = cast("Database", Recorder(cast("Database", _With(searching))))
@@ -202,7 +202,7 @@ async def test_another_statement_is_another_function(
 ) -> None:
     """As that of another version of Nearhit is, or that of another shelf."""
     arguments, numbers = calls["search.nearest"]
-    other = numbers | {"shelf": 0}
+    other = numbers | {"partition_no": 0}
 
     await database.searching.rows("search.nearest", *arguments, **other)
 

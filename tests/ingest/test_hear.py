@@ -45,7 +45,7 @@ async def tell(hearer: EventHandler, *happened: dict[str, Any]) -> None:
 
 
 async def forget(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    await connection.execute("DELETE FROM heard; DELETE FROM documents")
+    await connection.execute("DELETE FROM event_versions; DELETE FROM documents")
 
 
 async def test_a_document_is_created_shared_changed_and_gone(

@@ -67,15 +67,15 @@ DAMAGES = {
     ),
     "a chunk is there twice": (
         """
-        INSERT INTO chunks (shelf, tenant, document_key, dense, lexical)
-        SELECT shelf, tenant, document_key, dense, lexical FROM chunks
+        INSERT INTO chunks (partition_no, tenant, document_key, dense, lexical)
+        SELECT partition_no, tenant, document_key, dense, lexical FROM chunks
         WHERE chunk_id = (SELECT chunk_id FROM victim)
         """,
         {"orphan"},
     ),
     "the text is another's": (
         """
-        UPDATE texts SET text = text || ' More.'
+        UPDATE document_texts SET text = text || ' More.'
         WHERE document_key = (SELECT document_key FROM victim)
         """,
         {"digest"},
@@ -173,7 +173,7 @@ async def test_what_is_lost_is_not_mended(
     database: Database, writer: Writer, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
     await connection.execute(
-        "DELETE FROM texts WHERE document_key = (SELECT document_key FROM victim)"
+        "DELETE FROM document_texts WHERE document_key = (SELECT document_key FROM victim)"
     )
 
     (flaw,) = await audited(database, writer, repair=True)
@@ -200,7 +200,7 @@ async def test_mending_is_a_change_that_caches_hear_of_and_costs_nothing(
     assert after is not None
     tenant, revisions = invalidation.drained[-1]
     change = await connection.fetchrow(
-        "SELECT * FROM changes WHERE tenant = 'acme' ORDER BY revision DESC"
+        "SELECT * FROM change_log WHERE tenant = 'acme' ORDER BY revision DESC"
     )
     assert change is not None
     assert embedder.texts == []

@@ -373,9 +373,11 @@ async def test_a_run_that_ended_before_the_index_was_settled_is_made_up_for(
     await mover.run("beta", coming.dimensions, ignore)
     await mover.run("acme", coming.dimensions, ignore)
     async with database.session() as session:  # as it was before the last `settle`
-        await session.connection.execute("UPDATE generation SET space = 'old', dimensions = 256")
         await session.connection.execute(
-            "UPDATE tenants SET space = $1 WHERE tenant <> 'public'", coming.space
+            "UPDATE index_meta SET embedding_space = 'old', dimensions = 256"
+        )
+        await session.connection.execute(
+            "UPDATE tenants SET embedding_space = $1 WHERE tenant <> 'public'", coming.space
         )
 
     assert not await mover.run("acme", coming.dimensions, ignore)

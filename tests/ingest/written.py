@@ -32,7 +32,8 @@ class Change(NamedTuple):
 
 async def changes_of(connection: "asyncpg.Connection[asyncpg.Record]", tenant: str) -> list[Change]:
     rows = await connection.fetch(
-        "SELECT revision, added, removed, touched, moved FROM changes WHERE tenant = $1 ORDER BY 1",
+        "SELECT revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks"
+        " FROM change_log WHERE tenant = $1 ORDER BY 1",
         tenant,
     )
     return [Change(row[0], *map(set, row[1:])) for row in rows]

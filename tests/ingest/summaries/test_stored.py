@@ -214,7 +214,7 @@ async def test_nothing_but_the_document_is_left_of_a_removed_one(
     await put(writer, BOOK)
     await writer.remove("acme", "book", lambda document: document)
 
-    for table in ("chunks", "chunk_texts", "texts"):
+    for table in ("chunks", "chunk_texts", "document_texts"):
         assert await connection.fetchval(f"SELECT count(*) FROM {table}") == 0  # noqa: S608
 
 

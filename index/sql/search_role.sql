@@ -1,7 +1,7 @@
 -- name: excess
--- $1 the schema of the tables: what the session's role may do beyond calling the functions that
--- searches are, and the statement that takes it away. The name of such a function ends with a digest
--- of its body (index/postgres/security_definer_functions.py). What belongs to an extension holds nothing of ours.
+-- $1 schema of the tables: the rights of the session's role beyond calling search functions, and the
+-- statement that revokes each. The name of a search function ends with a digest of its body
+-- (index/postgres/security_definer_functions.py). Tables of extensions hold no data of Nearhit.
 WITH schema AS (SELECT oid, quote_ident(nspname) AS name FROM pg_namespace WHERE nspname = $1),
 self AS (SELECT *, quote_ident(rolname) AS name FROM pg_roles WHERE rolname = current_user)
 SELECT 'is ' || attribute AS excess, 'ALTER ROLE ' || name || ' NO' || attribute AS remedy

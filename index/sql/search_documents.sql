@@ -1,0 +1,91 @@
+-- Documents that the caller may see, found by identifier, source or file.
+--
+-- All take the parameters $1 to $12 of visibility.sql.
+
+-- uses: visibility
+
+-- name: get
+-- $13 document: of the tenant.
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
+    text
+FROM documents JOIN document_texts USING (document_key)
+WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted;
+
+-- name: page
+-- $13 the last document of the previous page, $14 source or null, $15 limit: the next documents of the
+-- tenant, without their texts.
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
+    '' AS text
+FROM documents
+WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
+  AND :is_admitted AND :is_wanted
+ORDER BY document_id LIMIT $15;
+
+-- name: files
+-- $13 source, $14 subject or null, $15 file or null, $16 batch or null, $17 status or null, $18 the last
+-- file of the previous page or null, $19 newest first, $20 limit: files attached to the source whose
+-- document the caller may see. While a file has no document, only its subject sees it.
+SELECT file_id, document_id, created_at, status, error_code, error, metadata, chunker, size_bytes
+FROM (
+    SELECT
+        attached.file_id, attached.document_id, attached.created_at, attached.error_code,
+        coalesce(attached.error, jobs.error) AS error, documents.metadata, documents.chunker,
+        coalesce(octet_length(document_texts.text), 0) AS size_bytes,
+        CASE
+            WHEN jobs.state IN ('waiting', 'running') THEN 'in_progress'
+            WHEN document_key IS NOT NULL THEN 'completed'
+            WHEN attached.error_code IS NOT NULL OR jobs.state = 'failed' THEN 'failed'
+        END AS status
+    FROM vector_store_files AS attached
+    LEFT JOIN documents
+        ON documents.tenant = $1 AND documents.document_id = attached.document_id
+        AND documents.source = attached.source
+    LEFT JOIN document_texts USING (document_key)
+    LEFT JOIN jobs ON jobs.job_id = attached.job_id
+    WHERE attached.tenant = $1 AND attached.source = $13
+      AND ($15::text IS NULL OR attached.file_id = $15) AND ($16::text IS NULL OR attached.batch_id = $16)
+      AND CASE
+          WHEN document_key IS NULL THEN attached.subject = $14
+          ELSE EXISTS (
+              SELECT FROM documents AS visible
+              WHERE visible.tenant = $1 AND visible.document_key = documents.document_key
+                AND :is_admitted AND :is_wanted
+          )
+      END
+) AS files
+WHERE status IS NOT NULL AND ($17::text IS NULL OR status = $17)
+  AND ($18::text IS NULL OR CASE
+      WHEN $19::boolean THEN (created_at, file_id)
+          < (SELECT created_at, file_id FROM vector_store_files AS last
+             WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $18)
+      ELSE (created_at, file_id)
+          > (SELECT created_at, file_id FROM vector_store_files AS last
+             WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $18)
+  END)
+ORDER BY
+    CASE WHEN $19 THEN created_at END DESC, CASE WHEN $19 THEN file_id END DESC, created_at, file_id
+LIMIT $20;
+
+-- name: get_any
+-- $13 document, $14 include public documents of other tenants: the tenant's own document, or else a
+-- public one; of several, that of the first tenant by name.
+SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
+    text
+FROM (
+    SELECT false AS is_others, document_key FROM documents
+    WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted
+    UNION ALL
+    SELECT true AS is_others, document_key FROM documents
+    WHERE tenant <> $1 AND document_id = $13 AND 'public' = ANY (readers) AND :others_asked
+      AND :is_wanted AND NOT :is_of_deleted_tenant
+) AS matches
+JOIN documents USING (document_key)
+JOIN document_texts USING (document_key)
+ORDER BY is_others, tenant LIMIT 1;
+
+-- name: sources
+-- $13 limit: the sources of the tenant's documents, and the number of documents of each.
+SELECT source, count(*) AS documents
+FROM documents
+WHERE tenant = $1 AND :is_admitted AND :is_wanted
+GROUP BY source ORDER BY source LIMIT $13;

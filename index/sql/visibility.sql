@@ -1,0 +1,50 @@
+-- Conditions on documents that the caller may see and that the filter admits.
+--
+-- Parameters: $1 tenant, $2 grants, $3 grants that count only for documents of other owners, $4 the
+-- caller's owner token, $5 sources, $6 tags of which a document has one, $7 tags of which it has all,
+-- $8 languages, $9 updated at or after, $10 updated before, $11 documents to leave out, $12 metadata:
+-- `held`, which the metadata contains, and `path`, which matches it with the given `variables`.
+
+-- fragment: is_admitted
+-- The caller may read this document of its tenant.
+(allowed_tokens && $2::text[] OR (allowed_tokens && $3::text[] AND NOT allowed_tokens && ARRAY[$4::text]))
+
+-- fragment: is_wanted
+-- The filter admits this document.
+($5::text[] IS NULL OR source = ANY ($5))
+AND ($6::text[] IS NULL OR tags && $6)
+AND ($7::text[] IS NULL OR tags @> $7)
+AND ($8::text[] IS NULL OR language = ANY ($8))
+AND ($9::timestamptz IS NULL OR updated_at >= $9)
+AND ($10::timestamptz IS NULL OR updated_at < $10)
+AND ($11::text[] IS NULL OR document_id <> ALL ($11))
+AND (
+    $12::jsonb IS NULL
+    OR (
+        metadata @> ($12::jsonb -> 'held')
+        -- The subselect parses the path once, not for each document.
+        AND coalesce(
+            jsonb_path_match(
+                metadata, (SELECT ($12::jsonb ->> 'path')::jsonpath), $12::jsonb -> 'variables', true
+            ),
+            NOT $12::jsonb ? 'path'
+        )
+    )
+)
+
+-- fragment: is_filtered
+-- The request has a filter.
+NOT (
+    $5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL AND $8::text[] IS NULL
+    AND $9::timestamptz IS NULL AND $10::timestamptz IS NULL AND $11::text[] IS NULL
+    AND $12::jsonb IS NULL
+)
+
+-- fragment: others_asked
+-- The request includes public documents of other tenants ($14), and the grants include `public`.
+$14::boolean AND 'public' = ANY ($2::text[])
+
+-- fragment: is_of_deleted_tenant
+-- The tenant of this document is being deleted, so nothing of it is public. OFFSET 0 keeps this lookup
+-- out of the join order: it runs for the documents that pass the other conditions.
+(SELECT is_being_deleted FROM tenants AS theirs WHERE theirs.tenant = documents.tenant OFFSET 0)
