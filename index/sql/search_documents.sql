@@ -25,7 +25,8 @@ ORDER BY document_id LIMIT $15;
 -- $13 source, $14 subject or null, $15 file or null, $16 batch or null, $17 status or null, $18 the last
 -- file of the previous page or null, $19 newest first, $20 limit: files attached to the source whose
 -- document the caller may see. While a file has no document, only its subject sees it.
-SELECT file_id, document_id, created_at, status, error_code, error, metadata, chunker, size_bytes
+SELECT
+    file_id, document_id, created_at, status, error_code, error, metadata, chunker AS cut, size_bytes
 FROM (
     SELECT
         attached.file_id, attached.document_id, attached.created_at, attached.error_code,

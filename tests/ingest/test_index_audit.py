@@ -205,9 +205,9 @@ async def test_mending_is_a_change_that_caches_hear_of_and_costs_nothing(
     assert change is not None
     assert embedder.texts == []
     assert (tenant, revisions["acme"]) == ("acme", before.revision + 1)
-    assert set(before.chunk_ids) < set(change["removed"])
-    assert len(change["removed"]) == len(before.chunk_ids) + 1
-    assert tuple(change["added"]) == after.chunk_ids
+    assert set(before.chunk_ids) < set(change["removed_chunks"])
+    assert len(change["removed_chunks"]) == len(before.chunk_ids) + 1
+    assert tuple(change["added_chunks"]) == after.chunk_ids
 
 
 async def test_mending_overtakes_nothing_that_is_queued(
