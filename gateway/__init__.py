@@ -1,1 +1,1 @@
-"""The gateway: who asks, what may they read, in what form do they want it."""
+"""The gateway: authentication, the HTTP API, commands and workers."""

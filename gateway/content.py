@@ -1,4 +1,4 @@
-"""What a body may be: of the type that the call takes, and JSON that every reader reads alike."""
+"""Checks of a request body: its media type, and JSON that every parser reads the same way."""
 
 from collections.abc import Mapping
 from email.message import Message
@@ -8,53 +8,63 @@ import jiter
 from gateway import problems
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# `curl -d` sends JSON under this name unless it is told another one.
-_CURLS = "application/x-www-form-urlencoded"
+# `curl -d` sends JSON with this media type by default.
+_CURL_DEFAULT = "application/x-www-form-urlencoded"
 _LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 
 
-def check_type(taken: str, headers: Mapping[bytes, bytes]) -> None:
-    """A 415 `Problem` if the head names a type, a character set or a coding that is not taken.
+def check_type(expected: str, headers: Mapping[bytes, bytes]) -> None:
+    """Raise a 415 `Problem` for an unsupported media type, character set or content coding.
 
-    taken: the media type that the call takes. A head without a type is let pass.
+    expected: the media type of the route. A request without a media type is accepted.
     """
     if headers.get(b"content-encoding", b"identity").strip().lower() not in (b"", b"identity"):
-        raise problems.unsupported_type("Send the body as it is, without a Content-Encoding.")
+        raise problems.unsupported_type(
+            "The content coding is not supported. Send the body without a Content-Encoding."
+        )
     sent = headers.get(b"content-type", b"").decode("latin-1")
     if not sent.strip():
         return
     head = Message()
     head["Content-Type"] = sent
-    if not _is_taken(taken, sent.partition(";")[0].strip().lower()):
-        raise problems.unsupported_type(f"Send the body as {taken}.")
+    if not _is_accepted(expected, sent.partition(";")[0].strip().lower()):
+        raise problems.unsupported_type(
+            f"The media type is not supported. Send the body as {expected}."
+        )
     charset = head.get_param("charset", "utf-8")
-    if taken != "multipart/form-data" and str(charset).lower() not in ("utf-8", "utf8", "us-ascii"):
-        raise problems.unsupported_type("Send the body in UTF-8.")
+    if expected != "multipart/form-data" and str(charset).lower() not in (
+        "utf-8",
+        "utf8",
+        "us-ascii",
+    ):
+        raise problems.unsupported_type(
+            "The character set is not supported. Send the body in UTF-8."
+        )
 
 
-def _is_taken(taken: str, sent: str) -> bool:
-    if taken == "multipart/form-data":
-        return sent == taken
-    is_json = sent in ("application/json", _CURLS) or sent.endswith("+json")
-    return is_json or (taken in _LINES and sent in _LINES)
+def _is_accepted(expected: str, sent: str) -> bool:
+    if expected == "multipart/form-data":
+        return sent == expected
+    is_json = sent in ("application/json", _CURL_DEFAULT) or sent.endswith("+json")
+    return is_json or (expected in _LINES and sent in _LINES)
 
 
 def check_json(body: bytes) -> None:
-    """A 400 `Problem` if the body is no JSON, or JSON that two readers may read differently.
+    """Raise a 400 `Problem` if the body is not JSON, or JSON that parsers may read differently.
 
-    RFC 8259 leaves open what a name means that stands twice in an object (section 4), and whether a
-    byte order mark is let pass (section 8.1); neither is taken.
+    RFC 8259 does not define duplicate names (section 4), and lets parsers accept a byte order mark
+    (section 8.1); both are refused.
     """
     if body.startswith(_BYTE_ORDER_MARK):
-        raise problems.malformed("It must not begin with a byte order mark.")
+        raise problems.malformed("The body must not begin with a byte order mark.")
     try:
         jiter.from_json(body, catch_duplicate_keys=True, allow_inf_nan=False)
     except ValueError as error:
         raise problems.malformed(f"Invalid JSON: {_without_key(str(error))}") from None
 
 
-def _without_key(said: str) -> str:
-    """The reason without the name that stands twice: somebody may have put a key there."""
-    if said.startswith("Detected duplicate key"):
-        return f"a name stands twice in an object, {said[said.rindex('at line') :]}"
-    return said
+def _without_key(message: str) -> str:
+    """The message without the duplicate name, which may be an API key sent by mistake."""
+    if message.startswith("Detected duplicate key"):
+        return f"an object has a duplicate name, {message[message.rindex('at line') :]}"
+    return message

@@ -1,4 +1,4 @@
-"""Log lines: one JSON object each, with the request's id, never with a key."""
+"""Log lines: one JSON object each, with the request id, never with a key."""
 
 import asyncio
 import logging
@@ -8,11 +8,11 @@ import orjson
 import structlog
 
 FLUSH_S = 0.1
-KEY_START = "nh_"  # of every key that Nearhit makes: what holds this is shown nowhere
+KEY_START = "nh_"  # prefix of every key; a text that contains it is never logged or returned
 
 
 def configure(level: str) -> None:
-    """Our own lines and those of the libraries, in one form on standard output."""
+    """Log Nearhit's own lines and those of libraries as JSON on standard output."""
     minimum = logging.getLevelNamesMapping()[level.upper()]
     shared: list[structlog.typing.Processor] = [
         structlog.processors.add_log_level,
@@ -41,13 +41,13 @@ def configure(level: str) -> None:
 
 
 class RequestLog:
-    """One line a request, on standard output in batches: a system call for each costs a tenth."""
+    """One line per request, written in batches: a system call per line costs 10 % of its time."""
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
 
     def write(self, line: dict[str, object]) -> None:
-        """The line is out within FLUSH_S."""
+        """Write the line within FLUSH_S."""
         if not self._lines:
             asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
         self._lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))

@@ -1,4 +1,4 @@
-"""The bodies of requests and answers, as they travel; each refuses fields that it does not know."""
+"""Types shared by request and response bodies; a body with an unknown field is refused."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
@@ -35,7 +35,7 @@ _TENANT = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 def _not_public(tenant: str) -> str:
     if tenant == PUBLIC:
-        raise ValueError("is the name of what every tenant may read")
+        raise ValueError("is reserved for documents that every tenant may read")
     return tenant
 
 
@@ -46,7 +46,7 @@ def _storable(text: str) -> str:
 
 
 def _no(value: object) -> object:
-    """Strictly: 0 equals False, and is none in JSON."""
+    """Accept only false: 0 equals False in Python."""
     if value is False:
         return value
     raise PydanticCustomError("form", "must be false, extract or model")
@@ -61,7 +61,7 @@ def _utc(instant: datetime) -> datetime:
 
 Storable = AfterValidator(_storable)
 No = Annotated[Literal[False], BeforeValidator(_no)]
-# Whole numbers that no setting bounds: as many as PostgreSQL's `integer` holds.
+# Integers without a setting as their limit: the range of PostgreSQL's `integer`.
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_not_public)]
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
@@ -87,7 +87,7 @@ class QueuedAnswer(Body):
 
 
 def parse(model: type[Model], body: bytes) -> Model:
-    """The body as a model, or a `Problem` that names each field that is wrong."""
+    """The body as a model. Raises a `Problem` with an error per invalid field."""
     content.check_json(body)
     try:
         return model.model_validate_json(body)
@@ -96,7 +96,7 @@ def parse(model: type[Model], body: bytes) -> Model:
 
 
 def parse_value(field: str, kind: TypeAdapter[str], value: str) -> str:
-    """A name from a path, or a `Problem`."""
+    """A valid value of a path or query parameter. Raises a `Problem`."""
     try:
         return kind.validate_python(value)
     except ValidationError as error:

@@ -43,7 +43,7 @@ async def test_questions_find_their_documents(settings: Settings) -> None:
     """Measured: 0.82 of them as the first hit, 0.93 among the first three."""
     await operations.ingest(settings, handbook(), "acme", prune=False, on_item=lambda _report: None)
     first, third = 0, 0
-    async with operations.services(settings) as services:
+    async with operations.acting_services(settings) as services:
         for question in QUESTIONS:
             document = f"handbook/{question['document']}"
             owner = re.search(

@@ -179,4 +179,4 @@ class _AnswerRun:
         return finish
 
     async def _ignore_event(self, _event: str, _data: Mapping[str, Any]) -> None:
-        """For an answer in one body, which has no events."""
+        """Drop an event: an answer in one body has none."""

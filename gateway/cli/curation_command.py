@@ -84,9 +84,9 @@ def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | N
         from gateway.problems import Problem
 
         body = ResolveBody.model_validate(fields)
-        async with operations.services(settings) as opened:
+        async with operations.acting_services(settings) as services:
             try:
-                record = await resolve(opened.curation, tenant, item_id, body)
+                record = await resolve(services.curation, tenant, item_id, body)
             except Problem as problem:
                 raise CommandError(problem.detail) from None
         return record.document_id

@@ -207,10 +207,10 @@ def ingest(
             )
             return
         refused = 0
-        for opened in sources:
-            with ingest_progress.progress(console, opened) as on_item:
+        for opened_source in sources:
+            with ingest_progress.progress(console, opened_source) as on_item:
                 report = asyncio.run(
-                    operations.ingest(settings, opened, tenant, prune=prune, on_item=on_item)
+                    operations.ingest(settings, opened_source, tenant, prune=prune, on_item=on_item)
                 )
             ingest_progress.show(console, report)
             refused += len(report.refused)

@@ -80,19 +80,19 @@ async def import_tenant(
     them.
     """
     body = TenantBody(id=tenant)
-    async with operations.services(settings) as opened_services:
-        await opened_services.stores.tenants.create(body.id, archive.header.name)
-        if not await opened_services.stores.tenants.exists(body.id):
+    async with operations.acting_services(settings) as services:
+        await services.stores.tenants.create(body.id, archive.header.name)
+        if not await services.stores.tenants.exists(body.id):
             raise CommandError(f"the tenant {tenant} is being deleted")
-        reading = Reading(await opened_services.stores.documents.next_sequence())
+        reading = Reading(await services.stores.documents.next_sequence())
         refused = []
         for line in await asyncio.to_thread(list, archive.preamble()):
             match line:
                 case GroupLine():
-                    await opened_services.stores.tenants.put_group(tenant, line.group, line.members)
+                    await services.stores.tenants.put_group(tenant, line.group, line.members)
                 case SourceLine():
                     try:
-                        await _put_source(opened_services.stores.sources, tenant, line)
+                        await _put_source(services.stores.sources, tenant, line)
                     except ValidationError as error:
                         refused.append(RefusedItem(line.source, error.errors()[0]["msg"]))
                     except SourceReserved as reserved:
@@ -100,7 +100,7 @@ async def import_tenant(
         report, _ = await read_items(
             archive.documents(),
             tenant,
-            writer=opened_services.documents.writer,
+            writer=services.documents.writer,
             on_item=on_item,
             reading=reading,
         )

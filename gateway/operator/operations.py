@@ -62,8 +62,8 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         logged=settings.audit_log != "off",
         pooler=pooler(settings),
     )
-    async with _acting(OPERATOR, connecting) as opened:
-        yield opened
+    async with _acting(OPERATOR, connecting) as connected:
+        yield connected
 
 
 async def try_database(settings: Settings) -> None:
@@ -83,7 +83,7 @@ async def resolve_tenants(tenants: TenantStore, names: Sequence[str]) -> list[st
     return sorted(names or existing)
 
 
-def services(
+def acting_services(
     settings: Settings, actor: ActingPrincipal = OPERATOR
 ) -> AbstractAsyncContextManager[Services]:
     """All services of a gateway or worker. actor: the principal that the audit log names."""
@@ -97,8 +97,8 @@ async def _acting(
     actor: ActingPrincipal, opening: AbstractAsyncContextManager[T]
 ) -> AsyncIterator[T]:
     with acting_as(actor):
-        async with opening as opened:
-            yield opened
+        async with opening as resource:
+            yield resource
 
 
 async def create_tenant(settings: Settings, tenant: str, name: str) -> None:
@@ -146,13 +146,13 @@ async def ingest(
 ) -> Report:
     """Read a source into a tenant, which is created if it does not exist."""
     body = TenantBody(id=tenant)
-    async with services(settings) as opened:
-        await opened.stores.tenants.create(body.id, body.id)
+    async with acting_services(settings) as services:
+        await services.stores.tenants.create(body.id, body.id)
         return await read_source(
             source,
             tenant,
-            writer=opened.documents.writer,
-            documents=opened.stores.documents,
+            writer=services.documents.writer,
+            documents=services.stores.documents,
             prune=prune,
             on_item=on_item,
         )
@@ -168,13 +168,13 @@ async def watch(
 ) -> None:
     """Follow the changes of a folder until cancelled; create the tenant if it does not exist."""
     body = TenantBody(id=tenant)
-    async with services(settings) as opened:
-        await opened.stores.tenants.create(body.id, body.id)
+    async with acting_services(settings) as services:
+        await services.stores.tenants.create(body.id, body.id)
         watch = Watch(
             source,
             tenant,
-            writer=opened.documents.writer,
-            documents=opened.stores.documents,
+            writer=services.documents.writer,
+            documents=services.stores.documents,
             on_report=on_report,
             on_failure=on_failure,
         )
@@ -186,13 +186,13 @@ async def search(
 ) -> SearchResult:
     """The hits that a principal would get, without the cache."""
     visible = scope.everything(tenant, subject, groups)
-    async with services(settings) as opened:
-        if not await opened.stores.tenants.exists(tenant):
+    async with acting_services(settings) as services:
+        if not await services.stores.tenants.exists(tenant):
             raise CommandError(f"there is no tenant {tenant}")
         query = Query(text, top_k=top_k)
-        result = await search_index(opened.search.searcher, visible, query)
+        result = await search_index(services.search.searcher, visible, query)
         reader = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
-        opened.documents.read_log.documents(reader, [hit.document_id for hit in result.hits])
+        services.documents.read_log.documents(reader, [hit.document_id for hit in result.hits])
         return result
 
 
@@ -207,11 +207,14 @@ async def reembed(
     on_tenant: called with a tenant and its number of documents; returns the progress callback.
     """
     moved = []
-    async with services(settings) as opened, retry_while_busy(settings) as patient_database:
-        embedder = opened.worker.embedders[-1]
+    async with (
+        acting_services(settings) as services,
+        retry_while_busy(settings) as patient_database,
+    ):
+        embedder = services.worker.embedders[-1]
         migration = EmbeddingMigration(patient_database)
         reembedder = Reembedder(
-            opened.stores.documents, migration, embedder, opened.caches.invalidation
+            services.stores.documents, migration, embedder, services.caches.invalidation
         )
         existing = await migration.tenants()
         if unknown := [tenant for tenant in names if tenant not in existing]:
@@ -229,11 +232,11 @@ async def backfill(settings: Settings, names: Sequence[str]) -> dict[str, str]:
 
     Returns the job id by tenant.
     """
-    async with open_database(settings) as opened:
-        jobs = JobQueue(opened)
+    async with open_database(settings) as database:
+        jobs = JobQueue(database)
         return {
             tenant: await jobs.enqueue_once(backfilling.job(tenant, settings.job_attempts))
-            for tenant in await resolve_tenants(TenantStore(opened), names)
+            for tenant in await resolve_tenants(TenantStore(database), names)
         }
 
 
@@ -247,14 +250,14 @@ async def audit(
 
     on_entry: called with the tenant, key and verdict of each entry. Raises `CacheUnavailable`.
     """
-    async with services(settings) as opened:
+    async with acting_services(settings) as services:
         audit_run = CacheAuditRun(
-            opened.caches.store,
-            opened.caches.invalidation,
-            opened.stores.tenants,
-            opened.search.auditor,
+            services.caches.store,
+            services.caches.invalidation,
+            services.stores.tenants,
+            services.search.auditor,
         )
-        for tenant in await resolve_tenants(opened.stores.tenants, names):
+        for tenant in await resolve_tenants(services.stores.tenants, names):
             async for key, verdict in audit_run.of(tenant):
                 on_entry(tenant, key, verdict)
 
@@ -263,10 +266,10 @@ async def audit_index(
     settings: Settings, names: Sequence[str], counts: ProblemCounts, *, repair: bool
 ) -> None:
     """Audit the index of the named tenants, or of all."""
-    async with services(settings) as opened:
-        for tenant in await resolve_tenants(opened.stores.tenants, names):
+    async with acting_services(settings) as services:
+        for tenant in await resolve_tenants(services.stores.tenants, names):
             flaws = index_audit_job.flaws(
-                opened.worker, tenant, counts.add_documents, repair=repair
+                services.worker, tenant, counts.add_documents, repair=repair
             )
             async for flaw in flaws:
                 counts.add(tenant, flaw)
@@ -285,8 +288,11 @@ async def work(settings: Settings, every_s: float) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with services(settings, SYSTEM) as opened, retry_while_busy(settings) as patient_database:
-        await worker_loop.run_worker(opened.worker, Partitions(patient_database), stop, every_s)
+    async with (
+        acting_services(settings, SYSTEM) as services,
+        retry_while_busy(settings) as patient_database,
+    ):
+        await worker_loop.run_worker(services.worker, Partitions(patient_database), stop, every_s)
 
 
 def _check_rabbitmq(settings: Settings, url: str) -> None:

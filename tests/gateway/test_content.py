@@ -85,7 +85,7 @@ class TestJson:
         refused = problem(await ana.call("POST", "/v1/search", content=body), 400)
 
         assert refused["detail"] == (
-            "Invalid JSON: a name stands twice in an object, at line 1 column 48"
+            "Invalid JSON: an object has a duplicate name, at line 1 column 48"
         )
 
     @pytest.mark.parametrize("number", ["1e999", "-1e999", "1e400"])
