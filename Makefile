@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Of the tests, which wait for servers for much of the time: two for each core, at most eight.
+PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(2 * (os.cpu_count() or 1), 8))')
 
 all: format lint types layers test
 
@@ -23,11 +25,11 @@ run: setup
 	@$(BIN)/nearhit serve --example
 
 test: setup
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4
+	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal
 
-# Without those that take more than half of the time: while one works.
+# Without those that take most of the time, and with fewer examples: while one works.
 quick: setup
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 -m "not slow"
+	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --hypothesis-profile quick -m "not slow"
 
 # Other people's clients, as examples/clients has them, with the frameworks that they are for.
 examples: setup

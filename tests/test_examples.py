@@ -39,6 +39,7 @@ def test_every_question_has_its_answer_in_its_document() -> None:
         assert question["phrase"] in (HANDBOOK / question["document"]).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 async def test_questions_find_their_documents(settings: Settings) -> None:
     """Measured: 0.82 of them as the first hit, 0.93 among the first three."""
     await operations.ingest(settings, handbook(), "acme", prune=False, on_item=lambda _report: None)

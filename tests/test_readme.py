@@ -42,6 +42,7 @@ def test_the_readme_is_short() -> None:
     assert len(text_of(ROOT / "README.md").split()) <= _README_WORDS_MAX
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for link in _LINK.findall(_FENCED.sub("", text_of(page))):

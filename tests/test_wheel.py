@@ -141,6 +141,7 @@ def test_an_import_of_a_whole_package_stops_the_build(text: str) -> None:
         hatch_build.qualify_imports(text)
 
 
+@pytest.mark.slow
 def test_no_shipped_module_is_named_by_a_string() -> None:
     modules = [path for path in hatch_build.shipped_files(ROOT) if path.suffix == ".py"]
 

@@ -11,7 +11,7 @@ from cache.errors import CacheUnavailable
 from cache.rate_limit import LocalTokens, RateLimit, RateLimiter, TakenTokens
 from cache.redis.store import RedisStore
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 RATE = RateLimit(per_s=20.0, size=40)
 
@@ -182,6 +182,7 @@ async def test_a_waiter_that_is_cancelled_takes_nobody_along(
     assert await stays
 
 
+@pytest.mark.slow
 async def test_redis_keeps_the_bucket_for_all(new_store: Callable[..., RedisStore]) -> None:
     stores = [new_store(), new_store()]
 
@@ -196,6 +197,7 @@ async def test_redis_keeps_the_bucket_for_all(new_store: Callable[..., RedisStor
     assert (await stores[0].take_tokens("beta", "rate", RATE, 40)).tokens == 40
 
 
+@pytest.mark.slow
 async def test_a_bucket_is_gone_once_it_would_be_full(new_store: Callable[..., RedisStore]) -> None:
     store = new_store()
     await store.take_tokens("acme", "rate", RateLimit(per_s=1_000.0, size=10), 5)

@@ -12,7 +12,7 @@ from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import FakeChangeLog, Worker
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 NewWorker = Callable[[], Worker]
 
@@ -156,6 +156,7 @@ async def test_an_answer_that_lacks_a_part_is_served_and_not_kept(new_worker: Ne
     assert (again.tier, again.body) == ("miss", b"whole")
 
 
+@pytest.mark.slow
 async def test_callers_who_know_of_a_newer_change_do_not_join_an_older_fill(
     new_worker: NewWorker, truth: FakeChangeLog
 ) -> None:

@@ -14,7 +14,7 @@ from tests.cache.index import Index
 from tests.cache.own_server import server, until
 from tests.cache.worker import FakeChangeLog, Worker
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def told(client: Redis, *words: str) -> bytes:

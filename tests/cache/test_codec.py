@@ -22,6 +22,7 @@ states = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(entries)
 def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
     raw = codec.encode_entry(entry)

@@ -15,7 +15,7 @@ from tests.cache.index import Index
 from tests.cache.own_server import server, until
 from tests.cache.worker import FakeChangeLog, Worker
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 PROMPT = ("--repl-diskless-sync-delay", "0")
 

@@ -11,7 +11,7 @@ from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import FakeChangeLog, Worker
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 NewWorker = Callable[[], Worker]
 ELSEWHERE = Revisions("b2", {"acme": 3})

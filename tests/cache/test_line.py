@@ -17,7 +17,7 @@ from gateway.circuit_breaker import REDIS, CircuitBreaker
 from gateway.embedded.embedded_servers import Servers
 from tests.cache.own_server import server
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 LATE_S = 5
 

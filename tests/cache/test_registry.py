@@ -15,7 +15,7 @@ from tests.cache.histories import HISTORY, at
 from tests.cache.index import Index
 from tests.cache.worker import Changed, FakeChangeLog, FakeDependencyIndex, Worker
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 
 async def fill(store: RedisStore, *keys: str) -> None:

@@ -15,7 +15,7 @@ from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.worker import FakeBucketStore, FakeChangeLog, Worker
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 TRUSTED = BucketCounts(verified=400)  # with none wrong: under 1 %
 FAMILY, OTHER_FAMILY = "a" * 32, "b" * 32
@@ -198,6 +198,7 @@ async def test_a_similar_answer_is_not_kept_as_the_questions_own(new_worker: New
     assert (own.tier, own.body) == ("miss", b"own")
 
 
+@pytest.mark.slow
 async def test_some_of_what_is_served_is_verified_behind_it(
     store: RedisStore, truth: FakeChangeLog, ledger: FakeBucketStore
 ) -> None:

@@ -6,7 +6,7 @@ from redis.asyncio import Redis
 from cache.embedding_cache import EmbeddingCache
 from cache.redis.store import RedisStore
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 
 class Process:

@@ -158,6 +158,19 @@ class _Server(uvicorn.Server):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ended.wait(), 0.1)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for _ in range(20):  # in which it notices that the test's client has gone
+            if not (self.server_state.connections or self.server_state.tasks):
+                break
+            await asyncio.sleep(0.002)
+        else:
+            await super().shutdown(sockets)
+            return
+        for server in self.servers:
+            server.close()
+            await server.wait_closed()
+        await self.lifespan.shutdown()
+
 
 @asynccontextmanager
 async def serving(

@@ -375,6 +375,7 @@ async def test_of_a_key_the_database_has_the_sha_256_alone(
     assert any(hashlib.sha256(made.key.encode()).hexdigest() in row for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log_queries", [False, True])
 async def test_the_text_of_a_query_is_logged_only_where_that_is_asked_for(
     settings: Settings,

@@ -15,7 +15,7 @@ from gateway.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.isolated, pytest.mark.slow]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 

@@ -97,6 +97,7 @@ async def every_change(admin: Caller) -> list[tuple[str | None, str, Any]]:
 # Who saw what.
 
 
+@pytest.mark.slow
 async def test_what_each_tier_showed_is_there(
     gateway: Gateway,
     other_worker: Gateway,
@@ -141,6 +142,7 @@ async def ask_until_similar(one: Caller, other: Caller) -> int:
     raise AssertionError("no similar question's answer was served")
 
 
+@pytest.mark.slow
 async def test_nobody_who_asked_while_the_database_was_away_is_forgotten(
     settings: Settings, embedder: Embedder, database_url: str
 ) -> None:
@@ -162,6 +164,7 @@ async def test_nobody_who_asked_while_the_database_was_away_is_forgotten(
             assert await seen(ada, "ana", 4) == {"leave": 2}
 
 
+@pytest.mark.slow
 async def test_what_was_seen_last_is_kept_when_a_worker_stops(
     settings: Settings, embedder: Embedder, ada: Caller, ana: Caller
 ) -> None:
@@ -174,6 +177,7 @@ async def test_what_was_seen_last_is_kept_when_a_worker_stops(
     assert [row["action"] for row in found] == ["documents.write", "documents.see"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("told", "actions"), [("changes", {"documents.write"}), ("off", set())])
 async def test_less_is_told_where_less_is_wanted(
     settings: Settings, embedder: Embedder, ada: Caller, ana: Caller, told: str, actions: set[str]
@@ -188,6 +192,7 @@ async def test_less_is_told_where_less_is_wanted(
 # Who changed what.
 
 
+@pytest.mark.slow
 async def test_changes_of_documents_are_told_with_who_made_them(
     gateway: Gateway, ada: Caller, ana: Caller, ben: Caller
 ) -> None:
@@ -249,6 +254,7 @@ async def test_changes_of_access_are_told_with_who_made_them(gateway: Gateway, a
     assert {row["key_id"] for row in by_nobody} == {"operator"}
 
 
+@pytest.mark.slow
 async def test_a_job_is_done_as_whoever_asked_for_it(
     settings: Settings, embedder: Embedder, ada: Caller, ana: Caller
 ) -> None:
@@ -262,6 +268,7 @@ async def test_a_job_is_done_as_whoever_asked_for_it(
     assert row["key_id"].startswith("key_")
 
 
+@pytest.mark.slow
 async def test_the_log_holds_no_word_of_any_text_no_title_and_no_key(
     gateway: Gateway, database_url: str, ada: Caller, ana: Caller
 ) -> None:
@@ -294,6 +301,7 @@ async def test_the_log_holds_no_word_of_any_text_no_title_and_no_key(
             assert not re.search(rf"\b{re.escape(hidden)}\b", told), hidden
 
 
+@pytest.mark.slow
 async def test_workers_that_write_and_ask_at_once_make_one_chain(
     gateway: Gateway, other_worker: Gateway, database_url: str, ada: Caller, ana: Caller
 ) -> None:
@@ -318,6 +326,7 @@ async def test_workers_that_write_and_ask_at_once_make_one_chain(
     assert done.count("key.create") == 42
 
 
+@pytest.mark.slow
 async def test_the_worker_removes_rows_that_are_too_old(
     settings: Settings, embedder: Embedder, database_url: str, ada: Caller
 ) -> None:
@@ -367,6 +376,7 @@ async def test_an_admin_sees_nothing_of_another_tenant_that_had_its_name(
     assert [row["number"] for row in found] == [4, 5]
 
 
+@pytest.mark.slow
 async def test_the_log_comes_page_by_page(gateway: Gateway, ada: Caller, ana: Caller) -> None:
     for number in range(5):
         await ana.put(f"leave-{number}", LEAVE)

@@ -26,6 +26,7 @@ def settings(settings: Settings) -> Settings:
     return settings.model_copy(update={"log_level": "warning"})
 
 
+@pytest.mark.slow
 async def test_the_command_lists_and_verifies(
     settings: Settings, database_url: str, ana: Caller
 ) -> None:
@@ -52,6 +53,7 @@ async def test_the_command_lists_and_verifies(
     assert "TENANT:NUMBER:HASH" in mistaken
 
 
+@pytest.mark.slow
 async def test_the_command_names_the_row_that_somebody_changed(
     settings: Settings, database_url: str, ana: Caller
 ) -> None:

@@ -136,6 +136,7 @@ async def assert_works(caller: Caller) -> None:
             assert (await caller.call("GET", "/v1/documents/counter")).status_code == 200
 
 
+@pytest.mark.slow
 async def test_who_leaves_in_the_middle_of_a_search_breaks_nothing(
     gateway: Gateway, ana: Caller, moody: MoodyEmbedder
 ) -> None:
@@ -172,6 +173,7 @@ async def test_a_search_that_its_caller_left_is_answered_from_memory_to_the_next
     assert moody.calls == 2  # for the document, and for the question once
 
 
+@pytest.mark.slow
 async def test_who_leaves_while_the_database_works_leaks_no_connection(
     settings: Settings, gateway: Gateway, ana: Caller
 ) -> None:
@@ -208,6 +210,7 @@ async def locked(settings: Settings) -> AsyncIterator[Callable[[], "asyncio.Task
         await watcher.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "route"),
     [
@@ -232,6 +235,7 @@ async def test_who_leaves_in_the_middle_of_a_body_has_done_nothing(
     await assert_works(ana)
 
 
+@pytest.mark.slow
 async def test_who_leaves_in_the_middle_of_a_write_leaves_it_whole_or_undone(
     settings: Settings, gateway: Gateway, ana: Caller
 ) -> None:
@@ -252,6 +256,7 @@ async def test_who_leaves_in_the_middle_of_a_write_leaves_it_whole_or_undone(
     await assert_works(ana)
 
 
+@pytest.mark.slow
 async def test_who_leaves_in_the_middle_of_a_batch_leaves_whole_documents(
     settings: Settings, gateway: Gateway, ana: Caller
 ) -> None:
@@ -272,6 +277,7 @@ async def test_who_leaves_in_the_middle_of_a_batch_leaves_whole_documents(
     await assert_works(ana)
 
 
+@pytest.mark.slow
 async def test_who_does_not_read_the_answer_holds_up_nobody(gateway: Gateway, ana: Caller) -> None:
     for number in range(20):
         await ana.put(f"long-{number}", f"# Long {number}\n\n" + f"Long word{number}. " * 90)
@@ -283,6 +289,7 @@ async def test_who_does_not_read_the_answer_holds_up_nobody(gateway: Gateway, an
         await assert_works(ana)
 
 
+@pytest.mark.slow
 async def test_a_deadline_that_passes_for_all_is_a_problem_and_ends_the_work(
     hasty: Gateway, moody: MoodyEmbedder
 ) -> None:
@@ -303,6 +310,7 @@ async def test_a_deadline_that_passes_for_all_is_a_problem_and_ends_the_work(
     await assert_works(ana)
 
 
+@pytest.mark.slow
 async def test_a_deadline_that_passes_in_the_database_leaks_no_connection(
     settings: Settings, hasty: Gateway, moody: MoodyEmbedder
 ) -> None:
@@ -318,6 +326,7 @@ async def test_a_deadline_that_passes_in_the_database_leaks_no_connection(
     await assert_works(ana)
 
 
+@pytest.mark.slow
 async def test_one_who_comes_later_has_a_deadline_of_its_own(
     hasty: Gateway, moody: MoodyEmbedder
 ) -> None:

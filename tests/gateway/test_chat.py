@@ -35,6 +35,7 @@ def with_chat(settings: Settings, stub: StubOpenAI) -> Settings:
     return settings.model_copy(update=named)
 
 
+@pytest.mark.slow
 async def test_it_cuts_the_documents_that_ask_for_it_and_no_others(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder
 ) -> None:
@@ -51,6 +52,7 @@ async def test_it_cuts_the_documents_that_ask_for_it_and_no_others(
     assert b'nearhit_chat_tokens_total{kind="read"} 3.0' in counted.exposition()
 
 
+@pytest.mark.slow
 async def test_a_prompt_of_ones_own_is_what_it_is_told(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder, tmp_path: Path
 ) -> None:
@@ -70,6 +72,7 @@ async def can_pay() -> None:
     """Whatever it costs."""
 
 
+@pytest.mark.slow
 async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder
 ) -> None:
@@ -98,6 +101,7 @@ async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
 LONG = "\n\n".join(f"Lamp {number} of the harbour burns whale oil." for number in range(100))
 
 
+@pytest.mark.slow
 async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid_for(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder, tmp_path: Path
 ) -> None:
@@ -128,6 +132,7 @@ async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid
     assert not [each for each in days if each["operation"] == "cut"]
 
 
+@pytest.mark.slow
 async def test_once_the_month_is_spent_summaries_are_extracts(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder
 ) -> None:

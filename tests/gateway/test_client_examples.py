@@ -47,6 +47,7 @@ async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
     assert many.startswith('{"answers":[{"hits":[{"chunk_id"')
 
 
+@pytest.mark.slow
 async def test_the_openai_client_makes_a_store_and_searches_it(ana: Caller) -> None:
     text = await said(ana, sys.executable, str(CLIENTS / "openai_client.py"))
 
@@ -54,6 +55,7 @@ async def test_the_openai_client_makes_a_store_and_searches_it(ana: Caller) -> N
     assert await ana.found("annual leave") == []
 
 
+@pytest.mark.slow
 async def test_the_mcp_client_finds_and_reads(ana: Caller) -> None:
     await ana.put("leave", LEAVE)
 

@@ -144,6 +144,7 @@ async def connected(database_url: str) -> AsyncIterator[Database]:
         yield made
 
 
+@pytest.mark.slow
 @hypothesis.settings(
     max_examples=examples(100),
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],

@@ -8,7 +8,7 @@ from gateway.settings import Settings
 from tests.gateway.commands import environment_of, refused, succeeds
 from tests.gateway.gateways import Caller
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

@@ -54,6 +54,7 @@ def test_a_folder_that_is_not_there_is_refused_before_anything_is_loaded() -> No
         embedders.check(Settings(), "onnx:/nowhere")
 
 
+@pytest.mark.slow
 def test_an_extra_that_is_not_installed_is_named_with_how_to_install_it() -> None:
     script = """
 import sys
@@ -70,6 +71,7 @@ embedders.check(Settings(), "onnx:/nowhere")
     assert "pip install 'nearhit[onnx]'" in refused.stderr
 
 
+@pytest.mark.slow
 def test_settings_count_more_than_what_a_model_says(tmp_path: Path) -> None:
     name = f"onnx:{lay_out(tmp_path / 'minilm')}"
 
@@ -84,6 +86,7 @@ def test_settings_count_more_than_what_a_model_says(tmp_path: Path) -> None:
     assert plain.space != set_.space
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_gateway_answers_by_a_model_on_this_machine(
     settings: Settings, tmp_path: Path
@@ -164,6 +167,7 @@ class TestService:
             assert answer.headers["nearhit-degraded"] == "lexical-only"
             assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
 
+    @pytest.mark.slow
     async def test_once_it_has_kept_searches_waiting_the_next_does_not_wait(
         self, ana: Caller, stub: StubOpenAI
     ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from gateway.search.filter_schemas import FILTER_VALUES_MAX
 from tests.gateway.gateways import Caller, Gateway
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 CONDITIONS = 60
 DOCUMENTS = 1_500

@@ -10,7 +10,7 @@ import pytest
 from tests.gateway.gateways import Caller, Gateway
 from tests.ingest.sources.files import docx, slow_pdf
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 WRITES = 15
 STORES = 7

@@ -20,7 +20,7 @@ from tests.gateway.own_redis import own_redis
 from tests.gateway.remains import in_redis, in_tables, vectors
 from tests.gateway.test_jobs import job
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.isolated, pytest.mark.slow]
 
 SHARED = "Everybody gets twenty-five days of annual leave a year, and nobody has to ask."
 SECRET = "Zorbified quuxes are kept by Hieronymus."

@@ -6,7 +6,7 @@ import pytest
 
 from tests.gateway.gateways import Caller, Gateway
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 
@@ -55,6 +55,7 @@ async def test_a_deleted_document_is_gone_at_once(
     assert await ana.found("annual leave") == []
 
 
+@pytest.mark.slow
 async def test_a_revoked_reader_gets_nothing_from_a_warm_cache_of_another_worker(
     gateway: Gateway, other_worker: Gateway, ana: Caller, ben: Caller
 ) -> None:
@@ -111,6 +112,7 @@ async def test_a_revoked_key_stops_working_at_the_next_request_on_every_worker(
         assert refused.status_code == 401
 
 
+@pytest.mark.slow
 @pytest.mark.isolated
 async def test_a_public_document_reaches_and_leaves_other_tenants_at_once(
     gateway: Gateway, other_worker: Gateway, ana: Caller
@@ -128,6 +130,7 @@ async def test_a_public_document_reaches_and_leaves_other_tenants_at_once(
     assert await zoe.found("annual leave") == []
 
 
+@pytest.mark.slow
 async def test_readers_and_writers_at_once_never_see_an_acknowledged_edit_undone(
     gateway: Gateway, other_worker: Gateway, ana: Caller
 ) -> None:

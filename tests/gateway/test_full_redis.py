@@ -12,7 +12,7 @@ from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.own_redis import OwnRedis, own_redis
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 ROOM_BYTES = 100_000  # for about ten answers, a state and a registry
 POLICIES = ("noeviction", "volatile-lru", "volatile-ttl", "allkeys-lru", "allkeys-random")

@@ -21,7 +21,7 @@ from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.own_postgres import OwnPostgres, own_postgres, place, run
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
 QUESTIONS = ("annual leave", "what is ben paid", "lighthouse keeper", "secret of the cellar")
 SUBJECTS = {"ana": ("staff",), "ben": ("staff",), "eve": ()}

@@ -168,6 +168,7 @@ async def test_pipelined_requests_are_answered_in_order(gateway: Gateway, ana: C
             assert [(await connection.answer()).status for _ in range(3)] == [200, 401, 422]
 
 
+@pytest.mark.slow
 async def test_what_is_pipelined_waits_unread_while_a_request_is_answered(
     gateway: Gateway, ana: Caller
 ) -> None:
@@ -195,6 +196,7 @@ async def test_a_request_behind_a_chunked_one_is_left_and_the_connection_closed(
     assert answer.headers["connection"] == "close"
 
 
+@pytest.mark.slow
 async def test_half_a_head_and_a_silent_connection_are_closed_in_time(start: Start) -> None:
     async with start(head_deadline_s=0.5) as gateway, raw(gateway) as half, raw(gateway) as silent:
         await half.send(b"GET /healthz HTTP/1.1\r\nHos")
@@ -206,6 +208,7 @@ async def test_half_a_head_and_a_silent_connection_are_closed_in_time(start: Sta
         assert await silent.end() == b""
 
 
+@pytest.mark.slow
 async def test_a_used_connection_has_its_keep_alive_until_the_next_head_begins(
     start: Start,
 ) -> None:
@@ -221,6 +224,7 @@ async def test_a_used_connection_has_its_keep_alive_until_the_next_head_begins(
         assert (await connection.answer()).status == 408
 
 
+@pytest.mark.slow
 async def test_silent_connections_of_an_address_give_way_to_new_ones(start: Start) -> None:
     async with start(address_connections_max=10) as gateway, AsyncExitStack() as stack:
         await gateway.tenant("acme")

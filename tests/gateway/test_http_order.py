@@ -53,6 +53,7 @@ async def test_a_body_that_is_said_to_be_too_large_is_refused_before_it_comes(
     assert (answer.status, answer.kind) == (413, "body-too-large")
 
 
+@pytest.mark.slow
 async def test_half_sent_bodies_take_no_slot(start: Start) -> None:
     async with start(requests_max=4, tenant_requests_max=2) as gateway, AsyncExitStack() as stack:
         await gateway.tenant("acme")
@@ -66,6 +67,7 @@ async def test_half_sent_bodies_take_no_slot(start: Start) -> None:
         assert {answer.status_code for answer in answers} == {200}
 
 
+@pytest.mark.slow
 async def test_a_body_that_comes_too_slowly_is_refused(start: Start) -> None:
     async with start(body_grace_s=0.3, body_rate_min=100_000) as gateway:
         await gateway.tenant("acme")
@@ -86,6 +88,7 @@ async def drip(send: Callable[[bytes], object]) -> None:
         await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 async def test_a_body_has_an_end_however_fast_it_comes(start: Start) -> None:
     async with start(body_deadline_s=0.5, body_rate_min=1) as gateway:
         await gateway.tenant("acme")
@@ -99,6 +102,7 @@ async def test_a_body_has_an_end_however_fast_it_comes(start: Start) -> None:
         assert answer.status == 408
 
 
+@pytest.mark.slow
 async def test_bodies_that_arrive_take_so_much_memory_and_no_more_and_leave_it(
     start: Start,
 ) -> None:
@@ -125,6 +129,7 @@ async def test_bodies_that_arrive_take_so_much_memory_and_no_more_and_leave_it(
     assert [done.status, after.status] == [422, 422]  # blank lines alone
 
 
+@pytest.mark.slow
 async def test_bodies_of_all_tenants_share_a_workers_memory(start: Start) -> None:
     async with start(body_memory_bytes=1_000_000, batch_bytes_max=8_000_000) as gateway:
         await gateway.tenant("acme")
@@ -136,6 +141,7 @@ async def test_bodies_of_all_tenants_share_a_workers_memory(start: Start) -> Non
     assert (answer.status, answer.kind) == (503, "overloaded")
 
 
+@pytest.mark.slow
 async def test_made_up_keys_and_bad_bodies_count_against_their_address(start: Start) -> None:
     async with start(rate_address=0.1) as gateway:
         await gateway.tenant("acme")
@@ -169,6 +175,7 @@ async def test_bad_bodies_count_against_their_key(start: Start) -> None:
         assert (await ana.call("POST", "/v1/search", json={"query": "x"})).status_code == 429
 
 
+@pytest.mark.slow
 async def test_a_trusted_proxy_names_the_client_that_failures_count_against(start: Start) -> None:
     async with start(rate_address=0.1, trusted_proxies="127.0.0.1") as gateway:
         eve, eva = {"X-Forwarded-For": "8.8.8.8, 203.0.113.7"}, {"X-Forwarded-For": "203.0.113.8"}
@@ -180,6 +187,7 @@ async def test_a_trusted_proxy_names_the_client_that_failures_count_against(star
         assert of_eva.status_code == 404
 
 
+@pytest.mark.slow
 async def test_nobody_else_is_believed_who_the_client_is(start: Start) -> None:
     async with start(rate_address=0.1) as gateway:
         answers = [
@@ -249,6 +257,7 @@ def test_limits_that_make_no_sense_are_refused_at_start(wrong: dict[str, Any]) -
         Settings(**wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("origin", "host", "status"),
     [

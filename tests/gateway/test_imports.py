@@ -6,6 +6,7 @@ import sys
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["mcp", "mcp_types", "sse_starlette", "jsonschema"])
 def test_a_gateway_that_nobody_calls_so_has_not_loaded(package: str) -> None:
     code = f"import sys, gateway.api.app; sys.exit({package!r} in sys.modules)"

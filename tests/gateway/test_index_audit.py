@@ -70,6 +70,7 @@ class TestTheCommand:
     def no_blocking_calls(self) -> None:
         """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
+    @pytest.mark.slow
     async def test_it_fails_until_what_is_wrong_is_mended(
         self, settings: Settings, database_url: str, ana: Caller
     ) -> None:
@@ -92,6 +93,7 @@ class TestTheCommand:
 
 
 class TestSources:
+    @pytest.mark.slow
     async def test_documents_that_are_behind_are_told_and_read_again(
         self, settings: Settings, admin: Caller, services: Services, root: Path
     ) -> None:
@@ -115,6 +117,7 @@ class TestSources:
         )
         assert (await audited(settings)).listed == []
 
+    @pytest.mark.slow
     async def test_one_that_can_not_be_read_is_told(
         self, settings: Settings, admin: Caller, root: Path
     ) -> None:
@@ -128,6 +131,7 @@ class TestSources:
 
 
 class TestSchedules:
+    @pytest.mark.slow
     async def test_each_tenant_is_audited_when_its_date_has_come_and_once(
         self, admin: Caller, ana: Caller, services: Services, database_url: str
     ) -> None:
@@ -148,6 +152,7 @@ class TestSchedules:
         assert done["result"] == {"documents": 1, "flaws": {"orphan": 1}}
         assert (await status(admin))["flaws"] == {"orphan": 1}
 
+    @pytest.mark.slow
     async def test_it_mends_where_the_operator_says_so(
         self, settings: Settings, ana: Caller, admin: Caller, embedder: Embedder, database_url: str
     ) -> None:
@@ -163,6 +168,7 @@ class TestSchedules:
         assert (await status(admin))["flaws"] == {}
         assert (await audited(settings)).listed == []
 
+    @pytest.mark.slow
     async def test_never_is_never(
         self, settings: Settings, admin: Caller, embedder: Embedder
     ) -> None:
@@ -179,6 +185,7 @@ def test_what_is_no_schedule_is_refused_at_the_start() -> None:
         Settings(index_audit_schedule="now and then")
 
 
+@pytest.mark.slow
 async def test_a_tenant_that_is_not_there_is_told(settings: Settings, ana: Caller) -> None:
     with pytest.raises(CommandError, match="no tenant nobody"):
         await audited(settings, "acme", "nobody")

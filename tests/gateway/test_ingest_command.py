@@ -205,6 +205,7 @@ def test_a_terminal_gets_a_bar(ten_files: FolderSource) -> None:
 # The command.
 
 
+@pytest.mark.slow
 async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -237,6 +238,7 @@ async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
         assert (await ana.found(query, alpha=0))[0] == document_id
 
 
+@pytest.mark.slow
 async def test_a_reading_that_is_stopped_goes_on_where_it_was(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -264,6 +266,7 @@ async def test_a_reading_that_is_stopped_goes_on_where_it_was(
     assert not again.startswith("300 documents (0 unchanged)")
 
 
+@pytest.mark.slow
 async def test_a_watched_folder_is_kept_in_step_until_it_is_stopped(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.world import SCOPES, Document, Principal, World
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 # The same names in every tenant: only the tenant itself tells them apart.
 SUBJECTS = ("ana", "ben", "eve")
@@ -201,6 +201,7 @@ async def gateways(
         yield [first, second]
 
 
+@pytest.mark.slow
 @pytest.mark.isolated
 @pytest.mark.parametrize("seed", range(2))
 async def test_everybody_sees_what_the_grants_admit_and_nothing_else_whatever_changes(

@@ -15,7 +15,7 @@ from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 LATER = {"Prefer": "respond-async"}

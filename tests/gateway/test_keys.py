@@ -198,6 +198,7 @@ async def test_keys_of_another_tenant_are_not_there(gateway: Gateway, admin: Cal
     problem(await gateway.operator.call("GET", "/v1/keys"), 422)
 
 
+@pytest.mark.slow
 async def test_many_keys_come_page_by_page(gateway: Gateway, admin: Caller) -> None:
     for number in range(100):
         await new_key(admin, name=str(number))
@@ -272,6 +273,7 @@ async def test_rotation_never_makes_a_key_last_longer(gateway: Gateway, admin: C
         )
 
 
+@pytest.mark.slow
 async def test_it_is_kept_when_a_key_was_last_used(
     settings: Settings, embedder: Embedder, admin: Caller, gateway: Gateway
 ) -> None:

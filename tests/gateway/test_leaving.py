@@ -24,7 +24,7 @@ from tests.gateway.gateways import Caller, Gateway, problem
 from tests.gateway.remains import in_redis, in_tables
 from tests.gateway.test_forgetting import SECRET, WORDS, ask
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.isolated, pytest.mark.slow]
 
 LEASES_END = "UPDATE jobs SET leased_until = now() WHERE state = 'running'"
 LEFT = {

@@ -15,7 +15,7 @@ from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.own_redis import own_redis
 from tests.gateway.test_mcp import connected
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 QUESTION = "annual leave"

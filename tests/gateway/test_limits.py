@@ -17,7 +17,7 @@ from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.raw_http import ask_raw, head
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 DAY_S = 86_400
 CROWDED = "0 3 * * " + "1," * 46 + "1"  # 101 characters that cron takes

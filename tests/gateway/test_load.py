@@ -19,7 +19,7 @@ from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.own_redis import own_redis
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 SEARCH = {"query": "annual leave"}
 
@@ -40,6 +40,7 @@ async def statuses(*callers: Caller, times: int) -> list[int]:
     return [(await ask(caller)).status_code for _ in range(times) for caller in callers]
 
 
+@pytest.mark.slow
 async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
     async with start(rate_key=5.0) as one, start(rate_key=5.0) as other:
         await one.tenant("acme")
@@ -60,6 +61,7 @@ async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
         assert (await ask(ana)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_who_asks_too_often_takes_nothing_from_others_of_its_tenant(start: Start) -> None:
     async with start(rate_key=2.0, rate_tenant=20.0) as gateway:
         await gateway.tenant("acme")
@@ -71,6 +73,7 @@ async def test_who_asks_too_often_takes_nothing_from_others_of_its_tenant(start:
         assert await statuses(ben, times=3) == [200] * 3
 
 
+@pytest.mark.slow
 async def test_without_redis_all_tokens_of_a_key_together_have_its_rate(start: Start) -> None:
     async with own_redis() as redis:
         url = SecretStr(redis.url)
@@ -90,6 +93,7 @@ async def test_without_redis_all_tokens_of_a_key_together_have_its_rate(start: S
             assert (await ask(ben)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_without_redis_all_callers_of_a_tenant_together_have_its_rate(start: Start) -> None:
     async with own_redis() as redis:
         url = SecretStr(redis.url)
@@ -106,6 +110,7 @@ async def test_without_redis_all_callers_of_a_tenant_together_have_its_rate(star
             assert set(through) == {200, 429}
 
 
+@pytest.mark.slow
 async def test_whoever_has_no_token_at_hand_waits_for_both_servers_at_once(
     settings: Settings, start: Start
 ) -> None:
@@ -135,6 +140,7 @@ async def revisions_read(gateway: Gateway) -> float:
     return await gateway.counted("nearhit_statement_seconds_count", statement="tenants.revisions")
 
 
+@pytest.mark.slow
 async def test_a_thread_that_computes_gives_way_sooner_than_python_has_it(start: Start) -> None:
     usual_s = sys.getswitchinterval()
     sys.setswitchinterval(0.005)
@@ -146,6 +152,7 @@ async def test_a_thread_that_computes_gives_way_sooner_than_python_has_it(start:
         sys.setswitchinterval(usual_s)
 
 
+@pytest.mark.slow
 async def test_a_tenant_has_its_rate_and_others_have_their_own(start: Start) -> None:
     async with start(rate_tenant=5.0, rate_key=0.0) as gateway:
         await gateway.tenant("acme")
@@ -160,6 +167,7 @@ async def test_a_tenant_has_its_rate_and_others_have_their_own(start: Start) -> 
         assert (await ask(stranger)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_tokens_count_for_their_subject_however_many_there_are(start: Start) -> None:
     async with start(rate_key=5.0) as gateway:
         await gateway.tenant("acme")
@@ -181,6 +189,7 @@ async def test_what_is_left_is_told_with_each_answer(gateway: Gateway, ana: Call
     assert "ratelimit" not in (await gateway.client.get("/healthz")).headers
 
 
+@pytest.mark.slow
 async def test_without_limits_nobody_is_counted(start: Start) -> None:
     async with start(rate_key=0.0, rate_tenant=0.0) as gateway:
         await gateway.tenant("acme")
@@ -191,6 +200,7 @@ async def test_without_limits_nobody_is_counted(start: Start) -> None:
     assert "ratelimit" not in answer.headers
 
 
+@pytest.mark.slow
 async def test_without_redis_each_worker_counts_by_itself(start: Start) -> None:
     away = SecretStr("redis://127.0.0.1:1/0")
     async with start(rate_key=5.0, redis_url=away) as gateway:
@@ -214,6 +224,7 @@ async def blocked(
     await connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.isolated
 @pytest.mark.usefixtures("blocked")
 @pytest.mark.parametrize("given", ["0.2", "0.200000"])
@@ -240,6 +251,7 @@ async def test_a_caller_that_waits_no_longer_gets_a_504_and_its_statement_ends(
     assert waiting == 0
 
 
+@pytest.mark.slow
 async def test_the_server_ends_a_search_at_the_deadline_if_the_gateway_is_gone(
     start: Start, database_url: str
 ) -> None:
@@ -276,6 +288,7 @@ async def until_waiting(url: str, number: int) -> None:
     await watcher.close()
 
 
+@pytest.mark.slow
 async def test_a_tenant_that_has_all_its_connections_in_use_is_told_so(
     start: Start, database_url: str
 ) -> None:
@@ -319,6 +332,7 @@ async def test_a_timeout_is_a_number_of_seconds(gateway: Gateway, ana: Caller, g
     assert problem(answer, 422)["errors"][0]["field"] == "Request-Timeout"
 
 
+@pytest.mark.slow
 async def test_a_tenant_that_has_too_much_under_way_is_told_so_and_others_are_served(
     start: Start, database_url: str
 ) -> None:
@@ -345,6 +359,7 @@ async def test_a_tenant_that_has_too_much_under_way_is_told_so_and_others_are_se
         assert (await ask(ana)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_a_worker_that_has_too_much_to_do_says_so_at_once_and_stays_alive(
     start: Start, database_url: str
 ) -> None:

@@ -31,6 +31,7 @@ async def loadtest(gateway: Gateway, folder: Path, *arguments: str) -> Result:
     return await asyncio.to_thread(CliRunner().invoke, app, line, env=unset)
 
 
+@pytest.mark.slow
 async def test_the_operator_gets_a_verdict_and_a_report_and_nothing_is_left(
     gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -47,6 +48,7 @@ async def test_the_operator_gets_a_verdict_and_a_report_and_nothing_is_left(
     assert await gateway.counted("nearhit_request_seconds_count", **deleted) == TENANTS
 
 
+@pytest.mark.slow
 async def test_who_has_a_key_leaves_no_document_behind(
     gateway: Gateway, ana: Caller, tmp_path: Path
 ) -> None:
@@ -61,6 +63,7 @@ async def test_who_has_a_key_leaves_no_document_behind(
     assert left == []
 
 
+@pytest.mark.slow
 async def test_a_missed_budget_exits_with_1(gateway: Gateway, ana: Caller, tmp_path: Path) -> None:
     assert ana.key is not None
     file = tmp_path / "budget.toml"

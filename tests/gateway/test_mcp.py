@@ -183,6 +183,7 @@ async def test_what_has_no_title_or_address_goes_by_its_name(ana: Caller) -> Non
         assert shown["url"] == "urn:nearhit:document:a%20b/%C3%A7%3F%23"
 
 
+@pytest.mark.slow
 async def test_however_much_is_said_beside_a_text_it_can_be_read_to_its_end(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -268,6 +269,7 @@ async def test_the_text_of_a_document_stays_data(ana: Caller) -> None:
     assert read.structured_content["text"] == INJECTION
 
 
+@pytest.mark.slow
 async def test_tools_stay_within_their_budget(settings: Settings, embedder: Embedder) -> None:
     tokens_max = 1_000
     limited = settings.model_copy(update={"mcp_tokens_max": tokens_max})
@@ -294,6 +296,7 @@ async def test_tools_stay_within_their_budget(settings: Settings, embedder: Embe
     assert stored == whole.strip() or stored == whole
 
 
+@pytest.mark.slow
 async def test_desktop_clients_get_the_same_by_starting_the_command(
     ana: Caller,
 ) -> None:

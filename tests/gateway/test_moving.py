@@ -69,6 +69,7 @@ def as_file(lines: list[bytes], folder: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 async def test_what_is_exported_and_imported_is_exported_alike(
     settings: Settings, services: Services, tmp_path: Path, seed: int
@@ -116,6 +117,7 @@ def without_defaults(lines: list[bytes]) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 async def test_an_export_is_of_one_instant_though_the_tenant_is_written(
     settings: Settings, services: Services, ana: Caller
 ) -> None:
@@ -149,6 +151,7 @@ async def test_an_export_is_of_one_instant_though_the_tenant_is_written(
         assert told[0]["documents"] == told[-1]["documents"] == 60
 
 
+@pytest.mark.slow
 async def test_bad_lines_are_told_and_the_rest_goes_on(
     settings: Settings, ana: Caller, tmp_path: Path
 ) -> None:
@@ -176,6 +179,7 @@ async def test_bad_lines_are_told_and_the_rest_goes_on(
     ]
 
 
+@pytest.mark.slow
 async def test_an_import_that_was_broken_off_goes_on(
     settings: Settings, ana: Caller, tmp_path: Path
 ) -> None:
@@ -213,6 +217,7 @@ def test_what_is_no_export_of_this_format_is_refused(tmp_path: Path, text: bytes
         Archive(as_file([text], tmp_path))
 
 
+@pytest.mark.slow
 async def test_the_commands_write_and_read_a_file(
     settings: Settings, gateway: Gateway, ana: Caller, tmp_path: Path
 ) -> None:
@@ -243,6 +248,7 @@ async def test_the_commands_write_and_read_a_file(
     assert await ben.found("how many days") == ["leave"]
 
 
+@pytest.mark.slow
 async def test_the_command_to_delete_a_tenant_asks_first(
     settings: Settings, gateway: Gateway, ana: Caller
 ) -> None:
@@ -261,6 +267,7 @@ async def test_the_command_to_delete_a_tenant_asks_first(
     assert "there is no tenant nobody" in again.stderr
 
 
+@pytest.mark.slow
 async def test_nothing_is_imported_into_a_tenant_that_is_being_deleted(
     settings: Settings, ana: Caller, tmp_path: Path
 ) -> None:

@@ -37,7 +37,7 @@ from tests.gateway.moves import Membership, Move, Remove, Write, possible
 from tests.gateway.stage import Answer, Mishap, Stage, staged
 from tests.gateway.world import Principal, World
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from index.model.document import Document
 from index.search.query_embedder import Embedder
 from tests.gateway.gateways import Caller
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 
 async def test_one_that_was_written_before_it_was_refused_can_be_removed(

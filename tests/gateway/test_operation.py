@@ -18,7 +18,7 @@ from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 LINES_S_MAX = 5.0
@@ -63,6 +63,7 @@ async def test_a_running_gateway_is_alive_and_ready(gateway: Gateway) -> None:
         assert (answer.status_code, answer.json()) == (200, {"status": status})
 
 
+@pytest.mark.slow
 async def test_without_its_database_it_is_alive_and_not_ready(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -85,6 +86,7 @@ async def test_without_its_database_it_is_alive_and_not_ready(
 # Metrics.
 
 
+@pytest.mark.slow
 async def test_answers_by_tier_add_up_to_the_searches(
     gateway: Gateway, other_worker: Gateway, ana: Caller
 ) -> None:
@@ -115,6 +117,7 @@ async def test_answers_by_tier_add_up_to_the_searches(
     assert tiers.count("nearhit; fwd=miss; stored") == counted["miss"]
 
 
+@pytest.mark.slow
 async def test_searches_that_share_one_fill_are_counted_too(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -131,6 +134,7 @@ async def test_searches_that_share_one_fill_are_counted_too(
         assert sum((await gateway.answers()).values()) == 8
 
 
+@pytest.mark.slow
 async def test_statements_embedder_calls_and_cache_events_are_counted(
     gateway: Gateway, ana: Caller
 ) -> None:
@@ -259,6 +263,7 @@ async def logged(capfd: pytest.CaptureFixture[str], request_id: str) -> dict[str
     return line
 
 
+@pytest.mark.slow
 async def test_each_request_is_one_line_of_json(
     gateway: Gateway, ana: Caller, capfd: pytest.CaptureFixture[str]
 ) -> None:

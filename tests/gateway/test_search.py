@@ -11,7 +11,7 @@ from index.search.query_embedder import Embedder
 from ingest.summaries.extract import extract
 from tests.gateway.gateways import Caller, Gateway, problem, running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 TRAVEL = "# Travel\n\nBook trains with the travel desk, two weeks ahead."
@@ -52,6 +52,7 @@ async def test_the_headers_tell_tier_revision_timings_and_request(ana: Caller) -
     assert answer.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.slow
 async def test_a_cached_answer_is_byte_for_byte_a_fresh_one(
     gateway: Gateway, other_worker: Gateway, ana: Caller
 ) -> None:
@@ -162,6 +163,7 @@ async def test_a_document_in_a_language_without_analyser_is_found_by_its_words(a
     assert await ana.found("vuosiloma", alpha=0) == ["loma"]
 
 
+@pytest.mark.slow
 async def test_max_staleness_buys_an_older_answer_within_the_operators_limit(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -194,6 +196,7 @@ async def test_max_staleness_keeps_nobody_out_whose_groups_have_just_changed(
     assert await gateway.as_(ben).found("leave", max_staleness_ms=60_000) == ["leave"]
 
 
+@pytest.mark.slow
 @pytest.mark.isolated
 async def test_max_staleness_is_of_answers_and_never_of_rights(
     settings: Settings, embedder: Embedder, gateway: Gateway

@@ -15,7 +15,7 @@ from index.search.query_embedder import EMBEDDING_BUDGET_S, Embedder
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 TRAVEL = "# Travel\n\nBook trains with the travel desk, two weeks ahead."
@@ -69,6 +69,7 @@ async def test_equal_searches_are_computed_once(gateway: Gateway, ana: Caller) -
     assert others == [first] * 7
 
 
+@pytest.mark.slow
 async def test_all_are_answered_at_one_revision_whatever_is_written_meanwhile(
     gateway: Gateway, ana: Caller
 ) -> None:
@@ -94,6 +95,7 @@ async def test_all_are_answered_at_one_revision_whatever_is_written_meanwhile(
         await writing
 
 
+@pytest.mark.slow
 async def test_however_much_is_written_meanwhile_there_is_an_answer_of_one_revision(
     gateway: Gateway, ana: Caller
 ) -> None:
@@ -156,6 +158,7 @@ async def test_old_answers_are_for_who_may_still_read_them(ana: Caller, admin: C
     assert [each["hits"] for each in new.json()["answers"]] == [[], []]
 
 
+@pytest.mark.slow
 async def test_what_a_batch_has_shown_is_in_the_audit_log(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE)
     await ana.put("travel", TRAVEL)
@@ -215,6 +218,7 @@ async def test_a_problem_names_the_search_and_its_field(
     assert problem(answer, 422)["errors"][0]["field"] == field
 
 
+@pytest.mark.slow
 async def test_without_the_embedder_it_is_said_that_words_alone_were_compared(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -253,6 +257,7 @@ class Divided(MoodyEmbedder):
         raise AssertionError
 
 
+@pytest.mark.slow
 async def test_once_one_search_has_failed_the_others_are_given_up(
     settings: Settings, embedder: Embedder
 ) -> None:

@@ -21,7 +21,7 @@ from tests.gateway.database_proxy import database_proxy
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 WORDS = ("zanzibar", "quokka")  # of what is asked for, and of nothing else
 QUERY = " ".join(WORDS)

@@ -15,7 +15,7 @@ from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
 from index.text import lexical
 from tests.gateway.gateways import Caller, Gateway, problem
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 PATH = "/v1/cache/semantic"
 GENERATION = f"1/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"

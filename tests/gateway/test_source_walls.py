@@ -65,6 +65,7 @@ def folder(path: str) -> dict[str, Any]:
 
 
 class TestFolders:
+    @pytest.mark.slow
     async def test_a_path_is_one_of_the_tenants_own_folder(
         self, admin: Caller, ana: Caller, services: Services
     ) -> None:
@@ -95,6 +96,7 @@ class TestFolders:
             async with source_reader.open_for_reading(settings, "acme", "x", body):
                 pass
 
+    @pytest.mark.slow
     async def test_links_to_another_tenants_files_and_folders_are_refused(
         self, admin: Caller, ana: Caller, services: Services, root: Path
     ) -> None:
@@ -112,6 +114,7 @@ class TestFolders:
         assert "leads out" in itself["error"]
         assert "secret" not in (await ana.search("secret merger")).text
 
+    @pytest.mark.slow
     async def test_the_operator_may_link_a_tenants_folder_to_where_it_lies(
         self, admin: Caller, services: Services, root: Path, tmp_path: Path
     ) -> None:
@@ -122,6 +125,7 @@ class TestFolders:
 
         assert job["result"]["documents"] == 1
 
+    @pytest.mark.slow
     async def test_a_path_from_before_there_were_folders_of_tenants_says_what_to_do(
         self, admin: Caller, ana: Caller, services: Services, root: Path
     ) -> None:
@@ -148,6 +152,7 @@ class TestFolders:
 
 
 class TestRepositories:
+    @pytest.mark.slow
     async def test_links_in_one_lead_nowhere(
         self, settings: Settings, embedder: Embedder, admin: Caller, ana: Caller, root: Path
     ) -> None:
@@ -163,6 +168,7 @@ class TestRepositories:
         assert linked["error"].startswith("There is no folder folder in the repository")
         assert "secret" not in (await ana.search("secret merger")).text
 
+    @pytest.mark.slow
     async def test_neither_a_submodule_nor_a_hook_of_one_is_followed(
         self, settings: Settings, embedder: Embedder, admin: Caller, ana: Caller, root: Path
     ) -> None:
@@ -189,6 +195,7 @@ class TestRepositories:
         assert not witness.exists()
         assert "secret" not in (await ana.search("secret merger")).text
 
+    @pytest.mark.slow
     async def test_another_host_is_not_asked_where_the_first_points_to_it(
         self, settings: Settings, embedder: Embedder, admin: Caller, root: Path
     ) -> None:

@@ -78,6 +78,7 @@ async def source(admin: Caller, name: str = "handbook") -> dict[str, Any]:
 
 
 class TestReading:
+    @pytest.mark.slow
     async def test_a_folder_is_read_when_asked_and_what_is_gone_is_removed(
         self, admin: Caller, ana: Caller, services: Services, root: Path
     ) -> None:
@@ -105,6 +106,7 @@ class TestReading:
         assert second_job["result"]["first_refused"][0].startswith("broken.md: not UTF-8")
         assert await ana.found("leave travel") == ["handbook/leave.md"]
 
+    @pytest.mark.slow
     async def test_a_file_is_read_by_its_kind(
         self, admin: Caller, ana: Caller, services: Services, root: Path
     ) -> None:
@@ -124,6 +126,7 @@ class TestReading:
         assert await ana.found("annual leave") == ["rules/r1"]
         assert await ana.found("annual leave", filter={"kinds": ["summary"]}) == ["rules/r1"]
 
+    @pytest.mark.slow
     async def test_who_may_read_its_documents_is_said_by_the_source(
         self, admin: Caller, ana: Caller, ben: Caller, services: Services
     ) -> None:
@@ -134,6 +137,7 @@ class TestReading:
         assert await ana.found("annual leave") == []
         assert "handbook/leave.md" in await ben.found("annual leave", filter={"tags_any": ["hr"]})
 
+    @pytest.mark.slow
     async def test_a_folder_that_is_gone_is_told_and_takes_no_document_with_it(
         self, admin: Caller, ana: Caller, services: Services, root: Path
     ) -> None:
@@ -156,6 +160,7 @@ class TestReading:
         assert failures == []  # the next reading has made up for it
         assert len(await ana.found("leave travel")) == 2
 
+    @pytest.mark.slow
     async def test_a_repository_is_read_of_a_host_that_is_listed(
         self, settings: Settings, embedder: Embedder, tmp_path: Path, admin: Caller, ana: Caller
     ) -> None:
@@ -219,6 +224,7 @@ class TestWhatMayBeRead:
 
         problem(await admin.call("PUT", "/v1/sources/x", json=body), 403)
 
+    @pytest.mark.slow
     async def test_a_link_out_of_the_folder_of_sources_is_not_followed(
         self, admin: Caller, services: Services, root: Path, tmp_path: Path
     ) -> None:
@@ -233,6 +239,7 @@ class TestWhatMayBeRead:
         assert (failed["state"], failed["attempts"]) == ("failed", 1)
         assert "leads outside" in failed["error"]
 
+    @pytest.mark.slow
     async def test_sources_are_an_admins_and_of_its_own_tenant(
         self, ana: Caller, admin: Caller, gateway: Gateway
     ) -> None:
@@ -247,6 +254,7 @@ class TestWhatMayBeRead:
         problem(await stranger.call("POST", "/v1/sources/handbook/reindex"), 404)
         problem(await stranger.call("DELETE", "/v1/sources/handbook"), 404)
 
+    @pytest.mark.slow
     async def test_what_others_bring_can_not_be_read_again(
         self, ana: Caller, admin: Caller
     ) -> None:
@@ -256,6 +264,7 @@ class TestWhatMayBeRead:
 
 
 class TestSchedules:
+    @pytest.mark.slow
     async def test_a_source_is_read_when_its_date_has_come_and_once(
         self, admin: Caller, services: Services, database_url: str
     ) -> None:
@@ -284,6 +293,7 @@ class TestSchedules:
 
 
 class TestRemoval:
+    @pytest.mark.slow
     async def test_a_source_goes_with_all_its_documents_and_no_others(
         self, admin: Caller, ana: Caller, services: Services
     ) -> None:
@@ -304,6 +314,7 @@ class TestRemoval:
             "jobs"
         ] == []
 
+    @pytest.mark.slow
     async def test_a_reading_that_is_going_on_gives_up(
         self, admin: Caller, ana: Caller, services: Services, root: Path
     ) -> None:

@@ -12,7 +12,7 @@ from tests.gateway.commands import environment_of, refused, succeeds
 from tests.gateway.gateways import Caller, Gateway
 from tests.gateway.test_jobs import put_later
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

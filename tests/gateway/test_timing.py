@@ -12,7 +12,7 @@ import pytest
 
 from tests.gateway.gateways import Caller, Gateway
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TRIALS = 150
 # The share's standard error is 1 / sqrt(6 * TRIALS), 0.033: by chance alone one in 10,000 is so far

@@ -223,6 +223,7 @@ async def test_a_token_ends_no_later_than_what_it_is_made_with(gateway: Gateway)
     assert child["expires_at"] == made["expires_at"] < "2098"
 
 
+@pytest.mark.slow
 async def test_a_token_that_has_expired_is_no_key(ana: Caller) -> None:
     token = await narrowed(ana, expires_in_s=1)
     assert await found(token) == set()

@@ -79,6 +79,7 @@ async def put_budget(gateway: Gateway, budget: float | None, tenant: str = "acme
     return (await gateway.operator.call("PUT", path, json=body)).status_code
 
 
+@pytest.mark.slow
 async def test_tokens_and_money_are_counted_by_day_and_operation(settings: Settings) -> None:
     async with serving(settings) as gateway:
         ana = await gateway.caller("ana")
@@ -105,6 +106,7 @@ async def test_tokens_and_money_are_counted_by_day_and_operation(settings: Setti
     assert in_all["sources"][0]["source"] == "handbook"
 
 
+@pytest.mark.slow
 async def test_each_tenant_pays_for_its_own(settings: Settings) -> None:
     async with serving(settings) as gateway:
         await gateway.tenant("beta")
@@ -119,6 +121,7 @@ async def test_each_tenant_pays_for_its_own(settings: Settings) -> None:
         problem(await ana.call("GET", "/v1/ingest/status"), 403)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["from=yesterday", "from=2026-02-30", "from=2020-01-01", "to=1"])
 async def test_days_that_make_no_sense_are_told(settings: Settings, query: str) -> None:
     async with serving(settings) as gateway:
@@ -128,6 +131,7 @@ async def test_days_that_make_no_sense_are_told(settings: Settings, query: str) 
 
 
 class TestLimits:
+    @pytest.mark.slow
     async def test_what_has_to_be_embedded_waits_once_the_month_is_spent(
         self, settings: Settings, stub: StubOpenAI
     ) -> None:
@@ -174,6 +178,7 @@ class TestLimits:
         assert raised == 204
         assert shown["budget_month"] == 1_000_000.0
 
+    @pytest.mark.slow
     async def test_a_limit_is_the_operators_to_set(self, settings: Settings) -> None:
         async with serving(settings) as gateway:
             admin = await gateway.caller("ada", roles=["admin"])
@@ -188,6 +193,7 @@ class TestLimits:
             assert (await usage(admin))["budget_month"] is None
 
 
+@pytest.mark.slow
 async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
     settings: Settings, database_url: str
 ) -> None:
@@ -223,6 +229,7 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
     }
 
 
+@pytest.mark.slow
 async def test_backfill_embeds_what_has_no_vector_and_nothing_else(
     settings: Settings, stub: StubOpenAI, database_url: str
 ) -> None:

@@ -105,6 +105,7 @@ async def test_a_byte_order_mark_is_no_part_of_a_text(client: AsyncOpenAI) -> No
     assert [each.text for each in page.data] == [LEAVE.decode()]
 
 
+@pytest.mark.slow
 async def test_while_the_embedder_is_away_files_wait_for_a_worker(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -125,6 +126,7 @@ async def test_while_the_embedder_is_away_files_wait_for_a_worker(
     assert (queued.status, done.status) == ("in_progress", "completed")
 
 
+@pytest.mark.slow
 async def test_what_would_be_refused_later_is_refused_at_once(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -152,6 +154,7 @@ async def test_what_would_be_refused_later_is_refused_at_once(
                 await client.vector_stores.files.create(store.id, file_id=file.id)
 
 
+@pytest.mark.slow
 async def test_a_page_is_as_long_as_a_page_may_be(ana: Caller, client: AsyncOpenAI) -> None:
     for number in range(101):
         await client.files.create(file=(f"{number}.md", b"a"), purpose="assistants")
@@ -163,6 +166,7 @@ async def test_a_page_is_as_long_as_a_page_may_be(ana: Caller, client: AsyncOpen
     assert (len(last["data"]), last["has_more"]) == (1, False)
 
 
+@pytest.mark.slow
 async def test_a_file_may_be_in_several_stores_and_leaves_all_when_it_is_deleted(
     client: AsyncOpenAI,
 ) -> None:
@@ -245,6 +249,7 @@ async def test_a_chunking_strategy_cuts_as_it_says(client: AsyncOpenAI) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [
@@ -270,6 +275,7 @@ async def test_a_file_that_is_no_text_is_said_to_have_failed(
     assert await found(client, store.id) == []
 
 
+@pytest.mark.slow
 async def test_html_is_read_as_its_text(client: AsyncOpenAI) -> None:
     store = await client.vector_stores.create(name="Handbook")
     page = b"<html><body><script>alert(1)</script><p>25 days of annual leave.</p></body></html>"
@@ -280,6 +286,7 @@ async def test_html_is_read_as_its_text(client: AsyncOpenAI) -> None:
     assert result.data[0].content[0].text.strip() == "25 days of annual leave."
 
 
+@pytest.mark.slow
 async def test_what_takes_long_is_in_progress_until_a_worker_has_done_it(
     settings: Settings, embedder: Embedder
 ) -> None:

@@ -23,6 +23,7 @@ async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "what"), [(0, "1 to 1,000 bytes"), (1_001, "1 to 1,000 bytes"), (90_000, "exceeds")]
 )
@@ -39,6 +40,7 @@ async def test_a_file_that_is_empty_or_too_long_is_refused(
     assert refused.value.status_code == (413 if size > 70_000 else 400)
 
 
+@pytest.mark.slow
 async def test_a_tenant_has_no_more_files_than_it_may(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -121,6 +123,7 @@ async def test_an_upload_that_is_no_form_is_refused(
     assert answer.json()["error"]["message"]
 
 
+@pytest.mark.slow
 async def test_what_is_no_fault_of_the_caller_is_told_as_the_servers(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -159,6 +162,7 @@ async def test_a_file_whose_name_has_a_line_break_is_refused_in_the_form_of_the_
     assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "code", "what"),
     [

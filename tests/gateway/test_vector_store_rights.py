@@ -164,6 +164,7 @@ async def test_a_token_kept_to_one_source_finds_its_store_on_a_later_page(
     assert seen == ["store 3", "store 0"]
 
 
+@pytest.mark.slow
 async def test_detaching_removes_the_document_that_was_meant_and_no_other(
     ana: Caller, client: AsyncOpenAI
 ) -> None:
@@ -198,6 +199,7 @@ async def test_a_file_whose_document_was_given_away_is_not_removed_by_who_upload
     assert await ben.found("annual leave") == [f"{store.id}/{file_id}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("removed", ["file", "store", "file of the store"])
 async def test_what_was_queued_for_a_file_goes_with_it(
     settings: Settings, embedder: Embedder, removed: str

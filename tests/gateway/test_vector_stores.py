@@ -102,6 +102,7 @@ async def test_several_queries_are_one_answer_each_hit_once(client: AsyncOpenAI)
     assert len(one) == 1
 
 
+@pytest.mark.slow
 async def test_of_several_queries_each_hit_has_the_best_of_its_scores(client: AsyncOpenAI) -> None:
     store = await client.vector_stores.create(name="Handbook")
     for name in ("leave", "leave trains", "trains"):
@@ -120,6 +121,7 @@ async def test_of_several_queries_each_hit_has_the_best_of_its_scores(client: As
         assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.slow
 async def test_each_query_counts_against_the_rate(settings: Settings, embedder: Embedder) -> None:
     async with running(settings.model_copy(update={"rate_key": 2.0}), embedder) as gateway:
         await gateway.tenant("acme")
@@ -153,6 +155,7 @@ def _leave(source: str, days: int, _: Document | None) -> Document:
     return Document(f"leave{days}", "", text, source, "", "en", (), {}, "ana", ())
 
 
+@pytest.mark.slow
 async def test_a_store_of_many_documents_is_emptied_by_a_worker(
     settings: Settings, embedder: Embedder
 ) -> None:
@@ -178,6 +181,7 @@ async def test_a_store_of_many_documents_is_emptied_by_a_worker(
     assert len(left) == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
@@ -326,6 +330,7 @@ async def test_a_token_kept_to_one_source_sees_one_store(ana: Caller, client: As
     assert (seen, names) == (["one"], ["leave.md"])
 
 
+@pytest.mark.slow
 async def test_the_audit_log_says_who_made_attached_and_saw_what(
     ana: Caller, admin: Caller, client: AsyncOpenAI
 ) -> None:

@@ -60,6 +60,7 @@ def part(value: Any) -> str:
     return base64.urlsafe_b64encode(orjson.dumps(value)).rstrip(b"=").decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 async def test_a_web_token_says_who_comes(
     gateway: Gateway, ana: Caller, issuer: Issuer, algorithm: str
@@ -75,6 +76,7 @@ async def test_a_web_token_says_who_comes(
     problem(await theirs.call("PUT", "/v1/documents/new", json={"text": "x"}), 403)
 
 
+@pytest.mark.slow
 async def test_roles_are_those_that_the_token_names_of_ours(
     gateway: Gateway, issuer: Issuer
 ) -> None:
@@ -85,6 +87,7 @@ async def test_roles_are_those_that_the_token_names_of_ours(
     problem(await others.call("PUT", "/v1/documents/three", json={"text": "x"}), 403)
 
 
+@pytest.mark.slow
 async def test_a_membership_here_counts_beside_the_groups_of_the_token_and_bites_at_once(
     gateway: Gateway, other_worker: Gateway, ana: Caller, admin: Caller, issuer: Issuer
 ) -> None:
@@ -99,6 +102,7 @@ async def test_a_membership_here_counts_beside_the_groups_of_the_token_and_bites
         await admin.call(method, path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claims", "why"),
     [
@@ -136,6 +140,7 @@ async def test_a_web_token_that_is_not_for_us_is_refused(
     assert await bearer(gateway, issuer.token()).found("x") == []
 
 
+@pytest.mark.slow
 async def test_a_clock_may_be_off_a_little(gateway: Gateway, issuer: Issuer) -> None:
     late = issuer.token(exp=int(time.time()) - 20)
     early = issuer.token(nbf=int(time.time()) + 20)
@@ -143,6 +148,7 @@ async def test_a_clock_may_be_off_a_little(gateway: Gateway, issuer: Issuer) -> 
     assert await bearer(gateway, late).found("x") == await bearer(gateway, early).found("x") == []
 
 
+@pytest.mark.slow
 async def test_nothing_but_the_issuers_signature_will_do(gateway: Gateway, issuer: Issuer) -> None:
     good = issuer.token()
     head, body, signature = good.split(".")
@@ -180,6 +186,7 @@ async def test_nothing_but_the_issuers_signature_will_do(gateway: Gateway, issue
     assert await bearer(gateway, good).found("x") == []
 
 
+@pytest.mark.slow
 async def test_a_shared_secret_counts_only_where_there_is_one(
     settings: Settings, embedder: Embedder, gateway: Gateway, issuer: Issuer
 ) -> None:
@@ -197,6 +204,7 @@ async def test_a_shared_secret_counts_only_where_there_is_one(
         await refused(other, issuer.token(), "no key of the issuer")
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_new_is_fetched_and_strangers_make_us_fetch_but_once(
     gateway: Gateway, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +225,7 @@ async def test_a_key_that_is_new_is_fetched_and_strangers_make_us_fetch_but_once
     assert issuer.fetches == 2
 
 
+@pytest.mark.slow
 async def test_a_token_that_names_no_key_means_the_only_one(
     gateway: Gateway, issuer: Issuer
 ) -> None:
@@ -249,6 +258,7 @@ async def test_an_issuer_that_publishes_nonsense_lets_nobody_in(
     problem(answer, answer.status_code)
 
 
+@pytest.mark.slow
 async def test_an_issuer_that_is_away_is_no_fault_of_the_callers_and_old_keys_go_on(
     gateway: Gateway, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +276,7 @@ async def test_an_issuer_that_is_away_is_no_fault_of_the_callers_and_old_keys_go
     await refused(gateway, issuer.token("RS256", "RS256-2"))
 
 
+@pytest.mark.slow
 async def test_a_remembered_token_ends_with_the_key_that_its_issuer_withdraws(
     settings: Settings, embedder: Embedder, issuer: Issuer
 ) -> None:
@@ -301,6 +312,7 @@ async def _refusal(caller: Caller) -> httpx2.Response:
                 return answer
 
 
+@pytest.mark.slow
 async def test_an_issuer_that_is_away_too_long_is_believed_no_longer(
     settings: Settings, embedder: Embedder, issuer: Issuer
 ) -> None:
@@ -320,6 +332,7 @@ async def test_an_issuer_that_is_away_too_long_is_believed_no_longer(
                 await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 async def test_groups_and_roles_may_be_one_string_where_the_setting_says_so(
     settings: Settings, embedder: Embedder, issuer: Issuer
 ) -> None:
@@ -336,6 +349,7 @@ async def test_groups_and_roles_may_be_one_string_where_the_setting_says_so(
         await refused(gateway, issuer.token(groups={"sales": True}), "claim")
 
 
+@pytest.mark.slow
 async def test_tokens_made_with_a_web_token_end_with_the_secret_that_signed_it(
     settings: Settings, embedder: Embedder, gateway: Gateway
 ) -> None:
@@ -350,6 +364,7 @@ async def test_tokens_made_with_a_web_token_end_with_the_secret_that_signed_it(
         await refused(later, token, "withdrawn")
 
 
+@pytest.mark.slow
 async def test_a_token_is_narrowed_and_what_it_asks_for_outlives_it(
     gateway: Gateway, issuer: Issuer
 ) -> None:

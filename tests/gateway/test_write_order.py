@@ -23,7 +23,7 @@ from ingest.events.event_handler import EventHandler
 from tests.gateway.gateways import Caller, Gateway, problem, running
 from tests.gateway.moody_embedder import MoodyEmbedder
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
 
 LATER = {"Prefer": "respond-async"}
 FOLDER = {"kind": "folder", "settings": {"path": "handbook", "readers": ["tenant"]}}

@@ -76,6 +76,7 @@ async def test_of_writers_that_planned_from_the_same_version_one_is_let_through(
     assert await rows.count("chunks") == 2
 
 
+@pytest.mark.slow
 async def test_twenty_writers_at_once_raise_the_revision_one_by_one(
     documents: DocumentStore, rows: Rows
 ) -> None:
@@ -115,6 +116,7 @@ _SOMEBODY_WAITS = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"
 _ADD_SOURCE = "INSERT INTO sources (tenant, source) VALUES ('acme', $1) ON CONFLICT DO NOTHING"
 
 
+@pytest.mark.slow
 async def test_writers_of_public_documents_in_two_tenants_do_not_wait_for_each_other_forever(
     documents: DocumentStore, rows: Rows
 ) -> None:

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.anyio
 STORED = statements.load()["documents.stored"]
 
 
+@pytest.mark.slow
 async def test_a_look_up_of_several_reads_none_but_those(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:

@@ -136,6 +136,7 @@ class TestTenants:
         assert first.tenant == "acme"
         assert second.job_id == late
 
+    @pytest.mark.slow
     async def test_many_tenants_are_served_in_turns(
         self, queue: JobQueue, connection: "asyncpg.Connection[asyncpg.Record]"
     ) -> None:
@@ -211,6 +212,7 @@ class TestLeases:
         assert again.job_id == lost.job_id
         assert again.run.attempts == 2
 
+    @pytest.mark.slow
     async def test_a_lease_that_is_renewed_lasts(self, queue: JobQueue) -> None:
         await queue.enqueue(a_job())
         lease = uuid4()

@@ -35,6 +35,7 @@ def embedder(model: OnnxModel) -> OnnxEmbedder:
 
 
 class TestMiniLM:
+    @pytest.mark.slow
     async def test_has_unit_vectors_of_its_own_width(self, embedder: OnnxEmbedder) -> None:
         vectors = await embedder.embed_passages(TEXTS)
 
@@ -59,6 +60,7 @@ class TestMiniLM:
 
         assert question @ answer > 2 * (question @ other)
 
+    @pytest.mark.slow
     async def test_equal_texts_get_equal_bytes_whatever_else_is_in_the_batch(
         self, embedder: OnnxEmbedder
     ) -> None:
@@ -83,6 +85,7 @@ class TestMiniLM:
 
         assert vectors[0].tobytes() == vectors[1].tobytes()
 
+    @pytest.mark.slow
     async def test_prefixes_stand_before_queries_and_passages(
         self, model: OnnxModel, embedder: OnnxEmbedder
     ) -> None:
@@ -98,6 +101,7 @@ class TestMiniLM:
         assert [query.tobytes(), passage.tobytes()] == [row.tobytes() for row in expected]
         assert prefixed.space != embedder.space
 
+    @pytest.mark.slow
     async def test_a_limit_beyond_the_models_is_refused(self, model: OnnxModel) -> None:
         with pytest.raises(EmbedderRefused, match="NEARHIT_ONNX_TOKENS_MAX"):
             OnnxEmbedder(replace(model, tokens_max=1_000), load(model.path, threads=1))

@@ -164,6 +164,7 @@ async def test_the_width_is_asked_for_only_if_the_model_can_shorten(
     assert stub.asked[0].body.get("dimensions") == (WIDTH if shorten else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusal", [Reply(b"{}", 429), Reply(b"{}", 500), Mischief.HANG_UP])
 async def test_a_passing_failure_is_tried_again(
     stub: StubOpenAI, embedder: OpenAIEmbedder, refusal: Reply | Mischief
@@ -176,6 +177,7 @@ async def test_a_passing_failure_is_tried_again(
     assert np.isfinite(vectors).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [
@@ -251,6 +253,7 @@ async def test_what_a_person_can_mend_is_said(
         await embedder.embed_query("a")
 
 
+@pytest.mark.slow
 async def test_the_next_try_comes_as_late_as_the_service_says(
     stub: StubOpenAI, embedder: OpenAIEmbedder
 ) -> None:
@@ -262,6 +265,7 @@ async def test_the_next_try_comes_as_late_as_the_service_says(
     assert second.at_s - first.at_s >= 1
 
 
+@pytest.mark.slow
 async def test_where_it_does_not_say_each_try_waits_longer(stub: StubOpenAI) -> None:
     stub.first.extend([lambda _: Reply(b"{}", 500, retry=None)] * 2)
     async with openai.AsyncOpenAI(api_key=KEY, base_url=stub.url, max_retries=2) as client:

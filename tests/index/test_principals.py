@@ -55,6 +55,7 @@ async def test_nothing_is_made_with_what_does_not_work(principals: PrincipalStor
     assert not await principals.create("beta", token("tok_2", "key_1"))
 
 
+@pytest.mark.slow
 async def test_no_token_outlives_a_key_that_is_revoked_while_it_is_made(
     principals: PrincipalStore,
 ) -> None:

@@ -78,6 +78,7 @@ def test_a_filter_admits_what_meets_all_of_it(
     assert admitted == worlds.meets(document, updated_at, wanted)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(500))
 @given(
     asked=questions.filters,
@@ -137,6 +138,7 @@ async def test_metadata_is_held_as_postgresql_says(
     assert admitted == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(1_500), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(held=attributed, condition=conditions)
 async def test_attributes_are_compared_as_postgresql_does(

@@ -201,6 +201,7 @@ keys = st.sampled_from(["a", "b", "c", "d"])
 deeds = st.lists(st.tuples(keys, st.none() | dependences), max_size=12)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(600))
 @given(deeds=deeds, news=news)
 def test_the_doomed_are_those_that_the_rules_end_and_those_that_rounding_might(

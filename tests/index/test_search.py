@@ -62,6 +62,7 @@ async def test_updated_after_is_inclusive_and_updated_before_exclusive(world: Wo
         )
 
 
+@pytest.mark.slow
 async def test_every_scope_admits_what_is_defined_and_scope_admits_says_the_same(
     writer: Writer, searcher: Searcher
 ) -> None:
@@ -122,6 +123,7 @@ async def test_what_is_shared_leaves_out_what_the_caller_owns_unless_it_is_seen_
     assert await found("private") == {"own", "all"}
 
 
+@pytest.mark.slow
 async def test_an_answer_holds_exactly_what_was_committed_up_to_the_revision_that_it_says(
     writer: Writer, searcher: Searcher
 ) -> None:

@@ -76,6 +76,7 @@ async def test_without_the_embedder_rrf_ranks_by_words_too(
     assert [(hit.document_id, hit.score) for hit in found.hits] == [("leave", 1 / 61)]
 
 
+@pytest.mark.slow
 async def test_words_are_analysed_in_the_language_that_the_caller_names(
     writer: Writer, searcher: Searcher
 ) -> None:

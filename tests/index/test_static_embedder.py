@@ -63,6 +63,7 @@ async def test_what_is_past_the_last_token_does_not_count() -> None:
     assert longest.tobytes() == longer.tobytes()
 
 
+@pytest.mark.slow
 async def test_the_vectors_are_those_of_the_package_itself() -> None:
     folder = Path(str(distribution("wordllama").locate_file("wordllama")))
     model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)

@@ -37,6 +37,7 @@ def run(packages: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_machine_without_the_model_is_told_where_the_command_stands(packages: Path) -> None:
     done = run(packages, "-m", "gateway", "serve", "--port", "0")
 
@@ -46,6 +47,7 @@ def test_a_machine_without_the_model_is_told_where_the_command_stands(packages: 
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_two_files_and_the_name_of_the_distribution_are_enough(packages: Path) -> None:
     metadata = Path(str(distribution("wordllama").locate_file("."))).glob("wordllama-*.dist-info")
     (source,) = metadata
@@ -61,6 +63,7 @@ def test_the_two_files_and_the_name_of_the_distribution_are_enough(packages: Pat
     assert done.stdout == "256 2\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_model_without_its_weights_is_refused_by_the_path(packages: Path) -> None:
     folder = packages / "wordllama-0.0.dist-info"
     folder.mkdir()

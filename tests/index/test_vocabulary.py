@@ -256,6 +256,7 @@ async def test_writers_that_learn_the_same_words_at_once_all_get_through(
     assert (await counted(connection))["acme"] == (5_000, 5_000)
 
 
+@pytest.mark.slow
 async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
     database: Database, watched: Vocabulary, at: At
 ) -> None:
@@ -267,6 +268,7 @@ async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
     assert spelling == Spelling({"lightohuse": ("lighthouse",)}, extent=at(20_001))
 
 
+@pytest.mark.slow
 async def test_a_look_up_reads_what_is_near_by_the_index(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:

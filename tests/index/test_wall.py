@@ -110,6 +110,7 @@ async def test_each_statement_of_searches_is_a_function_that_its_role_alone_may_
         assert granted == {"nearhit", "nearhit_search"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", sorted(security_definer_functions.STATEMENTS.keys() - {"vocabulary.look_up"})
 )
@@ -129,6 +130,7 @@ async def test_without_a_tenant_or_without_grants_a_function_shows_nothing(
     assert not shows(rows)
 
 
+@pytest.mark.slow
 async def test_of_words_a_function_tells_those_of_the_tenant_that_asks(
     database: Database, calls: dict[str, Call]
 ) -> None:
@@ -169,6 +171,7 @@ class _With:
         self.searching = searching
 
 
+@pytest.mark.slow
 async def test_processes_that_search_a_new_database_at_once_make_each_function_once(
     database_url: str, town: None, connection: Connection
 ) -> None:
@@ -184,6 +187,7 @@ async def test_processes_that_search_a_new_database_at_once_make_each_function_o
     assert sorted(made) == ["search_exact", "search_survey"]
 
 
+@pytest.mark.slow
 async def test_a_function_that_is_dropped_is_made_again(
     database: Database, calls: dict[str, Call], connection: Connection
 ) -> None:
@@ -197,6 +201,7 @@ async def test_a_function_that_is_dropped_is_made_again(
     assert await database.searching.rows("search.exact", *arguments, **numbers) == before
 
 
+@pytest.mark.slow
 async def test_another_statement_is_another_function(
     database: Database, calls: dict[str, Call], connection: Connection
 ) -> None:
@@ -226,6 +231,7 @@ async def test_a_search_that_is_given_up_ends_inside_its_function(
     assert (await searcher.search(ANA, QUERY)).hits
 
 
+@pytest.mark.slow
 async def test_a_statement_past_its_time_ends_inside_its_function(
     database_url: str, town: None, connection: Connection
 ) -> None:

@@ -92,6 +92,7 @@ def test_what_is_none_is_refused(
     assert reason in refusal(extractor, suffix, content)
 
 
+@pytest.mark.slow
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(extractor: Extractor) -> None:
     bomb = zipped({"word/document.xml": b" " * (UNPACKED_BYTES_MAX + 1)})
     assert len(bomb) < 2**20
@@ -99,6 +100,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(extractor: Extractor) -> No
     assert "unpacks to 3 files of 209,7" in refusal(extractor, ".docx", bomb)
 
 
+@pytest.mark.slow
 def test_a_bomb_in_a_pdf_is_refused(extractor: Extractor) -> None:
     bomb = pdf_bomb(400 * 2**20)
     assert len(bomb) < 2**20
@@ -108,6 +110,7 @@ def test_a_bomb_in_a_pdf_is_refused(extractor: Extractor) -> None:
     assert extractor.extract(".html", b"<p>Still here.").text == "Still here.\n"
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_for_its_size_is_ended_and_the_next_one_read() -> None:
     slow = slow_pdf()
     assert len(slow) < 100_000
@@ -154,6 +157,7 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_html_is_converted_in_linear_time(shape: str) -> None:
     def seconds(size: int) -> float:
@@ -174,6 +178,7 @@ def test_html_is_converted_in_linear_time(shape: str) -> None:
     assert large < 20 * small + 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [
@@ -186,6 +191,7 @@ def test_html_does_not_grow_as_it_is_read(extractor: Extractor, content: bytes) 
     assert "characters of text" in refusal(extractor, ".html", content)
 
 
+@pytest.mark.slow
 def test_a_docx_that_is_much_smaller_than_its_xml_is_refused(extractor: Extractor) -> None:
     bomb = docx(["Leave"] + [""] * 1_000_000)
     assert len(bomb) < 200_000

@@ -34,6 +34,7 @@ async def until(extractors: Extractors, files_read: int) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 async def test_a_tenant_whose_files_take_long_leaves_a_process_to_others(
     extractors: Extractors, slow: bytes
 ) -> None:
@@ -65,6 +66,7 @@ async def test_a_file_of_several_stores_is_read_once(extractors: Extractors) -> 
     assert extractors.files_read == 2
 
 
+@pytest.mark.slow
 async def test_a_file_that_can_not_be_read_is_tried_once(extractors: Extractors) -> None:
     for _ in range(3):
         with pytest.raises(Unreadable, match="is not a PDF"):
@@ -73,6 +75,7 @@ async def test_a_file_that_can_not_be_read_is_tried_once(extractors: Extractors)
     assert extractors.files_read == 1
 
 
+@pytest.mark.slow
 async def test_who_gives_up_frees_the_process_at_once(extractors: Extractors, slow: bytes) -> None:
     reading = asyncio.create_task(extractors.extract("acme", "slow", ".pdf", slow))
     await until(extractors, 1)

@@ -68,6 +68,7 @@ async def test_a_document_is_created_shared_changed_and_gone(
     assert await shown(documents) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "happened",
     [
@@ -105,6 +106,7 @@ async def test_the_same_again_makes_no_revision(hearer: EventHandler) -> None:
     assert again is late is None
 
 
+@pytest.mark.slow
 async def test_those_that_are_heard_at_once_end_as_the_last(
     writer: Writer, hearsay: EventVersionStore, documents: DocumentStore
 ) -> None:

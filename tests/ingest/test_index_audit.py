@@ -133,6 +133,7 @@ async def test_a_sound_index_has_no_flaws(database: Database, writer: Writer) ->
     assert await audited(database, writer) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cut", ["characters:200/50", "tokens:50/10", "messages:10", "model", "whole"]
 )
@@ -227,6 +228,7 @@ async def test_mending_overtakes_nothing_that_is_queued(
     assert queued.state == "waiting"
 
 
+@pytest.mark.slow
 async def test_who_writes_meanwhile_is_taken_for_no_flaw(
     database: Database, writer: Writer
 ) -> None:

@@ -24,7 +24,7 @@ from ingest.write.reembed import Reembedder, ReembedProgress
 from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 ANA = everything("acme", "ana", [])
 DOCUMENTS = 120

@@ -26,7 +26,7 @@ from tests.index.samples import (
     a_document,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture

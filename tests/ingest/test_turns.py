@@ -53,6 +53,7 @@ async def test_of_two_who_go_first_at_the_same_documents_neither_blocks_the_othe
     assert time.monotonic() - started_s < BRIEF_S
 
 
+@pytest.mark.slow
 async def test_nobody_waits_for_long() -> None:
     precedence = FairnessLocks()
     async with precedence.acquire_priority("acme", ["a", "b"]), asyncio.timeout(3.0):

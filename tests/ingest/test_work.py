@@ -125,6 +125,7 @@ async def test_a_worker_does_several_jobs_at_once_and_no_more(
     assert len(does.runs) == 10
 
 
+@pytest.mark.slow
 async def test_what_fails_is_tried_again_and_fails_for_good_after_its_attempts(
     database: Database, queue: JobQueue
 ) -> None:
@@ -154,6 +155,7 @@ async def test_what_is_refused_is_not_tried_again(database: Database, queue: Job
     assert (await until(queue, job_id, "done")).result == {"attempt": 1}
 
 
+@pytest.mark.slow
 async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: JobQueue) -> None:
     does = Recorder([BudgetSpent("acme")] * 3)
     job_id = await queue.enqueue(a_job(attempts_max=1))
@@ -203,6 +205,7 @@ async def test_what_is_not_done_in_time_is_given_back_at_once_and_loses_no_attem
     assert (await until(queue, job_id, "waiting")).attempts == 0
 
 
+@pytest.mark.slow
 async def test_a_long_job_keeps_its_lease(database: Database, queue: JobQueue) -> None:
     does, other = Recorder(), Recorder()
     does.may_end.clear()
@@ -218,6 +221,7 @@ async def test_a_long_job_keeps_its_lease(database: Database, queue: JobQueue) -
     assert other.runs == []
 
 
+@pytest.mark.slow
 async def test_a_job_whose_worker_went_silent_is_done_by_another_when_its_lease_ends(
     database: Database, queue: JobQueue
 ) -> None:
@@ -232,6 +236,7 @@ async def test_a_job_whose_worker_went_silent_is_done_by_another_when_its_lease_
     assert not await queue.finish(lost.run, {})
 
 
+@pytest.mark.slow
 async def test_a_worker_outlives_its_database(
     database: Database, database_url: str, queue: JobQueue
 ) -> None:

@@ -200,6 +200,7 @@ async def test_a_new_title_is_found_by_its_words_and_the_old_one_is_not(
     assert after == [set(), {"long"}]
 
 
+@pytest.mark.slow
 async def test_a_new_language_analyses_the_stored_chunks_anew(
     writer: Writer, searcher: Searcher
 ) -> None:
@@ -248,6 +249,7 @@ async def test_a_text_that_comes_back_after_its_removal_is_not_embedded_again(
     assert embedder.texts == []
 
 
+@pytest.mark.slow
 async def test_what_another_tenant_embedded_is_not_used(
     writer: Writer, embedder: RecordingEmbedder
 ) -> None:
@@ -324,6 +326,7 @@ async def test_removing_says_how_many_chunks_went(writer: Writer, tenants: Tenan
     assert await revision(tenants) == 2
 
 
+@pytest.mark.slow
 async def test_every_change_says_exactly_what_it_did_to_the_chunks(
     writer: Writer, documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:

@@ -83,6 +83,7 @@ class Faltering(RecordingEmbedder):
         return await super().embed_passages(texts)
 
 
+@pytest.mark.slow
 async def test_what_was_embedded_before_a_failure_is_not_paid_for_again(
     documents: DocumentStore, static_embedder: StaticEmbedder, invalidation: RecordingInvalidation
 ) -> None:
@@ -167,6 +168,7 @@ async def test_a_crash_between_embedding_and_commit_keeps_the_vectors_and_stores
     assert len(embedder.texts) == 20
 
 
+@pytest.mark.slow
 async def test_twenty_writers_of_different_documents_are_all_acknowledged(
     writer: Writer, documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
@@ -183,6 +185,7 @@ async def test_twenty_writers_of_different_documents_are_all_acknowledged(
         assert changes[one.revision] == (set(stored.chunk_ids), set(), set(), set())
 
 
+@pytest.mark.slow
 async def test_ten_writers_of_one_document_are_all_acknowledged_and_none_is_lost(
     writer: Writer, documents: DocumentStore, connection: "asyncpg.Connection[asyncpg.Record]"
 ) -> None:
@@ -213,6 +216,7 @@ class Slow(DocumentStore):
         return await super().apply_all(tenant, writes, by)
 
 
+@pytest.mark.slow
 async def test_whoever_is_overtaken_again_and_again_goes_first_at_last(
     database: Database, tenants: TenantStore, embedder: RecordingEmbedder
 ) -> None:
@@ -237,6 +241,7 @@ async def test_whoever_is_overtaken_again_and_again_goes_first_at_last(
     assert written.changed
 
 
+@pytest.mark.slow
 async def test_of_too_many_writers_of_one_document_the_refused_ones_stored_nothing(
     documents: DocumentStore, embedder: RecordingEmbedder, tenants: TenantStore
 ) -> None:

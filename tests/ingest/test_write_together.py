@@ -128,6 +128,7 @@ async def test_what_is_already_so_costs_a_part_of_one_look_up(
     assert await revision(tenants) == 1
 
 
+@pytest.mark.slow
 async def test_a_refusal_among_others_stops_none_of_them(
     writer: Writer, documents: DocumentStore
 ) -> None:
@@ -221,6 +222,7 @@ async def test_of_documents_put_together_an_overtaken_one_alone_is_planned_again
     assert await texts_of(documents, "log") == ["# first\n\n# second\n\n# third\n\n"]
 
 
+@pytest.mark.slow
 async def test_batches_that_overlap_in_opposite_order_all_end_well(
     writer: Writer, documents: DocumentStore
 ) -> None:
@@ -248,6 +250,7 @@ def told(outcome: Outcome) -> Outcome:
     return replace(outcome, revision=0) if isinstance(outcome, Written) else outcome
 
 
+@pytest.mark.slow
 async def test_documents_put_together_end_as_if_they_were_put_one_by_one(
     writer: Writer, documents: DocumentStore
 ) -> None:
@@ -303,6 +306,7 @@ class Canceller:
             self._task.cancel()
 
 
+@pytest.mark.slow
 async def test_a_put_that_is_cancelled_after_any_statement_is_done_whole_or_not_at_all(
     database_url: str,
     documents: DocumentStore,

@@ -8,6 +8,7 @@ from loadtests.bench_growth import deployment, made_up
 from loadtests.servers import memory
 
 
+@pytest.mark.slow
 def test_no_question_is_asked_twice() -> None:
     questions = list(islice(made_up.questions(), 30_000))
 
@@ -19,6 +20,7 @@ def test_a_process_has_memory() -> None:
     assert memory.megabytes([]) == 0
 
 
+@pytest.mark.slow
 def test_equal_figures_make_equal_pictures(tmp_path: Path) -> None:
     plot = pytest.importorskip("loadtests.bench_growth.plot", exc_type=ImportError)
     panels = {"ms": {"P50": [1.0, 2.0]}, "MB": {"gateway": [10.0, 20.0]}}

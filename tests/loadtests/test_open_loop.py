@@ -74,6 +74,7 @@ def load(**fields: float) -> Load:
     return Load(**(quick | fields))  # type: ignore[arg-type]  # all of these are numbers
 
 
+@pytest.mark.slow
 async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
     short_load = load(seconds=2.0, connections=1)
     async with served(stall_s=STALL_S) as url, driven(url, short_load) as drive:
@@ -87,6 +88,7 @@ async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
     assert sent.percentile_ms(100) >= 1000 * STALL_S * 0.9
 
 
+@pytest.mark.slow
 async def test_what_was_due_while_warming_up_is_not_counted() -> None:
     short_load = load(seconds=0.3, warm_up_s=0.3)
     async with served() as url, driven(url, short_load) as drive:
@@ -96,6 +98,7 @@ async def test_what_was_due_while_warming_up_is_not_counted() -> None:
     assert drive.judge.counts["judged"] > figures.count("all")
 
 
+@pytest.mark.slow
 async def test_answers_are_told_by_tier_and_scope() -> None:
     async with served() as url, driven(url, load()) as drive:
         figures = await drive.run()
@@ -108,6 +111,7 @@ async def test_answers_are_told_by_tier_and_scope() -> None:
     assert sum(second.hits for second in figures.seconds) == figures.count("all")
 
 
+@pytest.mark.slow
 async def test_every_other_status_is_an_error_and_no_latency() -> None:
     async with (
         served(lambda _: ("503 Service Unavailable", b"")) as url,
@@ -120,6 +124,7 @@ async def test_every_other_status_is_an_error_and_no_latency() -> None:
     assert figures.count("all") == 0
 
 
+@pytest.mark.slow
 async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
     async with (
         served(stall_s=1.0) as url,
@@ -130,6 +135,7 @@ async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
     assert figures.errors["timeout"] > 0
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_sent_in_time_is_an_error_too() -> None:
     short_load = load(seconds=1.2, timeout_s=0.1, connections=1)
     async with served(stall_s=0.6) as url, driven(url, short_load) as drive:
@@ -139,6 +145,7 @@ async def test_what_cannot_be_sent_in_time_is_an_error_too() -> None:
     assert figures.errors["timeout"] > 30
 
 
+@pytest.mark.slow
 async def test_a_stranger_who_is_let_in_is_a_leak() -> None:
     async with served() as url, driven(url, load(strangers=1)) as drive:
         figures = await drive.run()
@@ -146,6 +153,7 @@ async def test_a_stranger_who_is_let_in_is_a_leak() -> None:
     assert drive.judge.counts["leaked"] == figures.requests == figures.errors["200"] > 0
 
 
+@pytest.mark.slow
 async def test_a_stranger_who_is_refused_is_no_error() -> None:
     async with (
         served(lambda _: ("401 Unauthorized", b"")) as url,
@@ -157,6 +165,7 @@ async def test_a_stranger_who_is_refused_is_no_error() -> None:
     assert not figures.errors
 
 
+@pytest.mark.slow
 async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
     answers = iter(["503 Service Unavailable", "404 Not Found"])
 

@@ -276,6 +276,7 @@ def read(html: str) -> PageParser:
     return reader
 
 
+@pytest.mark.slow
 def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
     reader = read(page.html(result(figures(), judge())))
 
@@ -287,6 +288,7 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
     assert "total;dur=1" in reader.said
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_that_got_no_answer_is_one_too() -> None:
     nothing = result(Figures(0.0), AnswerJudge("run"))
 

@@ -14,7 +14,7 @@ from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem
 from tests.stub_openai import Mischief, Reply, Stream, StubOpenAI, chat
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 QUERY = "How many days of leave?"
 SAID = Stream(["Everybody gets ", "25 days [", "1]. Parents get more [2][9]."])

@@ -53,6 +53,7 @@ async def test_below_what_is_set_an_answer_says_so_with_the_hits_that_there_are(
     assert not await is_low(ana, "days of leave", fusion="rrf")
 
 
+@pytest.mark.slow
 async def test_a_change_of_it_ends_cached_answers_on_every_worker(
     gateway: Gateway, other_worker: Gateway, ana: Caller, admin: Caller
 ) -> None:
@@ -83,6 +84,7 @@ async def test_each_source_has_its_own(ana: Caller, admin: Caller) -> None:
     assert not await is_low(ana, "days of leave")
 
 
+@pytest.mark.slow
 async def test_a_fallback_of_ones_own_is_said_and_ends_no_cached_answer(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -103,6 +105,7 @@ async def test_a_fallback_of_ones_own_is_said_and_ends_no_cached_answer(
     assert stub.chats == []
 
 
+@pytest.mark.slow
 async def test_unsure_questions_are_kept_once_each_and_not_who_asked(
     ana: Caller, gateway: Gateway, admin: Caller
 ) -> None:
@@ -119,6 +122,7 @@ async def test_unsure_questions_are_kept_once_each_and_not_who_asked(
     assert "ana" not in {str(value) for value in leave.values()}
 
 
+@pytest.mark.slow
 async def test_without_a_threshold_nothing_is_kept(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE)
     await ana.search("zorvexal", alpha=0.0)
@@ -128,6 +132,7 @@ async def test_without_a_threshold_nothing_is_kept(ana: Caller, admin: Caller) -
     assert [item["question"] for item in await kept(admin, 1)] == ["Lamps?"]
 
 
+@pytest.mark.slow
 async def test_an_answer_makes_a_document_that_is_found(ana: Caller, admin: Caller) -> None:
     await set_to(admin, min=0.3)
     assert await is_low(ana, "Who lights the lamps?")
@@ -144,6 +149,7 @@ async def test_an_answer_makes_a_document_that_is_found(ana: Caller, admin: Call
     assert problem(await admin.call("POST", path, json=body), 409)
 
 
+@pytest.mark.slow
 async def test_an_answer_is_filed_as_the_admin_says(
     ana: Caller, ben: Caller, admin: Caller
 ) -> None:
@@ -175,6 +181,7 @@ async def test_an_answer_is_filed_as_the_admin_says(
     assert (usual["language"], usual["readers"]) == ("en", ["tenant"])
 
 
+@pytest.mark.slow
 async def test_of_many_who_settle_it_at_once_one_does(ana: Caller, admin: Caller) -> None:
     await set_to(admin, min=0.99)
     await ana.search("Lamps?")
@@ -188,6 +195,7 @@ async def test_of_many_who_settle_it_at_once_one_does(ana: Caller, admin: Caller
     assert sorted(each.status_code for each in answers) == [200] + [409] * 7
 
 
+@pytest.mark.slow
 async def test_what_is_dismissed_stays_so_and_what_is_resolved_in_vain_is_open_again(
     ana: Caller, admin: Caller
 ) -> None:
@@ -208,6 +216,7 @@ async def test_what_is_dismissed_stays_so_and_what_is_resolved_in_vain_is_open_a
     assert (dismissed["question"], dismissed["count"]) == ("Lamps?", 2)
 
 
+@pytest.mark.slow
 async def test_no_more_are_kept_than_may_be(served: Served) -> None:
     async with served(confidence_min=0.99, curation_items_max=3) as gateway:
         ana = await gateway.caller("ana")
@@ -217,6 +226,7 @@ async def test_no_more_are_kept_than_may_be(served: Served) -> None:
         await kept(admin, 3)
 
 
+@pytest.mark.slow
 async def test_items_are_of_their_tenant_and_for_its_admins(
     gateway: Gateway, ana: Caller, admin: Caller
 ) -> None:
@@ -254,6 +264,7 @@ async def test_what_can_not_be_is_refused(
     assert problem(answer, 422)["errors"][0]["field"] == field
 
 
+@pytest.mark.slow
 async def test_items_come_page_by_page(served: Served) -> None:
     async with served(confidence_min=0.99) as gateway:
         ana = await gateway.caller("ana")

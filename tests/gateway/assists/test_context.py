@@ -44,6 +44,7 @@ async def test_it_holds_titles_texts_and_marks_that_say_which_hit_is_meant(ana: 
     assert made["tokens"] == token_estimate.count(made["text"])
 
 
+@pytest.mark.slow
 async def test_it_is_cut_at_the_end_of_a_sentence(ana: Caller) -> None:
     await ana.put("leave", LEAVE, title="Leave")
 
@@ -71,6 +72,7 @@ async def test_with_compression_the_sentences_that_concern_the_query_stay(ana: C
     assert answer["context"]["text"] == "## Leave\n\nNew parents get 30 days since 2021. [1]"
 
 
+@pytest.mark.slow
 async def test_a_model_shortens_what_does_not_fit_and_is_not_asked_for_what_does(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -90,6 +92,7 @@ async def test_a_model_shortens_what_does_not_fit_and_is_not_asked_for_what_does
     assert "HACKED" not in asked.body["messages"][0]["content"]
 
 
+@pytest.mark.slow
 async def test_a_model_that_shortens_sees_each_text_as_data_that_ends_where_it_ends(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -113,6 +116,7 @@ async def test_a_model_that_shortens_sees_each_text_as_data_that_ends_where_it_e
     assert counted == 1
 
 
+@pytest.mark.slow
 async def test_the_best_eight_hits_that_are_shown_are_shortened_and_no_others(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -129,6 +133,7 @@ async def test_the_best_eight_hits_that_are_shown_are_shortened_and_no_others(
     assert (of_twelve, len(stub.chats)) == (8, 8 + 3)
 
 
+@pytest.mark.slow
 async def test_once_one_text_can_not_be_shortened_the_others_are_left(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -146,6 +151,7 @@ async def test_once_one_text_can_not_be_shortened_the_others_are_left(
     assert answer.headers["nearhit-context"] == "extract; error"
 
 
+@pytest.mark.slow
 async def test_once_the_month_is_spent_an_extract_is_made(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: chat("Parents: 30 days.")
     async with served(price_chat_read=1_000_000.0, budget_month=1.0) as gateway:
@@ -159,6 +165,7 @@ async def test_once_the_month_is_spent_an_extract_is_made(served: Served, stub: 
     assert [each.headers["nearhit-context"] for each in made] == ["model", "extract; budget"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [

@@ -11,6 +11,7 @@ from gateway.settings import Settings
 from tests.gateway.assists.off import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_search_without_them_loads_calls_and_keeps_nothing_of_the_assists(
     settings: Settings,

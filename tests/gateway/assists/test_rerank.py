@@ -76,6 +76,7 @@ async def test_by_formula_scores_that_are_no_shares_are_made_shares_of_the_great
         assert hit["rerank_score"] == pytest.approx(by_hand)
 
 
+@pytest.mark.slow
 async def test_what_is_further_down_can_come_to_the_top_and_the_rest_is_cut(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -97,6 +98,7 @@ async def test_what_is_further_down_can_come_to_the_top_and_the_rest_is_cut(
     assert len(asked.body["documents"]) == asked.body["top_n"] == 3
 
 
+@pytest.mark.slow
 async def test_an_order_is_cached_and_ends_with_any_of_the_candidates(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -114,6 +116,7 @@ async def test_an_order_is_cached_and_ends_with_any_of_the_candidates(
     assert len(stub.reranks) == 2
 
 
+@pytest.mark.slow
 async def test_who_ranks_is_part_of_the_key(
     served: Served, stub: StubOpenAI, settings: Settings, embedder: Embedder
 ) -> None:
@@ -156,6 +159,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_a_service_that_fails_leaves_the_first_order_which_is_not_stored(
     served: Served, stub: StubOpenAI, failure: str
@@ -178,6 +182,7 @@ async def test_a_service_that_fails_leaves_the_first_order_which_is_not_stored(
     assert counted == len(stub.reranks) == 2
 
 
+@pytest.mark.slow
 async def test_what_a_service_leaves_out_comes_last(served: Served, stub: StubOpenAI) -> None:
     stub.rerank_answer = lambda _, _texts: reranked([(2, 0.5)])
     async with served(rerank_url=f"{stub.url}/rerank") as gateway:
@@ -189,6 +194,7 @@ async def test_what_a_service_leaves_out_comes_last(served: Served, stub: StubOp
     assert [hit["rerank_score"] for hit in again.json()["hits"]] == [0.5, None, None]
 
 
+@pytest.mark.slow
 async def test_a_service_is_sent_the_key_and_as_much_of_each_hit_as_it_may_see(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -208,6 +214,7 @@ async def test_a_service_is_sent_the_key_and_as_much_of_each_hit_as_it_may_see(
     ]
 
 
+@pytest.mark.slow
 async def test_equal_scores_stay_as_they_were_found_in_whatever_order_they_come(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -220,6 +227,7 @@ async def test_equal_scores_stay_as_they_were_found_in_whatever_order_they_come(
     assert found(again) == [found(plain)[place] for place in (1, 0, 2)]
 
 
+@pytest.mark.slow
 async def test_a_service_that_keeps_failing_is_left_alone_and_one_that_comes_back_is_not(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -264,6 +272,7 @@ async def test_whoever_leaves_while_a_failing_service_is_tried_again_does_not_en
     assert order == [(1, 1.0), (0, None)]
 
 
+@pytest.mark.slow
 async def test_a_model_puts_hits_in_order_and_sees_them_as_data(
     served: Served, stub: StubOpenAI
 ) -> None:
@@ -290,6 +299,7 @@ async def test_a_model_puts_hits_in_order_and_sees_them_as_data(
     assert stub.chats[0].body["max_tokens"] == 60 + 6 * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
@@ -315,6 +325,7 @@ async def test_a_model_that_says_no_order_leaves_the_first_one(
     assert again.headers["nearhit-rerank"] == f"failed; {reason}"
 
 
+@pytest.mark.slow
 async def test_once_the_month_is_spent_no_model_is_asked(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: chat('{"order": [1]}')
     spent = {"price_chat_read": 1_000_000.0, "budget_month": 1.0}
@@ -327,6 +338,7 @@ async def test_once_the_month_is_spent_no_model_is_asked(served: Served, stub: S
     assert second.headers["nearhit-rerank"] == "failed; budget"
 
 
+@pytest.mark.slow
 async def test_an_audit_takes_an_order_for_what_it_is_and_all_else_for_what_it_should_be(
     served: Served, stub: StubOpenAI
 ) -> None:

@@ -10,7 +10,7 @@ from tests.gateway.assists.conftest import Served
 from tests.gateway.gateways import Caller, Gateway, problem
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
 HISTORY = [
     {"role": "user", "content": "How many days of annual leave do I get?"},

@@ -101,6 +101,7 @@ class OvertakenEmbedder(MoodyEmbedder):
         return await self.real.embed_passages(texts)
 
 
+@pytest.mark.slow
 async def test_a_line_whose_document_others_keep_changing_stops_no_other(
     settings: Settings, embedder: Embedder
 ) -> None:

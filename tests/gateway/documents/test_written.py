@@ -156,6 +156,7 @@ async def test_a_deleted_identifier_is_free_for_anybody(people: People) -> None:
     assert await people.ana.found("leave") == []
 
 
+@pytest.mark.slow
 async def test_writers_at_once_each_get_a_revision_of_their_own(ana: Caller) -> None:
     answers = await asyncio.gather(*(ana.put(f"d{n % 3}", f"Version {n}.") for n in range(12)))
 

@@ -51,6 +51,7 @@ def halving(
     return Writer(documents, embedder, invalidation, preprocessor=LlmPreprocessor(chunker=halves))
 
 
+@pytest.mark.slow
 async def test_another_cut_makes_other_chunks_of_the_same_text(
     writer: Writer, documents: DocumentStore
 ) -> None:
@@ -112,6 +113,7 @@ async def test_without_a_model_what_it_would_cut_is_cut_by_structure(writer: Wri
     assert written == Written("two", 2, added=by_structure.added, embedded=0)
 
 
+@pytest.mark.slow
 async def test_another_embedder_embeds_every_chunk_whoever_has_cut_it(
     halving: Writer,
     database: Database,

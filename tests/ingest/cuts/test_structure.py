@@ -42,6 +42,7 @@ def check(text: str, found: list[Chunk], words_max: int = WORDS_MAX) -> None:
     assert not text[end:].strip()
 
 
+@pytest.mark.slow
 @given(anything, limits)
 def test_nothing_is_lost_or_doubled_and_no_chunk_is_too_large(text: str, words_max: int) -> None:
     check(text, chunks(text, words_max=words_max), words_max)
@@ -68,6 +69,7 @@ def test_digests_tell_headings_from_text() -> None:
     assert one.digest != other.digest
 
 
+@pytest.mark.slow
 @given(st.lists(sections), sections, bodies, st.lists(sections), limits)
 def test_an_edit_in_one_section_leaves_the_digests_of_the_others(
     before: list[str], section: str, body: str, after: list[str], words_max: int
@@ -225,6 +227,7 @@ def test_the_headings_of_a_chunk_are_told_by_its_place(text: str, words_max: int
     assert headings_at(text, [chunk.start for chunk in found]) == [each.headings for each in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -107,6 +107,7 @@ def test_the_first_heading_is_the_title_if_front_matter_has_none(folder: Path) -
     assert document.title == "Time off"
 
 
+@pytest.mark.slow
 def test_files_are_met_in_the_order_of_their_paths(folder: Path) -> None:
     for name in ("b/z.md", "b.md", "a.TXT", "b/a.markdown", "c.html", "d.md.bak", "e.csv"):
         write(folder / name)
@@ -218,6 +219,7 @@ def test_one_refused_file_does_not_stop_the_others(folder: Path) -> None:
     assert uris(folder) == ["a.md", "!b.md", "c.md"]
 
 
+@pytest.mark.slow
 def test_html_pdf_and_docx_are_read_too(folder: Path) -> None:
     write(folder / "a.html", "<title>Travel</title><p>Trains first.")
     write(folder / "b.pdf", pdf(["Everybody gets 25 days."]))
@@ -232,6 +234,7 @@ def test_html_pdf_and_docx_are_read_too(folder: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -> None:
     write(folder / "good.md")
     write(folder / "no.pdf", "Not a PDF.")

@@ -144,6 +144,7 @@ def test_a_bare_repository_is_read_alike(root: Path, git: Git, tmp_path: Path) -
     assert read(tmp_path / "bare" / "handbook.git") == read(root)
 
 
+@pytest.mark.slow
 def test_a_bad_file_is_refused_and_the_rest_read(root: Path, git: Git) -> None:
     write(root / "broken.md", b"caf\xe9")
     write(root / "large.md", "x" * 2_000_001)

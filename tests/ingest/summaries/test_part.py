@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,7 @@ def test_what_is_stored_is_restored_with_equal_digests(text: str) -> None:
     assert rebuild_summaries(text, [(each.start, each.end, each.text) for each in made]) == made
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(20))
 @given(sections, sections, sections)
 def test_an_edit_outside_of_a_section_leaves_its_summary(

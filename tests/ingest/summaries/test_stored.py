@@ -155,6 +155,7 @@ async def test_of_nested_sections_the_innermost_counts_and_a_summary_is_not_its_
     assert [text[start:end][:4] for start, end in places] == ["### ", "# A\n", "## B"]
 
 
+@pytest.mark.slow
 async def test_a_summary_does_not_melt_into_the_text_that_it_sums_up_nor_stand_beside_it(
     writer: Writer, searcher: Searcher
 ) -> None:
@@ -246,6 +247,7 @@ class Names:
         self.names.append(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["exact", "nearest"])
 @pytest.mark.parametrize("kinds", [("text",), ("summary",), BOTH])
 async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
@@ -304,6 +306,7 @@ FLAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flaw", FLAWS)
 async def test_an_audit_finds_and_mends_what_is_wrong_with_them(
     writer: Writer,
