@@ -1,1 +1,1 @@
-"""Load tests and benchmarks: a black box over HTTP, importing nothing of the service."""
+"""Load tests and benchmarks: they use the service over HTTP and import nothing of it."""

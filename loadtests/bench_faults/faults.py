@@ -5,9 +5,9 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from loadtests.bench_faults.crowd import CONNECTIONS, SlowConnections
 from loadtests.bench_faults.embeddings import Embeddings
 from loadtests.bench_faults.servers import FaultServers
+from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections
 
 _FULL = "1mb"  # less than the answers take that are there by then
 _DISK_S_MAX = 30.0  # it tries again after five seconds
@@ -77,10 +77,10 @@ def of(servers: FaultServers) -> list[Fault]:
 
 def of_embedder(service: Embeddings) -> Fault:
     async def leave() -> None:
-        service.is_away = True
+        service.is_unavailable = True
 
     async def come_back() -> None:
-        service.is_away = False
+        service.is_unavailable = False
 
     return Fault("embedding service away", leave, come_back, is_silent=True)
 

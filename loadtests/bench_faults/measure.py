@@ -50,7 +50,7 @@ class FaultResult:
         return {**self.phases, "write_errors": self.write_errors, **self.wrong}
 
 
-async def suffer(
+async def measure_fault(
     environment: LoadEnvironment, fault: Fault, agents: Agents, console: Console
 ) -> FaultResult:
     counts = environment.judge.counts

@@ -4,7 +4,7 @@ import asyncpg
 import uvloop
 
 from loadtests.bench.section import Section, table
-from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth import caller, generated_corpus, plot, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
@@ -19,7 +19,7 @@ def measure(run: GrowthRun) -> Section:
     grown: dict[int, RequestCost] = {}
     beside: dict[int, RequestCost] = {}
     bytes_a_chunk: dict[int, float] = {}
-    questions = made_up.questions()
+    questions = generated_corpus.questions()
     with service.nearhit() as gateway, run.console.status("filling") as status:
         _fill(gateway, {_SMALL: _SMALL_CHUNKS})
         small = caller.of(gateway, _SMALL)
@@ -47,7 +47,8 @@ def measure(run: GrowthRun) -> Section:
 
 
 def _fill(gateway: Service, tenants: dict[str, int]) -> None:
-    uvloop.run(corpus.fill(gateway.database_url, made_up.passages(), tenants, seed=made_up.SEED))
+    passages, seed = generated_corpus.passages(), generated_corpus.SEED
+    uvloop.run(corpus.fill(gateway.database_url, passages, tenants, seed=seed))
 
 
 async def _kept(url: str) -> float:

@@ -9,7 +9,7 @@ from statistics import median
 import uvloop
 
 from loadtests.bench.section import Section, table
-from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth import caller, generated_corpus, plot, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.load import closed_loop
@@ -36,8 +36,8 @@ class _At:
 
 def measure(run: GrowthRun) -> Section:
     settings = {"NEARHIT_CACHE_ENTRIES": str(2 * max(run.options.entries))}
-    made_up_world = made_up.built()
-    questions = made_up.questions()
+    made_up_world = generated_corpus.built()
+    questions = generated_corpus.questions()
     at: dict[int, _At] = {}
     with (
         service.nearhit(settings) as gateway,
@@ -79,11 +79,11 @@ class _Edits:
 
     def __init__(self, tenant: TenantClient) -> None:
         self._mine = tenant
-        self._random = Random(made_up.SEED)  # noqa: S311  no secret
-        self._text: str = made_up.built().documents[0]["text"]
+        self._random = Random(generated_corpus.SEED)  # noqa: S311  no secret
+        self._text: str = generated_corpus.built().documents[0]["text"]
 
     def write(self) -> None:
-        self._text = topics.edited(self._text, made_up.built().topics[0], self._random)
+        self._text = topics.edited(self._text, generated_corpus.built().topics[0], self._random)
         self._mine.put_one("document-0", self._text, language="en", readers=["tenant"])
 
 
@@ -120,7 +120,7 @@ def _text(run: GrowthRun, at: dict[int, _At]) -> str:
         xlabel="live answers",
     )
     notes = (
-        f"So many answers of one tenant with {len(made_up.built().documents):,} documents, to as "
+        f"So many answers of one tenant with {len(generated_corpus.built().documents):,} documents, to as "
         f"many different questions of one caller; at most {_REPEATED_MAX:,} of them, the newest, "
         f"are repeated in turns by one connection. Then one document is edited {_EDITS} times; the "
         "drain is timed within the gateway, and the answers that an edit drops are not asked again."

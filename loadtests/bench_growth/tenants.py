@@ -6,7 +6,7 @@ from random import Random
 import uvloop
 
 from loadtests.bench.section import Section, table
-from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth import caller, generated_corpus, plot, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
@@ -20,14 +20,19 @@ _SEED = 23
 def measure(run: GrowthRun) -> Section:
     new: dict[int, RequestCost] = {}
     repeated: dict[int, RequestCost] = {}
-    questions = made_up.questions()
+    questions = generated_corpus.questions()
     with service.nearhit() as gateway, run.console.status("filling") as status:
         filled = 0
         for count in run.options.tenants:
             status.update(f"{count:,} tenants")
             names = {f"tenant-{number}": _CHUNKS for number in range(filled, count)}
             uvloop.run(
-                corpus.fill(gateway.database_url, made_up.passages(), names, seed=made_up.SEED)
+                corpus.fill(
+                    gateway.database_url,
+                    generated_corpus.passages(),
+                    names,
+                    seed=generated_corpus.SEED,
+                )
             )
             filled = count
             random = Random(_SEED)  # noqa: S311  no secret
@@ -38,7 +43,7 @@ def measure(run: GrowthRun) -> Section:
             )
             probe.warm(gateway, requests, len(asking))
             new[count] = probe.take(gateway, requests, seconds=run.options.seconds)
-            same = made_up.built().questions[0]
+            same = generated_corpus.built().questions[0]
             repeats = [ask(same) for ask in asking]
             probe.warm(gateway, iter(repeats), len(repeats))
             repeated[count] = probe.take(gateway, cycle(repeats), seconds=run.options.seconds)

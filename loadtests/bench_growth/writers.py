@@ -10,7 +10,7 @@ import uvloop
 
 from loadtests.bench.section import Section, table
 from loadtests.bench_cache import questions as asking
-from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth import caller, generated_corpus, plot, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Meter, RequestCost
 from loadtests.load import closed_loop
@@ -36,7 +36,7 @@ class _WritersRun:
 
 
 def measure(run: GrowthRun) -> Section:
-    built = made_up.built()
+    built = generated_corpus.built()
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
     by_writers: dict[int, _WritersRun] = {}
     with (
@@ -82,7 +82,7 @@ async def _driven(
 def _edits(gateway: Service, tenant: TenantClient) -> Iterator[bytes]:
     """Of one document after the other, each with one sentence replaced; whole requests."""
     random = Random(_SEED)  # noqa: S311  no secret
-    built = made_up.built()
+    built = generated_corpus.built()
     texts = {number: document["text"] for number, document in enumerate(built.documents)}
     while True:
         number = random.randrange(len(texts))
@@ -114,7 +114,7 @@ def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
         log=False,
     )
     notes = (
-        f"{_CONNECTIONS} connections search a tenant of {len(made_up.built().documents):,} "
+        f"{_CONNECTIONS} connections search a tenant of {len(generated_corpus.built().documents):,} "
         f"documents, {_ASKED:,} questions by Zipf's law, in a closed loop; so many others edit one "
         "document after the other, a sentence each time, as soon as the last edit is acknowledged. "
         "The processor is that of searches and writes together, by their number."

@@ -132,7 +132,7 @@ def _nearhit(built: TenantWorld, progress: Progress) -> Iterator[System]:
 
         def search(tenant: str, number: int, **options: Any) -> list[int]:
             question = built.questions[number]
-            hits = tenants[tenant].search_anew(question, top_k=DEPTH, **options)
+            hits = tenants[tenant].search_uncached(question, top_k=DEPTH, **options)
             return [int(hit["document_id"]) for hit in hits]
 
         yield System(search, lambda tenant, number: search(tenant, number, alpha=1))

@@ -8,7 +8,7 @@ from typing import Any
 
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions
-from loadtests.soak.faults.plan import FaultSchedule
+from loadtests.soak.faults.schedule import FaultSchedule
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.questions import SoakQuestion
@@ -86,14 +86,14 @@ class Soak:
         writes = self._past.writes()
         if "queued" not in without:
             writes = Interleaved(self._seeded("interleaving")).of(writes)
-            yield self.plan.stall_the_worker()
+            yield self.plan.stall_worker()
         yield self._jobs.watch()  # long documents are queued anyway
         yield self.writers.write_all(writes)
-        yield from (self._askers.ask_on(number) for number in range(_ASKERS))
+        yield from (self._askers.ask_forever(number) for number in range(_ASKERS))
         if "credentials" not in without:
             yield self.holders.change()
         if self.options.faults:
-            yield self.plan.happen()
+            yield self.plan.cause_faults()
         yield self._rest_now_and_then()
 
     def _seeded(self, name: str) -> Random:

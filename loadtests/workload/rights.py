@@ -191,7 +191,7 @@ class Rights:
         """A number that is odd while the subject's groups are changing, and never comes again."""
         return self._changes[tenant, subject]
 
-    def may_have_seen(
+    def may_show(
         self, tenant: str, subject: str, hit: Mapping[str, Any], asked_s: float, answered_s: float
     ) -> bool:
         """Whether there is a moment, from asked to answered, at which the document was as the hit

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from loadtests.bench_growth import deployment, made_up
+from loadtests.bench_growth import deployment, generated_corpus
 from loadtests.servers import memory
 
 
 def test_no_question_is_asked_twice() -> None:
-    questions = list(islice(made_up.questions(), 30_000))
+    questions = list(islice(generated_corpus.questions(), 30_000))
 
     assert len(set(questions)) == len(questions)
 

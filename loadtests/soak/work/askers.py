@@ -57,7 +57,7 @@ class Askers:
         self._recent: dict[tuple[IssuedCredential, Read], None] = {}
         self._comparing = False
 
-    async def ask_on(self, number: int) -> None:
+    async def ask_forever(self, number: int) -> None:
         gateways = self._context.connections()
         random = Random(f"{self._seed} {number}")  # noqa: S311  no secret
         while True:

@@ -27,7 +27,7 @@ class FaultSchedule:
         self._every_s = every_s
         self._random = random
 
-    async def happen(self) -> None:
+    async def cause_faults(self) -> None:
         while True:
             for name in self._random.sample(self._names, len(self._names)):
                 await asyncio.sleep(self._every_s * self._random.uniform(0.5, 1.5))
@@ -36,7 +36,7 @@ class FaultSchedule:
                     self._context.audit.fault = name
                     await FAULTS[name](self._context, self._random)
 
-    async def stall_the_worker(self) -> None:
+    async def stall_worker(self) -> None:
         """So that queued writes wait long enough to be overtaken."""
         worker = self._context.servers.worker
         while True:
