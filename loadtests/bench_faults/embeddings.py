@@ -1,4 +1,4 @@
-"""A service of embeddings that speaks OpenAI's tongue, and can be struck dumb."""
+"""An embedding service with OpenAI's API that can become unavailable."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ _LATENCY_S = 0.02  # of a hosted service; a starting value, not measured
 
 
 class Embeddings:
-    """A vector counts a text's words by their hashes. is_unavailable: requests are taken and dropped."""
+    """A vector counts the words of a text. is_unavailable: requests are accepted and dropped."""
 
     def __init__(self) -> None:
         self.is_unavailable = False

@@ -120,10 +120,10 @@ def _text(run: GrowthRun, at: dict[int, _At]) -> str:
         xlabel="live answers",
     )
     notes = (
-        f"So many answers of one tenant with {len(generated_corpus.built().documents):,} documents, to as "
-        f"many different questions of one caller; at most {_REPEATED_MAX:,} of them, the newest, "
-        f"are repeated in turns by one connection. Then one document is edited {_EDITS} times; the "
-        "drain is timed within the gateway, and the answers that an edit drops are not asked again."
+        f"One tenant with {len(generated_corpus.built().documents):,} documents and so many live "
+        "answers, to as many different questions of one caller. One connection repeats the newest "
+        f"of them, at most {_REPEATED_MAX:,}, in turn. Then one document is edited {_EDITS} times; "
+        "the drain is timed within the gateway, and dropped answers are not computed again."
     )
     rows = [
         (

@@ -114,10 +114,11 @@ def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
         log=False,
     )
     notes = (
-        f"{_CONNECTIONS} connections search a tenant of {len(generated_corpus.built().documents):,} "
-        f"documents, {_ASKED:,} questions by Zipf's law, in a closed loop; so many others edit one "
-        "document after the other, a sentence each time, as soon as the last edit is acknowledged. "
-        "The processor is that of searches and writes together, by their number."
+        f"{_CONNECTIONS} connections search a tenant in a closed loop: "
+        f"{len(generated_corpus.built().documents):,} documents, {_ASKED:,} questions by Zipf's "
+        "law. So many other connections each edit a sentence of one document after the other, as "
+        "soon as the last edit is acknowledged. The processor time is that of searches and writes "
+        "together, divided by their number."
     )
     rows = [
         (str(count), *result.searches.row(), *_writes(result))

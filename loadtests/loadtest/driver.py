@@ -221,7 +221,7 @@ class LoadRun:
         return reply
 
     async def _write(self, due_s: float, write: Write) -> bool:
-        """Whether the write is acknowledged; a failed one is repeated for a while, as writers do."""
+        """Whether the write is acknowledged; a failed write is repeated for a while."""
         counted = self._counting(due_s)
         self.judge.asked(write, time.monotonic())
         call = setup.call_of(write, self._keys, self.judge)

@@ -79,7 +79,9 @@ class LoadEnvironment:
 async def load_environment(
     target: Deployment, *, seed: int, writes: bool
 ) -> AsyncIterator[LoadEnvironment]:
-    """Set up tenants, keys and documents, and remove them at the end. Raises `NotStaged`, `Unanswered`, `ValueError`.
+    """Set up tenants, keys and documents, and remove them at the end.
+
+    Raises `SetupRefused`, `Unanswered` and `ValueError`.
 
     writes: whether the loads will write.
     """

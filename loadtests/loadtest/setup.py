@@ -45,7 +45,7 @@ async def set_up(
     key: str | None,
     admin_key: str | None,
 ) -> AsyncIterator[LoadKeys]:
-    """With the operator's key the run creates its own tenants, else it uses `key`. Raises `SetupRefused`."""
+    """With the operator's key the run creates tenants. Raises `SetupRefused`."""
     if admin_key is None:
         assert key is not None, "there is a key or the operator's"
         (who,) = world.subjects

@@ -79,9 +79,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--admin-key", default=os.environ.get("NEARHIT_LOADTEST_ADMIN_KEY"))
     parser.add_argument("--shape", choices=shapes.SHAPES, default="steady")
     parser.add_argument("--users", type=int, default=50, help="the maximum number of users")
-    parser.add_argument(
-        "--seconds", type=float, default=60.0, help="seconds; a soak takes at least an hour"
-    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="a soak takes an hour or more")
     parser.add_argument("--writes", type=float, default=2.0, help="writes per second")
     parser.add_argument("--repeats", type=float, default=0.7, help="share of the searches")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""When which fault happens: each in its turn, shuffled anew in each round, at random moments."""
+"""The order and the moments of the faults: shuffled in each round, at random moments."""
 
 import asyncio
 from collections import Counter
@@ -13,9 +13,9 @@ _STALLED_S = (0.1, 1.0)
 
 
 class FaultSchedule:
-    """names: of the faults that may happen. every_s: from the end of one to the next, on average.
+    """names: of the faults. every_s: from the end of a fault to the next one, on average.
 
-    happened: how often each has.
+    happened: how often each fault has happened.
     """
 
     def __init__(
