@@ -1,4 +1,4 @@
-"""Each fault: how it begins, how it is mended, and what it may do to those who ask."""
+"""The faults: how each begins and ends, and whether it may cause errors."""
 
 import asyncio
 import time
@@ -9,13 +9,13 @@ from loadtests.bench_faults.embeddings import Embeddings
 from loadtests.bench_faults.servers import FaultServers
 from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections
 
-_FULL = "1mb"  # less than the answers take that are there by then
-_DISK_S_MAX = 30.0  # it tries again after five seconds
+_FULL = "1mb"  # less than the stored answers take
+_DISK_S_MAX = 30.0  # Redis tries again after five seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """is_silent: nobody may get an error by it. seconds: it lasts at least so long."""
+    """is_silent: it may cause no error. seconds: the minimum duration."""
 
     name: str
     begin: Callable[[], Awaitable[None]]
@@ -29,7 +29,7 @@ def of(servers: FaultServers) -> list[Fault]:
 
     def fill() -> None:
         servers.disk.fill()
-        servers.redis.keep("1 1")  # each second, if anything has changed
+        servers.redis.keep("1 1")  # a snapshot each second, if anything has changed
         _until(lambda: servers.redis.refuses)
 
     def clear() -> None:
@@ -95,9 +95,9 @@ def _do(what: Callable[[], None]) -> Callable[[], Awaitable[None]]:
 def _until(is_so: Callable[[], bool]) -> None:
     deadline_s = time.monotonic() + _DISK_S_MAX
     while not is_so():
-        assert time.monotonic() < deadline_s, "Redis takes no notice of its disk"
+        assert time.monotonic() < deadline_s, "Redis does not notice its disk"
         time.sleep(0.1)
 
 
 async def _nothing() -> None:
-    """It mends itself."""
+    """PostgreSQL recovers by itself."""

@@ -1,4 +1,4 @@
-"""Live answers of one tenant: what a repeat costs among them, and what a write does."""
+"""The cost of repeated questions and of edits among the live answers of one tenant."""
 
 import time
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _REPEATED_MAX = 1_000  # questions that are repeated, in turns
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """cost: of a repeat. drain_ms, put_ms: medians of edits. dropped: by an edit, the mean."""
+    """cost: of a repeat. drain_ms, put_ms: medians of edits. dropped: mean per edit."""
 
     cost: RequestCost
     drain_ms: float
@@ -75,7 +75,7 @@ def measure(run: GrowthRun) -> Section:
 
 
 class _Edits:
-    """One document, again and again with another sentence."""
+    """Edits of one document, each with another sentence."""
 
     def __init__(self, tenant: TenantClient) -> None:
         self._mine = tenant
@@ -88,7 +88,7 @@ class _Edits:
 
 
 def _edited(gateway: Service, edits: _Edits, cost: RequestCost) -> _At:
-    edits.write()  # the first one reads what was stored since the last
+    edits.write()  # the first drain reads the records stored since the last one
     dropped = metrics.cache_event(gateway.url, "dropped")
     drains_ms, puts_ms = [], []
     for _ in range(_EDITS):

@@ -1,4 +1,4 @@
-"""As many tenants of the same size: new questions, and repeats, of any of them."""
+"""New and repeated questions in growing numbers of tenants of the same size."""
 
 from itertools import cycle
 from random import Random
@@ -13,7 +13,7 @@ from loadtests.bench_index import corpus
 from loadtests.servers import service
 
 _CHUNKS = 20  # of each
-_ASKING_MAX = 500  # tenants that are asked, drawn from all
+_ASKING_MAX = 500  # tenants that get questions, a random sample
 _SEED = 23
 
 
@@ -77,8 +77,8 @@ def _text(run: GrowthRun, new: dict[int, RequestCost], repeated: dict[int, Reque
         xlabel="tenants",
     )
     notes = (
-        f"So many tenants of {_CHUNKS} chunks, of which {_ASKING_MAX} at most are asked in turns "
-        "by one connection, each by a key of its own: new questions, and one question repeated."
+        f"So many tenants of {_CHUNKS} chunks each. One connection asks in {_ASKING_MAX} of them "
+        "at most, in turn, with one key per tenant: new questions, and one question repeated."
     )
     rows = [(f"{count:,}, new", *cost.row()) for count, cost in new.items()]
     rows += [(f"{count:,}, repeated", *cost.row()) for count, cost in repeated.items()]

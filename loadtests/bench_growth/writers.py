@@ -1,4 +1,4 @@
-"""Searches while others write to the same tenant as fast as they are acknowledged."""
+"""Searches while other connections write to the same tenant in a closed loop."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _SEED = 29
 
 @dataclass(frozen=True, slots=True)
 class _WritersRun:
-    """searches: their cost, with what the writes took of the servers spread over both kinds."""
+    """searches: their cost; processor time is divided by searches and writes together."""
 
     searches: RequestCost
     writes: ClosedLoopResult | None
@@ -80,7 +80,7 @@ async def _driven(
 
 
 def _edits(gateway: Service, tenant: TenantClient) -> Iterator[bytes]:
-    """Of one document after the other, each with one sentence replaced; whole requests."""
+    """Endless requests, each of which replaces one sentence of a random document."""
     random = Random(_SEED)  # noqa: S311  no secret
     built = generated_corpus.built()
     texts = {number: document["text"] for number, document in enumerate(built.documents)}
@@ -102,7 +102,7 @@ def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
                 "search, P50": [cost.p50_ms for cost in costs],
                 "search, P99": [cost.p99_ms for cost in costs],
             },
-            "a second": {
+            "per second": {
                 "searches": [cost.per_second for cost in costs],
                 "writes": [
                     0.0 if result.writes is None else result.writes.per_second

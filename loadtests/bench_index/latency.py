@@ -1,7 +1,7 @@
-"""How long a search takes that no cache answers, beside others with the same vectors and filter.
+"""The latency of searches without a cache, beside systems with the same vectors and filter.
 
-The systems take turns, a round being a turn of each with the same questions, so that what else
-the machine does meets all of them.
+The systems take turns; in a round each gets the same questions, so that other work on the machine
+affects all of them.
 """
 
 import tempfile

@@ -1,4 +1,4 @@
-"""A real handbook's commits replayed: what is embedded, beside what each touched document holds."""
+"""A real handbook's commits replayed: embedded chunks, beside those of edited documents."""
 
 import asyncio
 import re
@@ -32,9 +32,9 @@ _HOW = (
 
 @dataclass(slots=True)
 class ReplayCost:
-    """Of the commits alone; `before` is what the handbook took at first.
+    """Counts of the commits; `before` is the first writing of the handbook.
 
-    naive: chunks of the documents written. compared, unequal: documents.
+    naive: all chunks of the written documents. compared, unequal: documents.
     """
 
     before: int

@@ -1,4 +1,4 @@
-"""Stale answers after an edit, and rows that still come after a revocation, by asking at once."""
+"""Stale answers right after an edit, and rows that are still found right after a revocation."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
