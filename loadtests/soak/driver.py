@@ -14,7 +14,7 @@ from loadtests.soak.options import SoakOptions
 from loadtests.soak.questions import SoakQuestion
 from loadtests.soak.reads import Read
 from loadtests.soak.work.askers import Askers
-from loadtests.soak.work.asking import ask
+from loadtests.soak.work.asking import ask, compare
 from loadtests.soak.work.context import SoakContext
 from loadtests.soak.work.holders import Holders
 from loadtests.soak.work.interleaving import Interleaved
@@ -151,7 +151,7 @@ class Soak:
             if answer is not None:
                 self.context.audit.judge(answer)
                 if self.context.audit.is_comparable(answer):
-                    await self._askers.compare(answer, "compared_at_rest")
+                    await compare(self.context, answer, "compared_at_rest")
 
     async def _compare_stored(self) -> None:
         """Compare the database with what was acknowledged."""

@@ -13,7 +13,7 @@ from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.questions import SoakQuestion, Zipf
 from loadtests.soak.reads import PathName, Read
-from loadtests.soak.work.asking import ask
+from loadtests.soak.work.asking import ask, compare
 from loadtests.soak.work.context import SoakContext
 from loadtests.workload.viewer import SOURCES
 
@@ -80,20 +80,6 @@ class Askers:
         ]
         return random.sample(works, min(count, len(works)))
 
-    async def compare(self, answer: ObservedAnswer, kind: str) -> None:
-        """Compare with a fresh search, unless a write that matters came between."""
-        context, viewer = self._context, answer.viewer
-        state, epoch = context.state, context.state.epoch
-        changes = state.rights.changes(viewer.tenant, viewer.subject)
-        groups = state.rights.groups(viewer.tenant, viewer.subject)
-        counting = groups if viewer.groups is None else groups & viewer.groups
-        fresh = await context.oracle.read(viewer, counting, answer.read)
-        is_same = changes % 2 == 0 and changes == state.rights.changes(
-            viewer.tenant, viewer.subject
-        )
-        if fresh is not None and is_same and epoch == state.epoch:
-            context.audit.compare(answer, fresh, kind)
-
     async def _ask_once(
         self, random: Random, gateway: int, connection: ConnectionPool
     ) -> ObservedAnswer | None:
@@ -116,7 +102,7 @@ class Askers:
             if is_sure and not self._comparing and random.random() < self._compared_share:
                 self._comparing = True
                 try:
-                    await self.compare(answer, "compared_at_work")
+                    await compare(self._context, answer, "compared_at_work")
                 finally:
                     self._comparing = False
         return answer

@@ -53,6 +53,18 @@ async def ask(
     )
 
 
+async def compare(context: SoakContext, answer: ObservedAnswer, kind: str) -> None:
+    """Compare with a fresh search, unless a write that matters came between."""
+    viewer, state = answer.viewer, context.state
+    epoch, changes = state.epoch, state.rights.changes(viewer.tenant, viewer.subject)
+    groups = state.rights.groups(viewer.tenant, viewer.subject)
+    counting = groups if viewer.groups is None else groups & viewer.groups
+    fresh = await context.oracle.read(viewer, counting, answer.read)
+    is_same = changes % 2 == 0 and changes == state.rights.changes(viewer.tenant, viewer.subject)
+    if fresh is not None and is_same and epoch == state.epoch:
+        context.audit.compare(answer, fresh, kind)
+
+
 def _is_let_in(
     context: SoakContext,
     credential: IssuedCredential,

@@ -16,7 +16,7 @@ from loadtests.soak import reads
 from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.reads import PathName, Read
-from loadtests.soak.work.asking import ask
+from loadtests.soak.work.asking import ask, compare
 from loadtests.soak.work.context import SoakContext
 from loadtests.soak.work.tasks import together
 from loadtests.workload import calls, losses
@@ -87,9 +87,14 @@ class Writers:
         before = [
             await self._ask(loss, read, number, gateways[number]) for number in range(len(gateways))
         ]
-        is_done = await self._write(write, turn, gateways)
-        acknowledged_s = time.monotonic()
         other = (turn + 1) % len(gateways)
+        writing = asyncio.create_task(self._write(write, turn, gateways))
+        try:
+            await self._ask_during(writing, loss, read, other, gateways[other])
+            is_done = await writing
+        finally:
+            writing.cancel()
+        acknowledged_s = time.monotonic()
         after = await self._ask(loss, read, other, gateways[other])
         if not is_done or after is None:
             return
@@ -100,6 +105,27 @@ class Writers:
         counts["revoked"] += 1
         counts["revoked_and_still_shown"] += loss.document_id in _shown(after)
         self.refused_s.append(after.answered_s - acknowledged_s)
+
+    async def _ask_during(
+        self,
+        writing: "asyncio.Task[bool]",
+        loss: Loss,
+        read: Read,
+        number: int,
+        connection: ConnectionPool,
+    ) -> None:
+        """Read until the write ends: its drain is the moment in which a cache may be wrong."""
+        state = self._context.state
+        while not writing.done():
+            changes = state.rights.changes(loss.tenant, loss.subject)
+            answer = await self._ask(loss, read, number, connection)
+            if answer is None:
+                await asyncio.wait([writing], timeout=_AGAIN_S)
+                continue
+            self._context.audit.judge(answer)
+            is_sure = changes == state.rights.changes(loss.tenant, loss.subject)
+            if is_sure and self._context.audit.is_comparable(answer):
+                await compare(self._context, answer, "compared_at_work")
 
     def _probe(self, loss: Loss) -> Read:
         query = orjson.loads(loss.question)["query"]
