@@ -123,11 +123,11 @@ bench-growth: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_growth $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 # make soak [DATA=FOLDER] [MINUTES=10] [FAULTS=1] [BALANCED=1] [SEED=1]: writes docs/benchmarks/soak.md;
-# fails if any answer was stale, leaked, or not what a fresh search gives, or anything was lost.
-# BALANCED goes through HAProxy. Without DATA half a minute of made-up histories, and no page.
-# make soak MUTANT=all [DATA=FOLDER]: breaks one rule of the cache after the other; each has to be seen.
+# fails if an answer was stale, leaked or not that of a fresh search, or if anything was lost.
+# BALANCED uses HAProxy. Without DATA it runs half a minute on generated histories and writes no page.
+# make soak MUTANT=all [DATA=FOLDER]: breaks one rule of the cache after the other; it has to find each.
 soak: setup
-	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),$(if $(DATA),10,0.5)) \
+	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),$(if $(DATA),10,$(if $(MUTANT),1,0.5))) \
 	  $(if $(FAULTS),--faults) $(if $(BALANCED),--balanced) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(MUTANT),--mutant $(MUTANT))
 

@@ -1,1 +1,10 @@
-"""Load tests and benchmarks: a black box over HTTP, importing nothing of the service."""
+"""Load tests and benchmarks: they use the service over HTTP and import nothing of it.
+
+load       the generator: schedules, connections, latencies
+workload   who asks which question, who writes what, who may read it
+loadtest   what `nearhit loadtest` runs
+users      Locust's users: `make load`
+servers    the servers under test, as processes
+bench      the frame that all benchmarks share; each `bench_…` is one benchmark
+soak       histories of writes and rights under load, with every answer audited
+"""

@@ -1,4 +1,4 @@
-"""The main job on real documents: a handbook of 158 files ingested and asked, through the command.
+"""Ingests a real handbook of 158 files with the command, and asks some questions.
 
     python -m loadtests.real_input DATA
 

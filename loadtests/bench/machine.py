@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine on which figures are measured."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def description(packages: Sequence[str]) -> str:
-    """One line: processor, memory, how busy it is, system, Python, and what of which version."""
+    """One line: processor, cores, memory, load, system, Python and versions."""
     versions = ", ".join([*_commit(), *(f"{name} {version(name)}" for name in packages)])
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
@@ -22,7 +22,7 @@ def description(packages: Sequence[str]) -> str:
 
 
 def _commit() -> list[str]:
-    """Of a checkout, and whether its code is another by now; none where it was installed."""
+    """The commit of a checkout and whether code has changed; empty for an installed package."""
     folder = Path(__file__).parents[2]
     git = shutil.which("git")
     if git is None or not (folder / ".git").exists():

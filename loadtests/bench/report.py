@@ -1,6 +1,6 @@
-"""The report of a benchmark: the sections that were ever measured, each as of its last time.
+"""The page of a benchmark: each section as it was last measured.
 
-Beside the Markdown lies the same as JSON, which is what a later run of other sections keeps.
+A JSON file beside the Markdown holds the sections, for a later run that measures only some of them.
 """
 
 import json
@@ -16,14 +16,14 @@ from loadtests.bench.section import Bar, Section, table
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkReport:
-    """path: of the Markdown. head: its first lines. packages: whose versions it names."""
+    """path: of the Markdown. head: its first lines. packages: the page names their versions."""
 
     path: Path
     head: str
     packages: Sequence[str]
 
     def read(self) -> dict[str, Section]:
-        """The sections as last measured, by name; none if there is no report."""
+        """The sections by name; empty if there is no page yet."""
         file = self.path.with_suffix(".json")
         if not file.exists():
             return {}
@@ -43,18 +43,18 @@ class BenchmarkReport:
         only: Sequence[str],
         console: Console,
     ) -> list[Bar]:
-        """Measure the sections named, or all, and keep the others' last; the bars missed."""
+        """Measure the named sections, or all, and return the missed targets."""
         sections = self.read()
         missed: list[Bar] = []
         for name in only or measures:
             console.rule(name)
             made_on = machine.description(self.packages)
             sections[name] = replace(measures[name](), machine=made_on)
-            # Written at once: a later section that fails takes nothing away.
+            # Written at once, so that a later section that fails loses nothing.
             self.write({name: sections[name] for name in measures if name in sections})
             missed += [bar for bar in sections[name].bars if not bar.held]
         for bar in missed:
-            console.print(f"[red]missed:[/] {bar.what}: {bar.figure:.4g}, wanted {bar.limit}")
+            console.print(f"[red]missed:[/] {bar.what}: {bar.figure:.4g}, target {bar.limit}")
         return missed
 
 
@@ -63,6 +63,6 @@ def _rendered(section: Section) -> str:
         (bar.what, f"{bar.figure:.4g}", bar.limit, "yes" if bar.held else "**no**")
         for bar in section.bars
     ]
-    bars = [table(("bar", "measured", "wanted", "held"), rows)] if rows else []
+    bars = [table(("target", "measured", "limit", "met"), rows)] if rows else []
     provenance = f"Measured on {section.date}: {section.machine}."
     return "\n\n".join([f"## {section.title}", section.text, *bars, provenance]) + "\n"

@@ -1,4 +1,4 @@
-"""A section of a report: what was measured, in words and in figures, and whether it is enough."""
+"""A section of a page: text, figures and targets."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a figure has to be: at least the limit, or at most."""
+    """A target: the figure has to be at least, or at most, the limit."""
 
     what: str
     figure: float
@@ -29,9 +29,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """text: Markdown, without a heading. figures: the same for machines, as JSON takes it.
+    """text: Markdown without a heading. figures: JSON values.
 
-    machine: what it was measured on; the report fills it in.
+    machine: filled in by the report.
     """
 
     title: str
@@ -55,6 +55,6 @@ class Section:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; all columns but the first are numbers, to the right."""
+    """A Markdown table; all columns but the first are aligned to the right."""
     ruler = ["---", *("---:" for _ in head[1:])]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ruler, *rows))

@@ -1,4 +1,4 @@
-"""What it costs to know who asks, for what and how often, of all that an exact hit takes."""
+"""The share of authentication, scope and rate limits in the processor time of an exact hit."""
 
 import json
 import os
@@ -22,7 +22,7 @@ _QUESTION = "how many days of leave do I get?"
 _WARM_S = 2.0
 
 _PARTS: Mapping[str, frozenset[str]] = {
-    "who asks": frozenset(
+    "authentication": frozenset(
         {
             "gateway/auth/authenticator.py",
             "gateway/http/request_context.py",
@@ -30,10 +30,8 @@ _PARTS: Mapping[str, frozenset[str]] = {
             "index/tenants/principals.py",
         }
     ),
-    "how often": frozenset({"gateway/http/admission.py", "cache/rate_limit.py"}),
-    "for what: the scope": frozenset(
-        {"index/model/scope.py", "index/model/query.py", "gateway/schemas.py"}
-    ),
+    "rate limits": frozenset({"gateway/http/admission.py", "cache/rate_limit.py"}),
+    "scope": frozenset({"index/model/scope.py", "index/model/query.py", "gateway/schemas.py"}),
     "the revision": frozenset(
         {
             "cache/revision_reader.py",
@@ -46,7 +44,7 @@ _PARTS: Mapping[str, frozenset[str]] = {
         {"server", "gateway/http/coalescing_protocol.py", "gateway/http/connection.py"}
     ),
 }
-_ADMISSION = ("who asks", "how often", "for what: the scope")
+_ADMISSION = ("authentication", "rate limits", "scope")
 _REST = "the rest: routes, cache, headers, log and counters"
 
 
@@ -69,7 +67,7 @@ def measure(run: CacheRun) -> Section:
         title="Admission",
         text=text + table(["", "share"], [*rows, ["samples", f"{total:,}"]]),
         figures={"samples": total, **shares},
-        bars=[Bar("who asks, for what and how often", admission, at_most=_SHARE_MAX)],
+        bars=[Bar("authentication, scope and rate limits", admission, at_most=_SHARE_MAX)],
     )
 
 

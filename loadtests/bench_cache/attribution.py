@@ -1,4 +1,4 @@
-"""Whose doing it is that answers were dropped: what each write took, and what one chunk took."""
+"""The share of the live answers that a write drops, and that an inserted chunk drops."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from statistics import fmean
 
 @dataclass(frozen=True, slots=True)
 class DroppedByWrite:
-    """What one write took of the live answers.
+    """The answers that one write dropped.
 
-    in_vain:  dropped, though computed anew they are the same bytes.
-    inserted: chunks that the write added; what it removed is laid at their door too.
+    in_vain:  dropped although the new answer has the same bytes.
+    inserted: chunks that the write added; all dropped answers are attributed to them.
     """
 
     live: int
@@ -34,12 +34,12 @@ def share_by_chunk(taken: Sequence[DroppedByWrite]) -> float:
 
 
 def share_by_chunk_pooled(taken: Sequence[DroppedByWrite]) -> float:
-    """All that those writes dropped, over all that they inserted: long documents count for more."""
+    """The dropped shares divided by all inserted chunks, so that long documents weigh more."""
     inserting = [write for write in taken if write.inserted]
     return sum(write.share for write in inserting) / sum(write.inserted for write in inserting)
 
 
 def share_in_vain(taken: Sequence[DroppedByWrite]) -> float:
-    """Of all that was dropped."""
+    """The needless share of all dropped answers."""
     dropped = sum(write.dropped for write in taken)
     return sum(write.in_vain for write in taken) / dropped if dropped else 0.0

@@ -1,4 +1,4 @@
-"""How often the cache answers while documents are edited, beside a tenant that nobody edits."""
+"""The hit rate of the cache while documents are edited, and without edits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ _SEED = 12
 class Rates:
     """Shares of the searches.
 
-    at_best: whose answer was given before and is still the same, by its bytes.
-    coarse:  if each write dropped everything, counted and not run.
+    at_best: searches whose last answer still has the same bytes.
+    coarse:  hits of a cache that drops everything at each write, computed and not run.
     """
 
     searches_a_write: int
@@ -65,10 +65,12 @@ def measure(run: CacheRun) -> Section:
 
 
 def _bar(rates: Rates, undisturbed: float) -> Bar:
-    """To what is had without edits; where these leave less than the bar, to what they leave."""
+    """Compare with the rate without edits, or with the best possible rate if that is low."""
     what = f"hit rate with an edit each {rates.searches_a_write} searches, to"
     if rates.at_best < _RATIO_MIN * undisturbed:
-        return Bar(f"{what} the best there is", rates.precise / rates.at_best, at_least=_RATIO_MIN)
+        return Bar(
+            f"{what} the best possible rate", rates.precise / rates.at_best, at_least=_RATIO_MIN
+        )
     return Bar(f"{what} that without edits", rates.precise / undisturbed, at_least=_RATIO_MIN)
 
 

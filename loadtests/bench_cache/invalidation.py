@@ -1,4 +1,4 @@
-"""How long a change takes to drop what it dooms, among ten thousand live answers."""
+"""How long a change takes to invalidate the answers that it affects, among ten thousand."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -22,9 +22,9 @@ from loadtests.workload.topics import TopicWorld
 _DOCUMENTS = 5_000
 _LIVE = 10_000
 _EDITS = 100
-_ASKED_ALL = 20  # edits, until all is asked again, also what the first edit let stand
-_STRETCH = 500  # questions between two moves of the bar
-_COLD = 5  # gateways that are started to drain for the first time
+_ASKED_ALL = 20  # edits until all questions are asked again
+_STRETCH = 500  # questions between two updates of the progress bar
+_COLD = 5  # gateways that are started for their first drain
 _SEED = 13
 _DRAIN_MS_MAX = 20.0
 _SETTINGS = PATIENT | {"NEARHIT_CACHE_ENTRIES": str(2 * _LIVE)}  # room for all of them
@@ -32,9 +32,9 @@ _SETTINGS = PATIENT | {"NEARHIT_CACHE_ENTRIES": str(2 * _LIVE)}  # room for all 
 
 @dataclass(frozen=True, slots=True)
 class TimedPut:
-    """How long an edit took to be acknowledged, and what of the worker's processor.
+    """The time until an edit was acknowledged, and the processor time of the worker.
 
-    The system counts that in steps of ten milliseconds, so that only a mean says something.
+    The system counts processor time in steps of ten milliseconds, so only means are meaningful.
     """
 
     took_ms: float
@@ -43,7 +43,7 @@ class TimedPut:
 
 @dataclass(slots=True)
 class DrainTimes:
-    """Milliseconds, edit by edit. dropped: by each of them. live: answers after the last edit."""
+    """Milliseconds by edit. dropped: answers, by edit. live: answers after the last edit."""
 
     warm_ms: list[float] = field(default_factory=list)
     cold_ms: list[float] = field(default_factory=list)
@@ -87,11 +87,11 @@ def _fill(
     run: CacheRun,
     progress: Progress,
 ) -> None:
-    """Both hold the same documents; one of them has been asked."""
+    """Write the same documents to both tenants and ask all questions in one of them."""
     task = progress.add_task("writing documents", total=2 * len(made_up.documents))
     for tenant in (full, empty):
         tenant.put(made_up.documents, lambda count: progress.advance(task, count))
-    empty.search_all(bodies[:1], connections=1)  # so that there is a state, as there always is
+    empty.search_all(bodies[:1], connections=1)  # so that the tenant has a state in Redis
     task = progress.add_task("asking", total=len(bodies))
     for start in range(0, len(bodies), _STRETCH):
         full.search_all(bodies[start : start + _STRETCH], connections=run.options.connections)
@@ -110,7 +110,7 @@ def _timed(
     timed = DrainTimes()
     edits = _edits(made_up)
     _put(full, next(edits), gateway)
-    # Those that an edit of this document dooms, as far as one edit tells: asked again each time.
+    # Questions whose answers an edit of this document drops: asked again after each edit.
     again = full.search_all(bodies, connections=run.options.connections)
     touchy = [body for body, answer in zip(bodies, again, strict=True) if not answer.is_hit]
     for number in progress.track(range(1, _EDITS + 1), description="editing"):
@@ -169,22 +169,21 @@ class _Counts:
 
 def _text(timed: DrainTimes) -> str:
     notes = (
-        f"Two tenants of one gateway, each with the same {_DOCUMENTS:,} documents of one chunk; "
-        f"one has {timed.live:,.0f} live answers, to as many different questions, the other one "
-        "has one.\n"
-        f"One document is edited {_EDITS} times over HTTP, in the one tenant and in the other in "
-        "turns; each edit replaces a sentence, so its chunk, and what it may have dropped is asked "
-        "again.\n"
+        f"Two tenants of one gateway have the same {_DOCUMENTS:,} documents of one chunk each; one "
+        f"tenant has {timed.live:,.0f} live answers, to as many different questions, the other has "
+        "one.\n"
+        f"One document is edited {_EDITS} times over HTTP, in both tenants in turn; each edit "
+        "replaces a sentence and so its chunk. Then the answers that it may have dropped are "
+        "computed again.\n"
         f"An edit dropped {median(timed.dropped):,.0f} answers (median; at most "
         f"{max(timed.dropped):,.0f}).\n"
-        "A drain is timed within the service (`nearhit_drain_seconds`): reading the change from "
-        "PostgreSQL, three or more steps in Redis, finding what is doomed.\n"
+        "The gateway times a drain (`nearhit_drain_seconds`): reading the change from PostgreSQL, "
+        "three or more steps in Redis, finding the affected answers.\n"
         "Warm is a gateway that has drained before and knows all answers but the newest; cold is "
-        f"the first drain of a new process, which reads the records of all, of {_COLD} processes.\n"
-        f"Of the worker's processor a PUT took {_processor_ms(timed.puts):.1f} ms where there are "
-        f"{_LIVE:,} answers, and {_processor_ms(timed.empty_puts):.1f} where there is one "
-        "(means).\n"
-        f"Redis was away {timed.away:.0f} times."
+        f"the first drain of a new process, which reads all records, of {_COLD} processes.\n"
+        f"A PUT took {_processor_ms(timed.puts):.1f} ms of the worker's processor with {_LIVE:,} "
+        f"answers, and {_processor_ms(timed.empty_puts):.1f} ms with one (means).\n"
+        f"Redis was unavailable {timed.away:.0f} times."
     )
     rows = [
         _row(f"warm drain, {_LIVE:,} answers", timed.warm_ms),

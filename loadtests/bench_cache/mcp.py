@@ -1,6 +1,6 @@
-"""What a cached question costs as a tool of the Model Context Protocol, beside the plain search.
+"""The cost of a cached answer by the Model Context Protocol, beside the plain search.
 
-Both ask one worker for the same answer, in turns, over connections that stay open.
+Both ask one worker for the same answer, in turns, over open connections.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ def measure(run: CacheRun) -> Section:
         [name, f"{per_second:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{times:.2f}", f"{p50_times:.2f}"]
         for name, (per_second, p50, p99, times, p50_times) in rows.items()
     ]
-    head = ["", "requests/s", "P50 ms", "P99 ms", "time per request", "P50, to the plain one's"]
+    head = ["", "requests/s", "P50 ms", "P99 ms", "time per request", "P50 to plain"]
     text = (
         f"One worker and one cached question, over {run.options.connections} open connections, in "
         f"turns of {run.options.seconds:g} s, {run.options.rounds} of each; medians. The last two "
@@ -53,7 +53,7 @@ def measure(run: CacheRun) -> Section:
         text=text + table(head, cells),
         figures={name: dict(zip(fields, row, strict=True)) for name, row in rows.items()},
         bars=[
-            Bar(f"what a {name} costs, to the plain search", rows[name][3], at_most=_TIMES_MAX)
+            Bar(f"time of a {name}, to the plain search", rows[name][3], at_most=_TIMES_MAX)
             for name in (_TOOL, _TOOL_NOW)
         ],
     )

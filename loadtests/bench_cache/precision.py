@@ -1,7 +1,7 @@
-"""How many answers a change drops, and how many of them in vain, over a real stream of edits.
+"""How many answers a change drops, and how many of them needlessly, over a real history of edits.
 
-All questions are asked again after each edit: an answer that comes from no cache was dropped, and
-is in the cache from then on, so that as many live before the next edit.
+All questions are asked again after each edit: an answer that no cache gives was dropped. It is
+stored again, so that the number of live answers stays the same.
 """
 
 import time
@@ -33,9 +33,9 @@ _SHARE_MAX = 0.05  # of the live answers that one inserted chunk may drop in the
 class Replay:
     """chunks: of the tenant before the first edit.
 
-    taken:    edit by edit; mistyped: of the answers to questions with a typo alone.
+    taken:    by edit; mistyped: only of the answers to questions with a typo.
     renewed:  drains that dropped everything.
-    counted:  what the service says that it dropped, to be held against what was found missing.
+    counted:  dropped answers by the gateway's own count.
     """
 
     chunks: int
@@ -136,22 +136,21 @@ def _text(replay: Replay) -> str:
         rows.append((what, f"{attribution.share_by_write(single):.4f}"))
     what = f"one edit, of the {replay.mistyped[0].live} answers to questions with a typo, mean"
     rows.append((what, f"{attribution.share_by_write(replay.mistyped):.4f}"))
-    rows.append(("dropped in vain, of all dropped", f"{attribution.share_in_vain(taken):.4f}"))
+    rows.append(("dropped needlessly, of all dropped", f"{attribution.share_in_vain(taken):.4f}"))
     notes = (
         f"A tenant with a real handbook, {replay.chunks:,} chunks, and "
         f"{fmean(write.live for write in taken):,.0f} live answers to as many different questions "
         f"made of its own words. {questions.HOW}\n"
         f"The first {len(taken):,} of the {replay.of_edits:,} edits that its people made to it are "
-        "replayed over HTTP, one commit each, a moved document as one that goes and one that "
-        "comes.\n"
-        "After each, all questions are asked again: what no cache answers was dropped, in vain if "
-        "its bytes are the same as before.\n"
-        "All that an edit dropped is laid at the door of the chunks that it inserted, in equal "
-        "parts, also what the chunks that it replaced or removed have dropped; an edit that "
+        "replayed over HTTP, one commit each; a moved document is removed and written.\n"
+        "After each edit all questions are asked again: an answer that no cache gives was dropped, "
+        "needlessly if its bytes are the same as before.\n"
+        "The dropped answers are attributed to the inserted chunks in equal parts, also those that "
+        "replaced or removed chunks have dropped; an edit that "
         f"inserted none counts by edit only ({sum(not write.inserted for write in taken)} did).\n"
-        "The bar is on the mean over the edits; pooled is the sum of the shares over the sum of "
-        "the chunks, where long rewrites count for more.\n"
-        f"{replay.renewed:.0f} drains dropped everything without looking; the service counted "
+        "The target is for the mean over the edits; pooled is the sum of the shares divided by the "
+        "sum of the chunks, in which long rewrites weigh more.\n"
+        f"{replay.renewed:.0f} drains dropped everything; the gateway counted "
         f"{replay.counted:,.0f} dropped, and {sum(write.dropped for write in taken):,} were found "
         "missing."
     )

@@ -1,7 +1,7 @@
-"""What the cache answers in a second, beside a bare Starlette app that returns the same bytes.
+"""Cached answers per second, beside a bare Starlette app that returns the same bytes.
 
-All are driven in turns, each of one worker, by the same generator, so that the ratios hold while
-the machine's speed drifts.
+The same generator loads each server of one worker in turn, so that the ratios hold while the speed
+of the machine drifts.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ from loadtests.workload.tenant_client import TenantClient, new_tenant, through
 _RATIO_MIN = 0.6  # of the bare app's requests a second, for exact hits
 _P99_MAX = 2.5  # times the bare app's
 _TEAMS = 200
-_VERIFIED = 600  # pairs with which a band opens, and stays open if one of them is wrong
-_PAIRS_TRIES = 10  # looks at whether it has opened
+_VERIFIED = 600  # pairs after which a band of similarity opens, even if one of them is wrong
+_PAIRS_TRIES = 10  # checks whether it has opened
 _SEED = 14
 _QUESTION = "how many days of leave does team 17 get?"
 
@@ -43,10 +43,7 @@ _MISS = "miss"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is asked of whom.
-
-    bodies: begun anew with each turn. pid: of the worker.
-    """
+    """bodies: started again with each turn. pid: of the worker."""
 
     request: RequestTemplate
     pid: int

@@ -1,1 +1,1 @@
-"""What callers see while a server dies, hangs, fills up or is cut off, and how soon it is over."""
+"""What callers see while a server dies, hangs, fills up or is cut off, and the recovery."""

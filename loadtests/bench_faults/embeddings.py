@@ -1,4 +1,4 @@
-"""A service of embeddings that speaks OpenAI's tongue, and can be struck dumb."""
+"""An embedding service with OpenAI's API that can become unavailable."""
 
 import asyncio
 import re
@@ -14,10 +14,10 @@ _LATENCY_S = 0.02  # of a hosted service; a starting value, not measured
 
 
 class Embeddings:
-    """A vector counts a text's words by their hashes. is_away: requests are taken and dropped."""
+    """A vector counts the words of a text. is_unavailable: requests are accepted and dropped."""
 
     def __init__(self) -> None:
-        self.is_away = False
+        self.is_unavailable = False
         self.url = ""
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -26,7 +26,7 @@ class Embeddings:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = _LENGTH.search(head)
                 body_sent = await reader.readexactly(int(length[1]) if length else 0)
-                if self.is_away:
+                if self.is_unavailable:
                     return
                 await asyncio.sleep(_LATENCY_S)
                 body = _embedded(orjson.loads(body_sent)["input"])

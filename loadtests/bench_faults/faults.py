@@ -1,21 +1,21 @@
-"""Each fault: how it begins, how it is mended, and what it may do to those who ask."""
+"""The faults: how each begins and ends, and whether it may cause errors."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from loadtests.bench_faults.crowd import CONNECTIONS, SlowConnections
 from loadtests.bench_faults.embeddings import Embeddings
 from loadtests.bench_faults.servers import FaultServers
+from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections
 
-_FULL = "1mb"  # less than the answers take that are there by then
-_DISK_S_MAX = 30.0  # it tries again after five seconds
+_FULL = "1mb"  # less than the stored answers take
+_DISK_S_MAX = 30.0  # Redis tries again after five seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """is_silent: nobody may get an error by it. seconds: it lasts at least so long."""
+    """is_silent: it may cause no error. seconds: the minimum duration."""
 
     name: str
     begin: Callable[[], Awaitable[None]]
@@ -29,7 +29,7 @@ def of(servers: FaultServers) -> list[Fault]:
 
     def fill() -> None:
         servers.disk.fill()
-        servers.redis.keep("1 1")  # each second, if anything has changed
+        servers.redis.keep("1 1")  # a snapshot each second, if anything has changed
         _until(lambda: servers.redis.refuses)
 
     def clear() -> None:
@@ -77,10 +77,10 @@ def of(servers: FaultServers) -> list[Fault]:
 
 def of_embedder(service: Embeddings) -> Fault:
     async def leave() -> None:
-        service.is_away = True
+        service.is_unavailable = True
 
     async def come_back() -> None:
-        service.is_away = False
+        service.is_unavailable = False
 
     return Fault("embedding service away", leave, come_back, is_silent=True)
 
@@ -95,9 +95,9 @@ def _do(what: Callable[[], None]) -> Callable[[], Awaitable[None]]:
 def _until(is_so: Callable[[], bool]) -> None:
     deadline_s = time.monotonic() + _DISK_S_MAX
     while not is_so():
-        assert time.monotonic() < deadline_s, "Redis takes no notice of its disk"
+        assert time.monotonic() < deadline_s, "Redis does not notice its disk"
         time.sleep(0.1)
 
 
 async def _nothing() -> None:
-    """It mends itself."""
+    """PostgreSQL recovers by itself."""

@@ -23,7 +23,7 @@ _FAULTS = ("stale", "leaked")
 
 @dataclass(frozen=True, slots=True)
 class FaultResult:
-    """A fault, and what came of it. wrong: answers, by stale and leaked."""
+    """A fault and its effects. wrong: the number of stale and of leaked answers."""
 
     fault: Fault
     phases: Mapping[str, Any]
@@ -50,7 +50,7 @@ class FaultResult:
         return {**self.phases, "write_errors": self.write_errors, **self.wrong}
 
 
-async def suffer(
+async def measure_fault(
     environment: LoadEnvironment, fault: Fault, agents: Agents, console: Console
 ) -> FaultResult:
     counts = environment.judge.counts
@@ -91,12 +91,12 @@ def _bars(results: Sequence[FaultResult]) -> Sequence[Bar]:
             for name in _FAULTS
         ),
         Bar(
-            "errors by what may cause none",
+            "errors from faults that may cause none",
             sum(result.errors for result in results if result.fault.is_silent),
             at_most=0,
         ),
         Bar(
-            "seconds to recover, the longest",
+            "seconds to recover, at most",
             max(result.phases["recovered_s"] for result in results),
             at_most=RECOVERED_S_MAX,
         ),

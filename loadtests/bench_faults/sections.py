@@ -8,7 +8,7 @@ import uvloop
 
 from loadtests.bench.frame import NoOptions, Run
 from loadtests.bench.section import Section
-from loadtests.bench_faults import crowd, embeddings, faults, measure, servers
+from loadtests.bench_faults import embeddings, faults, measure, servers, slow_connections
 from loadtests.bench_faults.servers import FaultServers
 from loadtests.loadtest.environment import Deployment, load_environment
 
@@ -26,7 +26,7 @@ _EMBEDDER_TEXT = (
 
 
 def measure_servers(run: Run[NoOptions]) -> Section:
-    crowd.raise_file_limit()
+    slow_connections.raise_file_limit()
     return uvloop.run(_measure_servers(run))
 
 
@@ -40,7 +40,7 @@ async def _measure_servers(run: Run[NoOptions]) -> Section:
         async with load_environment(deployment, seed=1, writes=True) as environment:
             agents = environment.agents(measure.LOAD)
             results = [
-                await measure.suffer(environment, fault, agents, run.console)
+                await measure.measure_fault(environment, fault, agents, run.console)
                 for fault in faults.of(started)
             ]
     return measure.section("Servers", _SERVERS_TEXT, results)
@@ -61,7 +61,7 @@ async def _measure_embedder(run: Run[NoOptions]) -> Section:
             deployment = _deployment(started, run.data_folder)
             async with load_environment(deployment, seed=1, writes=True) as environment:
                 agents = environment.agents(measure.LOAD)
-                results = [await measure.suffer(environment, fault, agents, run.console)]
+                results = [await measure.measure_fault(environment, fault, agents, run.console)]
             await asyncio.to_thread(stack.close)  # while the service still answers
     return measure.section("A hosted embedder", _EMBEDDER_TEXT, results)
 

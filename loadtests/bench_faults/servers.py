@@ -1,4 +1,4 @@
-"""One gateway, its PostgreSQL, and its Redis behind a wire; each can be killed, hung and mended."""
+"""A gateway, its PostgreSQL, and its Redis behind a relay; each can be killed and paused."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ _DISK_MB = 16
 
 
 class RedisRelay:
-    """Between a gateway and Redis."""
+    """The relay between the gateway and Redis."""
 
     def __init__(self, folder: Path, target: Path) -> None:
         self._listen, self._target = folder / "wire.sock", target
@@ -46,7 +46,7 @@ class RedisRelay:
 
 
 class SmallDisk:
-    """A small one of its own, in memory; whoever may not mount one has none."""
+    """A small file system in memory, if this user may mount one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -69,7 +69,7 @@ class SmallDisk:
 
 
 class PostgresProcesses:
-    """The processes of a server, found by its folder."""
+    """The processes of a PostgreSQL, found by its data folder."""
 
     def __init__(self, folder: Path) -> None:
         (file,) = folder.rglob("postmaster.pid")
@@ -84,7 +84,7 @@ class PostgresProcesses:
             os.kill(pid, signal.SIGCONT)
 
     def crash(self) -> None:
-        """One of its processes is killed, at which it ends all connections and recovers."""
+        """Kill one process: PostgreSQL closes all connections and recovers."""
         os.kill(self._children()[0], signal.SIGKILL)
 
     def _children(self) -> list[int]:

@@ -1,1 +1,1 @@
-"""What a request costs, and memory, as chunks, tenants, live entries and writers grow."""
+"""The cost of a request, and memory, as chunks, tenants, live answers and writers grow."""

@@ -1,4 +1,4 @@
-"""Somebody of a tenant that is there already, who asks by whole requests."""
+"""A caller of an existing tenant, who encodes questions as requests."""
 
 from collections.abc import Callable
 
@@ -9,11 +9,11 @@ from loadtests.load.request import RequestTemplate
 from loadtests.servers.service import Service
 
 Ask = Callable[[str], bytes]
-"""The whole request that asks a question."""
+"""Encodes a question as a request."""
 
 
 def of(gateway: Service, tenant: str) -> Ask:
-    """One of the group `readers`."""
+    """A new caller in the group `readers`."""
     body = {"tenant": tenant, "subject": "bench", "groups": ["readers"]}
     admin = {"Authorization": f"Bearer {gateway.admin_key}"}
     answer = httpx2.post(f"{gateway.url}/v1/keys", json=body, headers=admin, timeout=60)

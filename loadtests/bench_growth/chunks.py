@@ -1,10 +1,10 @@
-"""A search that no cache answers: in a tenant that grows, and in a small one beside it."""
+"""Searches without a cache: in a tenant that grows, and in a small one beside it."""
 
 import asyncpg
 import uvloop
 
 from loadtests.bench.section import Section, table
-from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth import caller, generated_corpus, plot, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
@@ -19,7 +19,7 @@ def measure(run: GrowthRun) -> Section:
     grown: dict[int, RequestCost] = {}
     beside: dict[int, RequestCost] = {}
     bytes_a_chunk: dict[int, float] = {}
-    questions = made_up.questions()
+    questions = generated_corpus.questions()
     with service.nearhit() as gateway, run.console.status("filling") as status:
         _fill(gateway, {_SMALL: _SMALL_CHUNKS})
         small = caller.of(gateway, _SMALL)
@@ -47,11 +47,12 @@ def measure(run: GrowthRun) -> Section:
 
 
 def _fill(gateway: Service, tenants: dict[str, int]) -> None:
-    uvloop.run(corpus.fill(gateway.database_url, made_up.passages(), tenants, seed=made_up.SEED))
+    passages, seed = generated_corpus.passages(), generated_corpus.SEED
+    uvloop.run(corpus.fill(gateway.database_url, passages, tenants, seed=seed))
 
 
 async def _kept(url: str) -> float:
-    """Bytes of all tables and indexes, once tended: statistics made, what was moved cleared."""
+    """The size in bytes of the database after VACUUM ANALYZE."""
     connection = await asyncpg.connect(url)
     await connection.execute("VACUUM ANALYZE")
     size_bytes = await connection.fetchval("SELECT pg_database_size(current_database())")
@@ -83,12 +84,12 @@ def _text(
         xlabel="chunks of the tenant",
     )
     notes = (
-        "A tenant of so many chunks, all of which the caller may read, asked new questions by one "
-        f"connection; and a tenant of {_SMALL_CHUNKS:,} chunks in the same index, which holds the "
-        "larger ones of the rows above as well. Rows are inserted in batches past the writer, of "
-        "made-up passages whose vectors are a little turned each time; a tenant that outgrows the "
-        "shared shelf gets its own, with its indexes, before it is asked. On disk is the whole "
-        "database by its chunks."
+        "One connection asks new questions in a tenant of so many chunks, all of which the caller "
+        f"may read, and in a tenant of {_SMALL_CHUNKS:,} chunks in the same index, beside the "
+        "larger tenants of the rows above. Rows are inserted in batches without the writer, from "
+        "generated passages whose vectors are rotated a little each time. A tenant that outgrows "
+        "the shared partition gets its own, with its indexes, before the questions. The bytes on "
+        "disk are the whole database divided by its chunks."
     )
     rows = [
         (f"{size:,}", *cost.row(), f"{bytes_a_chunk[size]:,.0f}") for size, cost in grown.items()

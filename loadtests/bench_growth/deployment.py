@@ -1,6 +1,6 @@
-"""What a deployment of many tenants needs, reckoned from the figures of the other sections.
+"""What a deployment of many tenants needs, computed from the figures of the other sections.
 
-Pure: nothing is measured here.
+Pure: it measures nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,11 @@ _MEASURED = ("chunks", "tenants", "entries", "writers")
 
 @dataclass(frozen=True, slots=True)
 class DeploymentPlan:
-    """What is to be served; the shares and rates are assumptions, to be replaced by one's own.
+    """The planned load; the shares and rates are assumptions, which an operator replaces.
 
     requests_per_s: of all tenants together, at the busiest time of the day.
-    busy:           share of a processor that is planned to be used at that time.
-    hot:            share of the chunks that are searched at that time, so have to be in memory.
+    busy:           planned use of a processor at that time.
+    hot:            share of the chunks that are searched at that time and have to be in memory.
     """
 
     chunks: int = 100_000_000
@@ -35,7 +35,7 @@ class DeploymentPlan:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What one of each costs, by the figures measured last."""
+    """The cost of one unit of each kind, from the last figures."""
 
     chunk_bytes: float
     new: Mapping[str, float]
@@ -46,7 +46,7 @@ class Unit:
 
 
 def section(sections: Mapping[str, Section]) -> Section:
-    """Raises `ValueError` if one that it reckons with was never measured."""
+    """Raises `ValueError` if one of the other sections was never measured."""
     missing = [name for name in _MEASURED if name not in sections]
     if missing:
         raise ValueError(f"measure {', '.join(missing)} first")
@@ -62,7 +62,7 @@ def section(sections: Mapping[str, Section]) -> Section:
 
 
 def units(figures: Mapping[str, Mapping[str, Any]]) -> Unit:
-    """Each at the largest size measured, slopes between the smallest and the largest."""
+    """Costs at the largest measured size; slopes between the smallest and the largest."""
     chunks, tenants, entries = figures["chunks"], figures["tenants"], figures["entries"]
     writers = figures["writers"]
     return Unit(
@@ -83,7 +83,7 @@ def _last(by_size: Mapping[str, Any]) -> Any:
 
 
 def _slope(by_size: Mapping[str, Mapping[str, float]], field: str) -> float:
-    """Bytes that one more takes; 0 if the memory shrank, as it may where little is held."""
+    """Bytes per additional answer; 0 if the memory shrank, as it may with few answers."""
     sizes = sorted(by_size, key=int)
     first, last = sizes[0], sizes[-1]
     grown_mb = by_size[last][field] - by_size[first][field]
@@ -94,7 +94,7 @@ Row = tuple[str, str, float, str]
 
 
 def _rows(plan: DeploymentPlan, unit: Unit) -> Iterator[Row]:
-    """What, by which formula, how much, of what."""
+    """Name, formula, value and unit."""
     new_per_s = plan.requests_per_s * (1 - plan.hits)
     hits_per_s = plan.requests_per_s * plan.hits
 
@@ -131,14 +131,14 @@ def _rows(plan: DeploymentPlan, unit: Unit) -> Iterator[Row]:
 
 def _text(plan: DeploymentPlan, rows: list[Row]) -> str:
     assumed = (
-        f"Reckoned, not measured: {plan.chunks:,} chunks of {plan.tenants:,} tenants, "
-        f"{plan.requests_per_s:,.0f} requests a second at the busiest time, {plan.hits:.0%} of "
-        f"them repeats, {plan.writes_per_s:,.0f} writes a second, {plan.answers_a_tenant} live "
+        f"Computed, not measured: {plan.chunks:,} chunks of {plan.tenants:,} tenants, "
+        f"{plan.requests_per_s:,.0f} requests per second at the busiest time, {plan.hits:.0%} of "
+        f"them repeats, {plan.writes_per_s:,.0f} writes per second, {plan.answers_a_tenant} live "
         f"answers a tenant, {plan.hot:.0%} of the chunks in use, processors {plan.busy:.0%} busy. "
         f"All {plan.regions} regions together. "
-        "A new question costs what it does in a tenant of 1,000 chunks beside the largest index "
-        "above, a repeat what it does with the most tenants; an answer or a tenant what the memory "
-        "grew by from the smallest to the largest number, divided by their difference."
+        "A new question costs as much as in a tenant of 1,000 chunks beside the largest index "
+        "above, a repeat as much as with the most tenants; an answer takes the memory's growth "
+        "from the smallest to the largest number, divided by their difference."
     )
     cells = [(what, formula, f"{value:,.0f} {of}") for what, formula, value, of in rows]
     return f"{assumed}\n\n{table(('what', 'formula', 'how much'), cells)}"

@@ -1,4 +1,4 @@
-"""Live answers of one tenant: what a repeat costs among them, and what a write does."""
+"""The cost of repeated questions and of edits among the live answers of one tenant."""
 
 import time
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from statistics import median
 import uvloop
 
 from loadtests.bench.section import Section, table
-from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth import caller, generated_corpus, plot, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.load import closed_loop
@@ -26,7 +26,7 @@ _REPEATED_MAX = 1_000  # questions that are repeated, in turns
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """cost: of a repeat. drain_ms, put_ms: medians of edits. dropped: by an edit, the mean."""
+    """cost: of a repeat. drain_ms, put_ms: medians of edits. dropped: mean per edit."""
 
     cost: RequestCost
     drain_ms: float
@@ -36,8 +36,8 @@ class _At:
 
 def measure(run: GrowthRun) -> Section:
     settings = {"NEARHIT_CACHE_ENTRIES": str(2 * max(run.options.entries))}
-    made_up_world = made_up.built()
-    questions = made_up.questions()
+    made_up_world = generated_corpus.built()
+    questions = generated_corpus.questions()
     at: dict[int, _At] = {}
     with (
         service.nearhit(settings) as gateway,
@@ -75,20 +75,20 @@ def measure(run: GrowthRun) -> Section:
 
 
 class _Edits:
-    """One document, again and again with another sentence."""
+    """Edits of one document, each with another sentence."""
 
     def __init__(self, tenant: TenantClient) -> None:
         self._mine = tenant
-        self._random = Random(made_up.SEED)  # noqa: S311  no secret
-        self._text: str = made_up.built().documents[0]["text"]
+        self._random = Random(generated_corpus.SEED)  # noqa: S311  no secret
+        self._text: str = generated_corpus.built().documents[0]["text"]
 
     def write(self) -> None:
-        self._text = topics.edited(self._text, made_up.built().topics[0], self._random)
+        self._text = topics.edited(self._text, generated_corpus.built().topics[0], self._random)
         self._mine.put_one("document-0", self._text, language="en", readers=["tenant"])
 
 
 def _edited(gateway: Service, edits: _Edits, cost: RequestCost) -> _At:
-    edits.write()  # the first one reads what was stored since the last
+    edits.write()  # the first drain reads the records stored since the last one
     dropped = metrics.cache_event(gateway.url, "dropped")
     drains_ms, puts_ms = [], []
     for _ in range(_EDITS):
@@ -120,10 +120,10 @@ def _text(run: GrowthRun, at: dict[int, _At]) -> str:
         xlabel="live answers",
     )
     notes = (
-        f"So many answers of one tenant with {len(made_up.built().documents):,} documents, to as "
-        f"many different questions of one caller; at most {_REPEATED_MAX:,} of them, the newest, "
-        f"are repeated in turns by one connection. Then one document is edited {_EDITS} times; the "
-        "drain is timed within the gateway, and the answers that an edit drops are not asked again."
+        f"One tenant with {len(generated_corpus.built().documents):,} documents and so many live "
+        "answers, to as many different questions of one caller. One connection repeats the newest "
+        f"of them, at most {_REPEATED_MAX:,}, in turn. Then one document is edited {_EDITS} times; "
+        "the drain is timed within the gateway, and dropped answers are not computed again."
     )
     rows = [
         (

@@ -1,4 +1,4 @@
-"""Small pictures for the report, as SVG beside it."""
+"""Small plots for the page, as SVG files beside it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-_COLOURS = ("#0f766e", "#d97706", "#2563eb", "#9333ea")  # that colour-blind people can tell apart
+_COLOURS = ("#0f766e", "#d97706", "#2563eb", "#9333ea")  # that colour-blind people can distinguish
 _STYLE: Any = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "nearhit",  # equal figures, equal files
@@ -26,9 +26,9 @@ Lines = Mapping[str, Sequence[float]]
 def lines(
     file: Path, x: Sequence[float], panels: Mapping[str, Lines], *, xlabel: str, log: bool = True
 ) -> str:
-    """A panel a unit, side by side over the same x; returns the Markdown that shows it.
+    """Plot one panel per unit over the same x; returns the Markdown that shows the file.
 
-    log: whether x and y are on logarithmic scales, which growth of magnitudes needs.
+    log: whether x and y have logarithmic scales.
     """
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(3.4 * len(panels), 2.6), layout="constrained")

@@ -1,4 +1,4 @@
-"""What requests cost: time, and what each server took of the processor and of the memory."""
+"""The cost of requests: latency, and processor time and memory of each server."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -27,7 +27,7 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class RequestCost:
-    """Of one request, as each server took it of the processor; memory after the last one."""
+    """Processor time per request, and memory after the last one."""
 
     per_second: float
     hits: float
@@ -44,7 +44,7 @@ class RequestCost:
         return asdict(self)
 
     def row(self) -> Sequence[str]:
-        """As `HEAD` says."""
+        """The cells under `HEAD`."""
         return (
             f"{self.per_second:,.0f}",
             f"{self.hits:.2f}",
@@ -59,14 +59,14 @@ class RequestCost:
 
 
 class Meter:
-    """Begun before the requests, read after them."""
+    """Measures from its creation to `read`."""
 
     def __init__(self, gateway: Service) -> None:
         self._made = gateway
         self._before = [_spent_s(group) for group in self._groups()]
 
     def read(self, outcome: ClosedLoopResult, answered: int) -> RequestCost:
-        """answered: requests of all kinds that the servers worked for."""
+        """answered: the number of all requests that used the servers."""
         groups = self._groups()
         spent_us = [
             sum(spent_s - before.get(pid, 0.0) for pid, spent_s in _spent_s(group).items())
@@ -84,14 +84,14 @@ class Meter:
         )
 
     def _groups(self) -> Sequence[set[int]]:
-        """PostgreSQL starts processes and ends some, whose time is then lost."""
+        """The processes of each server; the time of a process that has ended is lost."""
         return {self._made.pid}, memory.database(self._made), memory.redis(self._made)
 
 
 def take(
     gateway: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1
 ) -> RequestCost:
-    """Of these requests alone, in a closed loop."""
+    """The cost of these requests in a closed loop."""
     meter = Meter(gateway)
     outcome = uvloop.run(
         closed_loop.run(gateway.url, requests, connections=connections, seconds=seconds)
@@ -100,7 +100,7 @@ def take(
 
 
 def warm(gateway: Service, requests: Iterator[bytes], count: int) -> None:
-    """Answer so many of them, uncounted."""
+    """Send so many of the requests without counting them."""
     some = list(islice(requests, count))
     uvloop.run(closed_loop.send_all(gateway.url, some, connections=1))
 

@@ -1,4 +1,4 @@
-"""As many tenants of the same size: new questions, and repeats, of any of them."""
+"""New and repeated questions in growing numbers of tenants of the same size."""
 
 from itertools import cycle
 from random import Random
@@ -6,28 +6,33 @@ from random import Random
 import uvloop
 
 from loadtests.bench.section import Section, table
-from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth import caller, generated_corpus, plot, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import RequestCost
 from loadtests.bench_index import corpus
 from loadtests.servers import service
 
 _CHUNKS = 20  # of each
-_ASKING_MAX = 500  # tenants that are asked, drawn from all
+_ASKING_MAX = 500  # tenants that get questions, a random sample
 _SEED = 23
 
 
 def measure(run: GrowthRun) -> Section:
     new: dict[int, RequestCost] = {}
     repeated: dict[int, RequestCost] = {}
-    questions = made_up.questions()
+    questions = generated_corpus.questions()
     with service.nearhit() as gateway, run.console.status("filling") as status:
         filled = 0
         for count in run.options.tenants:
             status.update(f"{count:,} tenants")
             names = {f"tenant-{number}": _CHUNKS for number in range(filled, count)}
             uvloop.run(
-                corpus.fill(gateway.database_url, made_up.passages(), names, seed=made_up.SEED)
+                corpus.fill(
+                    gateway.database_url,
+                    generated_corpus.passages(),
+                    names,
+                    seed=generated_corpus.SEED,
+                )
             )
             filled = count
             random = Random(_SEED)  # noqa: S311  no secret
@@ -38,7 +43,7 @@ def measure(run: GrowthRun) -> Section:
             )
             probe.warm(gateway, requests, len(asking))
             new[count] = probe.take(gateway, requests, seconds=run.options.seconds)
-            same = made_up.built().questions[0]
+            same = generated_corpus.built().questions[0]
             repeats = [ask(same) for ask in asking]
             probe.warm(gateway, iter(repeats), len(repeats))
             repeated[count] = probe.take(gateway, cycle(repeats), seconds=run.options.seconds)
@@ -72,8 +77,8 @@ def _text(run: GrowthRun, new: dict[int, RequestCost], repeated: dict[int, Reque
         xlabel="tenants",
     )
     notes = (
-        f"So many tenants of {_CHUNKS} chunks, of which {_ASKING_MAX} at most are asked in turns "
-        "by one connection, each by a key of its own: new questions, and one question repeated."
+        f"So many tenants of {_CHUNKS} chunks each. One connection asks in {_ASKING_MAX} of them "
+        "at most, in turn, with one key per tenant: new questions, and one question repeated."
     )
     rows = [(f"{count:,}, new", *cost.row()) for count, cost in new.items()]
     rows += [(f"{count:,}, repeated", *cost.row()) for count, cost in repeated.items()]

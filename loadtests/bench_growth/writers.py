@@ -1,4 +1,4 @@
-"""Searches while others write to the same tenant as fast as they are acknowledged."""
+"""Searches while other connections write to the same tenant in a closed loop."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ import uvloop
 
 from loadtests.bench.section import Section, table
 from loadtests.bench_cache import questions as asking
-from loadtests.bench_growth import caller, made_up, plot, probe
+from loadtests.bench_growth import caller, generated_corpus, plot, probe
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Meter, RequestCost
 from loadtests.load import closed_loop
@@ -29,14 +29,14 @@ _SEED = 29
 
 @dataclass(frozen=True, slots=True)
 class _WritersRun:
-    """searches: their cost, with what the writes took of the servers spread over both kinds."""
+    """searches: their cost; processor time is divided by searches and writes together."""
 
     searches: RequestCost
     writes: ClosedLoopResult | None
 
 
 def measure(run: GrowthRun) -> Section:
-    built = made_up.built()
+    built = generated_corpus.built()
     draws = iter(asking.by_zipf(_ASKED, _DRAWS, _SEED))
     by_writers: dict[int, _WritersRun] = {}
     with (
@@ -80,9 +80,9 @@ async def _driven(
 
 
 def _edits(gateway: Service, tenant: TenantClient) -> Iterator[bytes]:
-    """Of one document after the other, each with one sentence replaced; whole requests."""
+    """Endless requests, each of which replaces one sentence of a random document."""
     random = Random(_SEED)  # noqa: S311  no secret
-    built = made_up.built()
+    built = generated_corpus.built()
     texts = {number: document["text"] for number, document in enumerate(built.documents)}
     while True:
         number = random.randrange(len(texts))
@@ -102,7 +102,7 @@ def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
                 "search, P50": [cost.p50_ms for cost in costs],
                 "search, P99": [cost.p99_ms for cost in costs],
             },
-            "a second": {
+            "per second": {
                 "searches": [cost.per_second for cost in costs],
                 "writes": [
                     0.0 if result.writes is None else result.writes.per_second
@@ -114,10 +114,11 @@ def _text(run: GrowthRun, by_writers: dict[int, _WritersRun]) -> str:
         log=False,
     )
     notes = (
-        f"{_CONNECTIONS} connections search a tenant of {len(made_up.built().documents):,} "
-        f"documents, {_ASKED:,} questions by Zipf's law, in a closed loop; so many others edit one "
-        "document after the other, a sentence each time, as soon as the last edit is acknowledged. "
-        "The processor is that of searches and writes together, by their number."
+        f"{_CONNECTIONS} connections search a tenant in a closed loop: "
+        f"{len(generated_corpus.built().documents):,} documents, {_ASKED:,} questions by Zipf's "
+        "law. So many other connections each edit a sentence of one document after the other, as "
+        "soon as the last edit is acknowledged. The processor time is that of searches and writes "
+        "together, divided by their number."
     )
     rows = [
         (str(count), *result.searches.row(), *_writes(result))

@@ -1,7 +1,7 @@
-"""As many chunks as a benchmark wants, of real passages.
+"""Any number of chunks, made of real passages.
 
-With more chunks than passages, a passage's vector comes back a little turned each time, so that
-neighbours are as near as in real collections.
+With more chunks than passages, a repeated passage has a slightly rotated vector, so that distances
+between neighbours are as in real collections.
 """
 
 import gzip

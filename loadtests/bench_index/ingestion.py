@@ -1,7 +1,7 @@
 """Writing into the index, as a share of what a bare COPY of the same rows can do.
 
-Both write the same documents, texts and chunks into tables with the same indexes, in turns. What
-only the index does is part of its time: locks, versions, foreign keys, counters, the change row.
+Both write the same documents, texts and chunks into tables with the same indexes, in turn. The time
+of the index includes what only it does: locks, versions, foreign keys, counters, the change row.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""How long a search takes that no cache answers, beside others with the same vectors and filter.
+"""The latency of searches without a cache, beside systems with the same vectors and filter.
 
-The systems take turns, a round being a turn of each with the same questions, so that what else
-the machine does meets all of them.
+The systems take turns; in a round each gets the same questions, so that other work on the machine
+affects all of them.
 """
 
 import tempfile
@@ -132,7 +132,7 @@ def _nearhit(built: TenantWorld, progress: Progress) -> Iterator[System]:
 
         def search(tenant: str, number: int, **options: Any) -> list[int]:
             question = built.questions[number]
-            hits = tenants[tenant].search_anew(question, top_k=DEPTH, **options)
+            hits = tenants[tenant].search_uncached(question, top_k=DEPTH, **options)
             return [int(hit["document_id"]) for hit in hits]
 
         yield System(search, lambda tenant, number: search(tenant, number, alpha=1))

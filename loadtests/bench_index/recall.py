@@ -1,8 +1,8 @@
 """Recall against brute force, over visible shares from a twentieth of a percent to everything.
 
-A principal of the largest of many tenants sees, as an owner, by a group and by what other tenants
-have made public, just that share of all chunks. Brute force is done in numpy over what was written:
-who sees what is decided here by lot, and told to the index as owners, readers and tags.
+A principal of the largest of many tenants may read exactly that share of all chunks: as an owner,
+through a group, and public chunks of other tenants. Brute force is computed in numpy; a random draw
+decides who may read what, and the index gets it as owners, readers and tags.
 """
 
 import asyncio

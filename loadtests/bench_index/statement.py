@@ -1,8 +1,8 @@
 """The hybrid statements of one search, as a ratio to a bare dense scan of the same rows.
 
 The bare scan orders the tenant's chunks by distance and returns their identifiers: it knows no
-readers, no filter, no words and no texts. Both run in turns on one server, on warm pages; a turn's
-time is what the driver waits for.
+readers, no filter, no words and no texts. Both run in turn on one server, on warm pages; the time
+of a turn is what the client waits.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ BAR = 2.2
 
 _PASSAGES, _QUESTIONS, _SEED = 20_000, 30, 1
 _HOW = (
-    "All statements of one hybrid search (readers, both scores, the hits' texts), as a ratio to a"
-    " bare scan of the same rows: the tenant's chunks ordered by distance, identifiers alone. The "
-    "three tenants stand in one index, the largest on a shelf of its own. "
-    "Both wait for one round trip or more on the same machine, in turns, on warm pages."
+    "All statements of one hybrid search (readers, both scores, the hits' texts), as a ratio to a "
+    "bare scan of the same rows: the tenant's chunks ordered by distance, identifiers only. The "
+    "three tenants share one index; the largest has its own partition. "
+    "Both run in turn on the same machine, on warm pages, with at least one round trip each."
 )
 
 _BARE = """

@@ -1,4 +1,4 @@
-"""What a slip of the finger costs: the same questions with one typo each, over HTTP."""
+"""The quality with typing errors: the same questions with one typo each, over HTTP."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""The benchmark of ingestion: only the change is paid for, and how fast it is paid."""
+"""The benchmark of ingestion: an edit embeds only changed chunks, and the speed of reading."""

@@ -1,4 +1,4 @@
-"""A real handbook's commits replayed: what is embedded, beside what each touched document holds."""
+"""A real handbook's commits replayed: embedded chunks, beside those of edited documents."""
 
 import asyncio
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_ingest import judge
+from loadtests.bench_ingest import reference
 from loadtests.bench_ingest.options import IngestRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
@@ -32,9 +32,9 @@ _HOW = (
 
 @dataclass(slots=True)
 class ReplayCost:
-    """Of the commits alone; `before` is what the handbook took at first.
+    """Counts of the commits; `before` is the first writing of the handbook.
 
-    naive: chunks of the documents written. compared, unequal: documents.
+    naive: all chunks of the written documents. compared, unequal: documents.
     """
 
     before: int
@@ -97,7 +97,7 @@ def _replay(
     now = {path: _document(text) for path, text in texts.items()}
     cost = ReplayCost(before=_write_all(tenant, now))
     cost.digests |= {
-        chunk.digest for document in now.values() for chunk in judge.chunks(document["text"])
+        chunk.digest for document in now.values() for chunk in reference.chunks(document["text"])
     }
     commits = [
         list(commit_edits) for _, commit_edits in groupby(edits, key=lambda edit: edit.commit)
@@ -129,15 +129,15 @@ def _apply(
         cost.written += 1
         cost.naive += chunks["added"] + chunks["kept"]
         cost.embedded += chunks["embedded"]
-        cost.digests |= {chunk.digest for chunk in judge.chunks(now[edit.path]["text"])}
+        cost.digests |= {chunk.digest for chunk in reference.chunks(now[edit.path]["text"])}
 
 
 def _compare(gateway: Service, now: Mapping[str, dict[str, Any]], cost: ReplayCost) -> None:
     name = f"fresh-{cost.commits}"
     with new_tenant(gateway, name) as fresh:
         _write_all(fresh, now)
-    ours = asyncio.run(judge.content(gateway.database_url, "handbook"))
-    theirs = asyncio.run(judge.content(gateway.database_url, name))
+    ours = asyncio.run(reference.content(gateway.database_url, "handbook"))
+    theirs = asyncio.run(reference.content(gateway.database_url, name))
     assert theirs.keys() == now.keys(), "what was written is there"
     cost.compared += len(theirs)
     cost.unequal += sum(

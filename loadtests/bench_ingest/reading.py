@@ -18,7 +18,7 @@ from statistics import fmean, median
 
 from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_ingest import judge
+from loadtests.bench_ingest import reference
 from loadtests.bench_ingest.options import IngestRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
@@ -132,7 +132,7 @@ def _write(run: IngestRun, folder: Path) -> list[str]:
     texts: list[str] = []
     chunks = 0
     for number, document in enumerate(_documents(run.data)):
-        chunks_of_document = judge.chunks(document)
+        chunks_of_document = reference.chunks(document)
         chunks += len(chunks_of_document)
         texts += [chunk.embedded_text for chunk in chunks_of_document[: _EMBEDDED - len(texts)]]
         path = folder / "passages" / f"{number // 500:03}" / f"{number:06}.md"

@@ -1,1 +1,1 @@
-"""What load the gateway bears, open loop, with everything on one machine."""
+"""The load that one gateway bears, open loop, with everything on one machine."""

@@ -1,4 +1,4 @@
-"""How many requests a second a gateway bears: the most at which answers still come in time."""
+"""The capacity of a gateway: the greatest rate at which answers still come in time."""
 
 from dataclasses import replace
 
@@ -10,17 +10,18 @@ from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.workload.agents import Agents
 
-P99_MS_MAX = 250.0  # beyond it requests pile up
+P99_MS_MAX = 250.0  # beyond it requests queue up
 ERRORS_MAX = 0.001
 _FIRST, _GROWTH = 100.0, 1.5
-_HALVINGS = 3  # of the gap between what it bears and what not
+_HALVINGS = 3  # of the gap between a rate that it bears and one that it does not
 _STEP_S, _WARM_UP_S = 6.0, 2.0
 _RATE_MAX = 20_000.0
 
 
 async def find(scene: LoadEnvironment, load: Load, agents: Agents, console: Console) -> float:
-    """Steps of some seconds, each half as much again as the one before, then closer; 0 if it bears
-    not even the first.
+    """The capacity in searches per second; 0 if the gateway does not bear the first rate.
+
+    Each step is half as much again as the one before; then the gap is halved.
     """
     borne, rate = 0.0, _FIRST
     while rate < _RATE_MAX and await _bears(scene, load, rate, agents, console):

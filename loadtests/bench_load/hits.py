@@ -1,4 +1,4 @@
-"""Exact hits alone, at a rate that a busy tenant has."""
+"""Exact hits only, at the rate of a busy tenant."""
 
 from dataclasses import asdict, replace
 
@@ -66,7 +66,7 @@ async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
 async def _of_bare(
     environment: LoadEnvironment, load: Load, agents: Agents, console: Console
 ) -> Figures:
-    """The same load on an app that gives everybody the same answer."""
+    """The same load on an app that returns a fixed answer."""
     request = agents.ask()
     connections = ConnectionPool(
         environment.target.url, connections_max=1, timeout_s=load.timeout_s
@@ -78,6 +78,6 @@ async def _of_bare(
         elsewhere = replace(
             environment,
             target=replace(environment.target, url=url),
-            judge=AnswerJudge("of nobody here"),
+            judge=AnswerJudge("no documents"),
         )
         return await measurement.drive(elsewhere, load, agents, console)

@@ -16,11 +16,11 @@ HEAD = ("P50 ms", "P95 ms", "P99 ms", "P99.9 ms", "longest ms")
 
 
 async def drive(scene: LoadEnvironment, load: Load, agents: Agents, console: Console) -> Figures:
-    """One load, and a line of what it came to."""
+    """Run one load and print its figures in one line."""
     async with scene.drive(load, agents) as running:
         figures = await running.run()
     console.print(
-        f"{load.rate:7,.0f} a second: P50 {percentile(figures, 'p50_ms'):.1f} ms, "
+        f"{load.rate:7,.0f} per second: P50 {percentile(figures, 'p50_ms'):.1f} ms, "
         f"P99 {percentile(figures, 'p99_ms'):.1f} ms, {figures.errors.total()} errors",
         markup=False,
     )
@@ -28,7 +28,7 @@ async def drive(scene: LoadEnvironment, load: Load, agents: Agents, console: Con
 
 
 def percentile(figures: Figures, name: str, group: str = "all") -> float:
-    """Not a number if nothing was answered."""
+    """NaN if the group has no answers."""
     if not figures.count(group):
         return float("nan")
     return figures.latencies[group].percentile_ms(PERCENTILES[name])
@@ -43,7 +43,7 @@ def row(label: str, figures: Figures, group: str) -> Sequence[str]:
 
 
 def correct(scene: LoadEnvironment) -> Sequence[Bar]:
-    """What no run may show."""
+    """The targets of every run: no stale and no leaked answers."""
     return [
         Bar(f"{fault} answers", scene.judge.counts[fault], at_most=0)
         for fault in ("stale", "leaked")

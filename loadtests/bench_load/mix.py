@@ -1,4 +1,4 @@
-"""The steady mix: what it bears, and what half of that feels like."""
+"""The mix of searches and writes: the capacity, and the latencies at half of it."""
 
 from dataclasses import asdict, replace
 
@@ -14,8 +14,8 @@ from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_env
 from loadtests.servers import service
 from loadtests.servers.service import Service
 
-_P99_MS_MAX = 20.0  # at half of what it bears
-_WRITES = 2.0  # a second: edits, removals, shares and changes of groups
+_P99_MS_MAX = 20.0  # at half of the capacity
+_WRITES = 2.0  # per second: edits, removals, shares and changes of groups
 _TIERS = ("memory", "redis", "semantic", "miss")
 _SCOPES = ("all", "private", "shared", "tenant", "public")
 
@@ -40,7 +40,7 @@ def _section(
     run: LoadBenchRun, environment: LoadEnvironment, borne: float, load: Load, figures: Figures
 ) -> Section:
     counts = environment.judge.counts
-    histories = "real histories" if run.data_folder else "made-up histories"
+    histories = "real histories" if run.data_folder else "generated histories"
     groups = {
         "all": "all",
         **{f"by {tier}": f"tier.{tier}" for tier in _TIERS},
@@ -53,22 +53,22 @@ def _section(
         if figures.count(group)
     ]
     text = (
-        f"Agents of {len(environment.world.tenants)} tenants, {100 * load.repeats:.0f} % of whose "
-        f"searches repeat one of their own; {load.writes:g} writes a second, of {histories}; "
-        "arrivals by Poisson.\n"
+        f"Agents of {len(environment.world.tenants)} tenants; {100 * load.repeats:.0f} % of their "
+        f"searches repeat one of their own; {load.writes:g} writes per second of {histories}; "
+        "Poisson arrivals.\n"
         f"The capacity is the greatest rate with a P99 of at most {capacity.P99_MS_MAX:g} ms and "
-        f"{100 * capacity.ERRORS_MAX:g} % errors: **{borne:,.0f} searches a second**.\n"
-        f"Then {load.seconds:g} s at half of it, {load.rate:,.0f} a second:\n\n"
+        f"{100 * capacity.ERRORS_MAX:g} % errors: **{borne:,.0f} searches per second**.\n"
+        f"Then {load.seconds:g} s at half of it, {load.rate:,.0f} per second:\n\n"
         f"{table(('', 'answers', *measurement.HEAD), rows)}\n\n"
         f"A cache gave {100 * (1 - figures.share('tier.miss')):.0f} % of the answers; "
         f"{figures.errors.total()} of {figures.requests:,} requests failed. "
-        f"{counts['judged']:,} answers with {counts['hits']:,} hits were judged in all, "
-        f"{counts['expected']:,} times an acknowledged text was looked for at once. "
-        f"The driver itself was late by {figures.late.percentile_ms(99):.1f} ms at P99."
+        f"{counts['judged']:,} answers with {counts['hits']:,} hits were judged in all; "
+        f"{counts['expected']:,} times an acknowledged text was searched for at once. "
+        f"The load generator itself was late by {figures.late.percentile_ms(99):.1f} ms at P99."
     )
     json_figures = {"capacity": borne, "load": asdict(load), "judged": dict(counts)}
     return Section(
-        "The mix, at half of what is borne",
+        "The mix, at half of the capacity",
         text,
         json_figures | {"steady": figures.as_json()},
         [

@@ -40,7 +40,9 @@ def section(run: PeersRun, compared: PeerComparison) -> Section:
 def _notes(run: PeersRun, compared: PeerComparison) -> str:
     built = compared.world
     sizes = [len(visible) for visible in built.visible]
-    what = "of public sets" if run.data_folder is not None else "made up of common English words"
+    what = (
+        "of public sets" if run.data_folder is not None else "generated from common English words"
+    )
     return (
         f"{len(built.texts):,} passages {what}, {built.embedded.shape[1]} dimensions, of "
         f"{len(set(built.tenants))} tenants by Zipf's law, each passage for one or two of "

@@ -1,4 +1,4 @@
-"""Stale answers after an edit, and rows that still come after a revocation, by asking at once."""
+"""Stale answers right after an edit, and rows that are still found right after a revocation."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 import uvloop
 
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion, vector
+from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion, vector
 from loadtests.bench_peers.world import PeerWorld
 from loadtests.load import closed_loop
 
@@ -74,7 +74,7 @@ def _still_there(peer: Peer, case: _Case) -> bool | None:
     return _hit(peer, case) is not None
 
 
-def _hit(peer: Peer, case: _Case) -> Found | None:
+def _hit(peer: Peer, case: _Case) -> PeerHit | None:
     requests = [peer.request(case.asked)]
     (answer,) = uvloop.run(closed_loop.send_all(peer.url, requests, connections=1))
     return next((hit for hit in peer.found(answer.body) if hit.row == case.row), None)

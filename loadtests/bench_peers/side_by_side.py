@@ -1,4 +1,4 @@
-"""All of it in one run: quality, time in turns, similar questions, edits, revocations, memory."""
+"""The comparison: quality, time in turns, similar questions, edits, revocations, memory."""
 
 import time
 from collections import Counter

@@ -1,6 +1,6 @@
-"""Who asks what, one request after the other: repeats by Zipf's law among what is new.
+"""The sequence of callers and questions: repeats by Zipf's law among new questions.
 
-Pure and seeded: every system is sent the same requests in the same order.
+Pure and seeded: every system gets the same requests in the same order.
 """
 
 from collections.abc import Iterator, Sequence

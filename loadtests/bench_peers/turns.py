@@ -1,6 +1,6 @@
 """Time, in turns: a round is a turn of each system with new questions alone and one with the mix.
 
-What else the machine does meets all of them, so ratios are taken within a round.
+Other work on the machine affects all of them, so ratios are taken within a round.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

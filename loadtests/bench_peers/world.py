@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from loadtests.bench_index import sets
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers import made_up
-from loadtests.bench_peers.made_up import PeerTopicQuestion
+from loadtests.bench_peers import generated_passages
+from loadtests.bench_peers.generated_passages import PeerTopicQuestion
 
 TENANTS = 12  # their sizes by Zipf's law
 GROUPS = 10  # of each tenant
@@ -98,7 +98,7 @@ class PeerWorld:
 def build(data: Path | None, rows: int) -> PeerWorld:
     """So many rows or a few less; of public sets, or made up if there is no folder of them."""
     random = Random(_SEED)  # noqa: S311  no secret
-    passages, all_questions = made_up.make(rows, random) if data is None else _read(data)
+    passages, all_questions = generated_passages.make(rows, random) if data is None else _read(data)
     questions = random.sample(all_questions, min(_QUESTIONS_MAX, len(all_questions)))
     sizes = _sizes(rows, len(passages))
     dealt = [random.sample(range(len(passages)), size) for size in sizes]

@@ -1,4 +1,4 @@
-"""A gateway that is some way from its PostgreSQL and its Redis: what a request's way costs."""
+"""A gateway some milliseconds away from its PostgreSQL and its Redis."""
 
 import statistics
 import subprocess
@@ -26,7 +26,7 @@ from loadtests.servers.service import Service
 
 _ONE_WAY_MS = 2
 _LOAD = Load(rate=50.0, writes=1.0, seconds=30.0)
-_TIMED = 50  # looks at the server, to know what a way there and back takes
+_TIMED = 50  # statements, to measure a round trip
 _START_S_MAX = 10.0
 _POSTGRES_SOCKET = ".s.PGSQL.5432"
 _ROWS: Mapping[str, str] = {
@@ -45,14 +45,14 @@ def measure(run: Run[NoOptions]) -> Section:
         p50s = [measurement.percentile(figures, "p50_ms", group) for figures in (near, apart)]
         rows.append((name, *(f"{ms:.2f}" for ms in p50s), f"{(p50s[1] - p50s[0]) / way_ms:.1f}"))
     text = (
-        "One gateway, and between it and its PostgreSQL, and it and its Redis, a wire that keeps "
-        f"every byte for {_ONE_WAY_MS} ms: there and back takes {way_ms:.1f} ms. (Processes pass "
-        "it on: the kernel that this was measured on has no `netem`.) "
-        f"{_LOAD.rate:g} searches and {_LOAD.writes:g} write a second; the last column is how many "
-        "times there and back the difference is. Of these the first is the look at the revision; "
-        "another is for who asks, where somebody's groups have changed in the tenant since; one "
-        "is for Redis, one for the statement, and one for keeping the answer.\n\n"
-        f"{table(('', 'P50 ms', 'apart', 'ways there and back'), rows)}"
+        "One gateway, with a relay to its PostgreSQL and one to its Redis that delay every byte by "
+        f"{_ONE_WAY_MS} ms: a round trip takes {way_ms:.1f} ms. (The relays are processes, since "
+        "the kernel of this machine has no `netem`.) "
+        f"{_LOAD.rate:g} searches and {_LOAD.writes:g} write per second; the last column is the "
+        "difference in round trips. The first reads the revision; another one authenticates the "
+        "caller, if groups of the tenant have changed since; one is for Redis, one for the "
+        "statement, and one for storing the answer.\n\n"
+        f"{table(('', 'P50 ms', 'apart', 'round trips'), rows)}"
     )
     json_figures = {"one_way_ms": _ONE_WAY_MS, "way_ms": way_ms, "load": asdict(_LOAD)}
     figures = {**json_figures, "near": near.as_json(), "apart": apart.as_json()}
@@ -63,7 +63,7 @@ def measure(run: Run[NoOptions]) -> Section:
 
 
 def _driven(run: Run[NoOptions], *, one_way_ms: int) -> tuple[Figures, float, list[Bar]]:
-    """What the load came to, what a way there and back took in ms, and what must not have been."""
+    """The figures of the load, a round trip in ms, and the targets for answers."""
     with ExitStack() as stack:
         shared = stack.enter_context(servers.shared())
         reached = shared.service
@@ -95,7 +95,7 @@ async def _way_ms(database_url: str) -> float:
 
 @contextmanager
 def _wired(shared: SharedServers, one_way_ms: int) -> Iterator[Service]:
-    """The same servers, reached by wires."""
+    """The same servers behind relays."""
     folder = shared.folder / "wires"
     folder.mkdir()
     straight = urlsplit(shared.service.database_url)

@@ -49,7 +49,7 @@ async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
             _staged(first, run.data_folder) as environment,
         ):
             begun_s = time.monotonic()
-            # They find languages to load before they serve.
+            # Each gateway loads language models before it serves.
             async with _started(shared, settings, _GATEWAYS - 1) as more:
                 took_s = time.monotonic() - begun_s
                 run.console.print(f"{len(more)} more gateways started in {took_s:.0f} s")
@@ -96,9 +96,9 @@ def _section(
 
 @asynccontextmanager
 async def _pooled(shared: Service) -> AsyncIterator[dict[str, str]]:
-    """PgBouncer before the server, and the settings of gateways that go by it."""
+    """Start PgBouncer; yields the settings of gateways that connect through it."""
     async with _started(shared, {}, 1):
-        pass  # it has made the schema and the role
+        pass  # it creates the schema and the role
     password = secrets.token_hex(16)
     connection = await asyncpg.connect(shared.database_url)
     await connection.execute(f"ALTER ROLE {_SEARCHES} LOGIN PASSWORD '{password}'")
@@ -119,7 +119,7 @@ def _settings(
         **SETTINGS,
         "NEARHIT_POOLER_URL": bouncer.url(url, owner, logins[owner]),
         "NEARHIT_POOLER_SEARCH_URL": bouncer.url(url, _SEARCHES, logins[_SEARCHES]),
-        "NEARHIT_CACHE_BUDGET_S": "1",  # so many processes keep two cores' Redis waiting
+        "NEARHIT_CACHE_BUDGET_S": "1",  # on two cores, so many processes delay Redis
     }
 
 
@@ -145,7 +145,7 @@ def _staged(gateway: Service, data: Path | None) -> AbstractAsyncContextManager[
 
 @asynccontextmanager
 async def _looking(database_url: str) -> AsyncIterator[list[int]]:
-    """How many connections the server has, again and again."""
+    """Sample the number of PostgreSQL connections."""
     counts: list[int] = []
 
     async def look() -> None:

@@ -1,4 +1,4 @@
-"""All gateways restarted one after the other under load, and one killed."""
+"""All gateways are restarted one after the other under load; one is killed."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from loadtests.loadtest.phases import measure as measure_phases
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
 _QUIET_S = 5.0
-_NAMES = ("drained, then restarted", "restarted without a word", "killed, then started")
+_NAMES = ("drained, then restarted", "restarted without draining", "killed, then started")
 
 
 def measure(run: Run[NoOptions]) -> Section:
@@ -35,7 +35,7 @@ async def _measured(started: ScaleServers, run: Run[NoOptions]) -> Section:
         rolled = await _suffered(environment, lambda: _roll(started))
         run.console.print(f"restarted: {rolled}", markup=False)
         hasty = await _suffered(environment, lambda: _stop_and_start(started))
-        run.console.print(f"without a word: {hasty}", markup=False)
+        run.console.print(f"without draining: {hasty}", markup=False)
         killed = await _suffered(environment, lambda: _kill(started))
         run.console.print(f"killed: {killed}", markup=False)
         faults = measurement.correct(environment)
@@ -51,9 +51,9 @@ async def _measured(started: ScaleServers, run: Run[NoOptions]) -> Section:
     head = ("", "P99 ms before", "during", "after", "failed", "of requests")
     text = (
         f"{_GATEWAYS} gateways behind HAProxy, {_LOAD.rate:g} searches and {_LOAD.writes:g} writes "
-        "a second. One after the other is drained (`set server … state drain`), told to stop "
-        "(SIGTERM), started again, and brought back when `/readyz` says so. Then the same without "
-        "a word to the balancer, which has to find out; and one is killed with what it was at.\n\n"
+        "per second. One after the other is drained (`set server … state drain`), stopped "
+        "(SIGTERM), started, and used again when `/readyz` succeeds. Then the same without "
+        "draining, so that HAProxy has to detect it; then one is killed with its open requests.\n\n"
         f"{table(head, rows)}"
     )
     figures = {"drained": rolled, "hasty": hasty, "killed": killed, "load": asdict(_LOAD)}

@@ -1,4 +1,4 @@
-"""Some gateways on one PostgreSQL and one Redis, and the balancer before them."""
+"""Several gateways on one PostgreSQL and one Redis, behind HAProxy."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,7 +25,7 @@ class ScaleServers:
 
 @dataclass(frozen=True, slots=True)
 class SharedServers:
-    """What gateways have in common: `service` is no gateway yet, `folder` for whatever is made."""
+    """What gateways share. service: has no gateway yet. folder: for sockets and files."""
 
     service: Service
     redis: RedisProcess
@@ -34,7 +34,7 @@ class SharedServers:
 
 @contextmanager
 def shared() -> Iterator[SharedServers]:
-    """A PostgreSQL and a Redis, empty."""
+    """An empty PostgreSQL and an empty Redis."""
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
         database_url = stack.enter_context(service.database(folder / "data"))

@@ -1,4 +1,4 @@
-"""How many requests a second one, two and three gateways bear behind one balancer."""
+"""The capacity of one, two and three gateways behind one balancer."""
 
 import os
 
@@ -29,10 +29,10 @@ def measure(run: Run[NoOptions]) -> Section:
     rows = [(str(count), f"{rate:,.0f}", f"{rate / borne[1]:.2f}") for count, rate in borne.items()]
     text = (
         "The mix of [the benchmark of load](load.md), through HAProxy, and its capacity as defined "
-        f"there. All of it, the driver too, shares {os.cpu_count()} cores: what more gateways "
-        "bear on machines of their own cannot be seen here, only that they do not hinder each "
-        f"other. {judged:,} answers were judged.\n\n"
-        f"{table(('gateways', 'searches a second', 'to one'), rows)}"
+        f"there. All processes, the load generator too, share {os.cpu_count()} cores: this shows "
+        "that gateways do not hinder each other, not what more machines would bear. "
+        f"{judged:,} answers were judged.\n\n"
+        f"{table(('gateways', 'searches per second', 'to one'), rows)}"
     )
     return Section("Throughput by number of gateways", text, {"borne": borne}, bars)
 

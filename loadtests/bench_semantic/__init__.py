@@ -1,1 +1,1 @@
-"""How often a similar question's answer is the answer, and how well that is foreseen."""
+"""How often the answer of a similar question is right, and how well that is predicted."""

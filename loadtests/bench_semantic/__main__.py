@@ -1,12 +1,12 @@
-"""How often a similar question's answer is the answer, how well that is foreseen, what it spares.
+"""How often the answer of a similar question is right, and how well the semantic tier predicts it.
 
     python -m loadtests.bench_semantic.__main__ DATA [--live] [--only SET]… [--seed S] [--json FILE]
 
-Real questions go to a gateway with real passages, each once, uncached; then pairs of them are put
-to the judge and the guards that the semantic tier goes by. Exits with 1 if more than 1 % of what it
-would have served was wrong, or if it let traps through where it serves.
+Real questions go to a gateway with real passages, each once and uncached; then the similarity and
+the guards of the semantic tier judge pairs of them. Exits with 1 if more than 1 % of what it would
+have served was wrong, or if it would have served traps.
 
-With --live the gateway's own tier answers, `semantic: bounded`, and what it served is compared.
+With --live the gateway's semantic tier answers (`semantic: bounded`), and its answers are compared.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a run comes to in figures: how long answers took, how many, by which tier, what failed."""
+"""The figures of a run: latencies by tier and scope, figures by second, errors."""
 
 import heapq
 import itertools
@@ -17,7 +17,7 @@ _SLOWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class SlowRequest:
-    """A request that took long. waited_ms: until it could be sent."""
+    """waited_ms: from when the request was due until it was sent."""
 
     ms: float
     waited_ms: float
@@ -29,7 +29,7 @@ class SlowRequest:
 
 @dataclass(slots=True)
 class SecondFigures:
-    """Of a run, by when its requests were due."""
+    """The requests that were due in one second."""
 
     latencies_s: list[float] = field(default_factory=list)
     hits: int = 0
@@ -53,9 +53,9 @@ class SecondFigures:
 
 
 class Figures:
-    """latencies: of answers from when their requests were due, by `all`, `tier.…`, `scope.…` and
-    `write`; `sent`, of all, from when they were sent, which hides what a stall did to those that
-    were due meanwhile. late: how late the driver itself was.
+    """latencies: from when the requests were due, by group: `all`, `tier.…`, `scope.…`, `write`.
+    The group `sent` counts from when they were sent, which hides the waiting during a stall.
+    late: how late the generator started requests.
     """
 
     def __init__(self, begun_s: float) -> None:
@@ -102,7 +102,7 @@ class Figures:
         self._second(due_s).errors += 1
 
     def share(self, name: str) -> float:
-        """Of all answers, those of that name."""
+        """The group's share of all answers."""
         answers = self.count("all")
         return self.count(name) / answers if answers else 0.0
 
@@ -115,7 +115,7 @@ class Figures:
 
     @property
     def seconds(self) -> Sequence[SecondFigures]:
-        """One by one, also those in which nothing was due."""
+        """All seconds in order, also those in which nothing was due."""
         last = max(self._seconds, default=-1)
         return [self._seconds.get(number, SecondFigures()) for number in range(last + 1)]
 

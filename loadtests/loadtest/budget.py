@@ -1,4 +1,4 @@
-"""What a run has to hold to: a file of limits, and what a run makes of them. Pure but for the file.
+"""The budget of a run: a file of limits, and whether the run meets them. Pure but for the file.
 
 [all]
 p99_ms = 20
@@ -19,19 +19,19 @@ from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.judge import AnswerJudge
 
-_SHARES = {"errors", "stale", "leaked"}  # of `all` alone; the last two are numbers of answers
-_LEAST = {"hit_rate"}  # of `all`, at least
+_SHARES = {"errors", "stale", "leaked"}  # in `all` only; the last two are counts of answers
+_LEAST = {"hit_rate"}  # in `all` only, a minimum
 _GROUPED = ("tier", "scope")
 _WITHOUT_A_FILE: Mapping[str, Any] = {"all": {"errors": 0.001, "stale": 0, "leaked": 0}}
 
 
 class InvalidBudget(Exception):
-    """The file says what nobody understands; the message says where."""
+    """The file is invalid; the message says where."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """group: of requests, as `Figures` calls it. name: of the figure."""
+    """group: the group of requests in `Figures`. name: the figure."""
 
     group: str
     name: str
@@ -44,7 +44,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """measured: None if there was nothing to measure, which holds no limit."""
+    """measured: None if there was nothing to measure; then the limit is missed."""
 
     limit: Limit
     measured: float | None
@@ -68,7 +68,7 @@ class Finding:
 
 
 def read(file: Path | None) -> list[Limit]:
-    """Without a file: no stale and no leaked answer, and at most one error in a thousand requests.
+    """Without a file: no stale or leaked answer, and at most one error in a thousand requests.
 
     Raises `InvalidBudget`.
     """
@@ -89,7 +89,7 @@ def judged(limits: list[Limit], figures: Figures, judge: AnswerJudge) -> list[Fi
 def _limits(tables: Mapping[str, Any]) -> Iterator[Limit]:
     for group, table in tables.items():
         if not isinstance(table, dict):
-            raise InvalidBudget(f"{group} stands outside a table such as [all]")
+            raise InvalidBudget(f"{group} is outside a table such as [all]")
         if group in _GROUPED:
             for name, limits in table.items():
                 yield from _of_table(f"{group}.{name}", limits)
@@ -116,7 +116,7 @@ def _measured(limit: Limit, figures: Figures, judge: AnswerJudge) -> float | Non
         case "errors":
             return figures.error_share if figures.requests else None
         case "stale" | "leaked":
-            # Nobody can say that none of no answers was wrong.
+            # Without any answer, nothing was checked.
             return judge.counts[limit.name] if judge.counts["judged"] else None
         case "hit_rate":
             return 1 - figures.share("tier.miss") if figures.count("all") else None

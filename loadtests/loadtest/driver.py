@@ -1,4 +1,4 @@
-"""The run itself: agents, strangers and writers, each request when it is due."""
+"""One run: searches and writes are sent when they are due, and each answer is judged."""
 
 import asyncio
 import math
@@ -33,25 +33,25 @@ from loadtests.workload.writes import (
     Write,
 )
 
-# Told of each search when it was due, in seconds from when counting began, and how long it took,
-# also in seconds; None if it failed.
+# Called after each search: when it was due, in seconds since counting began, and its latency in
+# seconds, None if it failed.
 OnSearch: TypeAlias = Callable[[float, float | None], None]
 
 _OK, _UNAUTHORIZED = 200, 401
-_LANES = 4  # writes at a time; those of one document come one after the other
-_PROBED = 0.25  # share of the writes that somebody looks for; a starting value, not measured
-_MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels it is no word of any language
+_LANES = 4  # writes at a time; the writes of one document stay in order
+_PROBED = 0.25  # share of the writes that are searched for; a starting value, not measured
+_MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels, so that it is no word of any language
 _MARK_LENGTH = 12
 _NOBODY = "nh_a-key-that-nobody-has-made"
 _SEARCH = "/v1/search"
-_ATTEMPTS, _PAUSE_S = 60, 0.25  # at a write, so that a fault of some seconds is sat out
+_ATTEMPTS, _PAUSE_S = 60, 0.25  # of a write, so that it outlasts a fault of some seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """rate, writes: requests and writes a second. warm_up_s: before what is counted begins.
+    """rate, writes: searches and writes per second. warm_up_s: before counting begins.
 
-    repeats, strangers: shares of the requests. connections: at most so many at a time.
+    repeats, strangers: shares of the searches. connections: the maximum at a time.
     """
 
     rate: float = 50.0
@@ -67,7 +67,7 @@ class Load:
 
 
 class LoadRun:
-    """One run. What was counted may be looked at while it goes on."""
+    """The figures may be read while the run goes on."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class LoadRun:
         self._writes = writes
         self._random = Random(load.seed)  # noqa: S311  no secret
         self._lanes: list[asyncio.Queue[tuple[float, Write] | None]] = []
-        self._counted_s = math.inf  # nothing is, before it runs
+        self._counted_s = math.inf  # nothing is counted before it runs
         self.figures = Figures(0.0)
 
     async def run(self) -> Figures:
@@ -108,7 +108,7 @@ class LoadRun:
 
     @property
     def elapsed_s(self) -> float:
-        """Since what is counted began; below 0 before it."""
+        """Seconds since counting began; negative during the warm-up."""
         return time.monotonic() - self._counted_s
 
     def _seeded(self, what: str) -> Random:
@@ -148,7 +148,7 @@ class LoadRun:
 
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[None]:
-        """Lanes that end when all is written that was due."""
+        """Run the lanes; at the end, wait until they have written everything."""
         self._lanes = [asyncio.Queue() for _ in range(_LANES)]
         tasks = [asyncio.create_task(self._write_on(lane)) for lane in self._lanes]
         try:
@@ -173,8 +173,8 @@ class LoadRun:
                 await self._write(due_s, write)
 
     async def _write_and_look(self, due_s: float, write: Write) -> None:
-        """Somebody asks for it just before, so that an answer without it is cached, and just after
-        it is acknowledged; or somebody who loses a document by it, who has just seen it.
+        """Search for the text right before the write, so that an answer without it is cached, and
+        right after its acknowledgement; or search as a subject that loses access by the write.
         """
         if isinstance(write, PutDocument):
             await self._put_and_look(due_s, write)
@@ -207,7 +207,7 @@ class LoadRun:
         await self._look((loss.tenant, loss.subject), loss.question)
 
     async def _look(self, who: Who, body: bytes) -> HttpResponse | None:
-        """Not of the load, but judged like it."""
+        """A search that is judged like the others, but not counted in the figures."""
         floor = self.judge.floor(who[0])
         try:
             reply = await self._connections.send(
@@ -221,7 +221,7 @@ class LoadRun:
         return reply
 
     async def _write(self, due_s: float, write: Write) -> bool:
-        """Whether it is acknowledged; what fails is tried again for a while, as writers do."""
+        """Whether the write is acknowledged; a failed write is repeated for a while."""
         counted = self._counting(due_s)
         self.judge.asked(write, time.monotonic())
         call = setup.call_of(write, self._keys, self.judge)
@@ -238,7 +238,7 @@ class LoadRun:
         return False
 
     async def _written(self, call: Call, write: Write, *, is_first: bool) -> str | None:
-        """What went wrong, if anything did. A write without an answer may come to be, or not."""
+        """The error, or None. A write without a response may have taken effect."""
         key = self._keys.writers[write.tenant]
         try:
             reply = await self._connections.send(call, key)
@@ -247,10 +247,10 @@ class LoadRun:
         match reply.status:
             case 200 | 204:
                 pass
-            # A removal that is done, though what it dooms in the cache is yet to be dropped.
+            # The document is removed; its invalidation in the cache is still pending.
             case 202 if isinstance(write, RemoveDocument):
                 pass
-            # By an attempt before this one, whose answer was lost.
+            # An earlier attempt removed it, and its response was lost.
             case 404 if isinstance(write, RemoveDocument) and not is_first:
                 pass
             case status:

@@ -1,4 +1,4 @@
-"""A service that holds the run's own tenants and documents, for any number of loads."""
+"""A deployment prepared with the tenants and documents of a run, for any number of loads."""
 
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -18,15 +18,15 @@ from loadtests.workload.world import HistorySource, NamedHistory, OneKeyHistory
 from loadtests.workload.writes import PutDocument, Write
 
 _SETTING_UP_S = 600.0
-_ME = ("own", "me")  # what the run calls the one key's tenant and subject
+_ME = ("own", "me")  # the names of the tenant and the subject of a single key
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """key: writes and reads documents of its own; or admin_key, the operator's: makes tenants.
+    """key: of a subject that writes and reads its own documents. Or admin_key: creates tenants.
 
-    data: a folder of real histories. lines: questions to ask instead of made-up ones; if nothing
-    is written, no document is either. public: whether some documents may be read by all tenants.
+    data: a folder of real histories. lines: questions to ask instead of generated ones; a run
+    without writes then creates no documents. public: whether documents may be public.
     """
 
     url: str
@@ -47,7 +47,7 @@ class LoadEnvironment:
     texts: Mapping[str, Sequence[Sequence[str]]]
 
     def agents(self, load: Load) -> Agents:
-        """Who has not asked anything yet."""
+        """New agents, which have asked nothing yet."""
         return Agents(
             self.world.subjects,
             self.texts,
@@ -64,7 +64,7 @@ class LoadEnvironment:
         agents: Agents | None = None,
         on_search: OnSearch = lambda *_: None,
     ) -> AsyncIterator[LoadRun]:
-        """agents: who go on where they were."""
+        """agents: of an earlier load, which they continue; new ones if None."""
         connections = ConnectionPool(
             self.target.url, connections_max=load.connections, timeout_s=load.timeout_s
         )
@@ -79,9 +79,11 @@ class LoadEnvironment:
 async def load_environment(
     target: Deployment, *, seed: int, writes: bool
 ) -> AsyncIterator[LoadEnvironment]:
-    """Everything but the load, removed at the end. Raises `NotStaged`, `Unanswered`, `ValueError`.
+    """Set up tenants, keys and documents, and remove them at the end.
 
-    writes: whether anything is to be written.
+    Raises `SetupRefused`, `Unanswered` and `ValueError`.
+
+    writes: whether the loads will write.
     """
     run = f"load-{secrets.token_hex(4)}"
     past: HistorySource = worlds.past(target.data, seed)
@@ -102,7 +104,7 @@ async def load_environment(
 
 
 def texts_of(world: NamedHistory) -> Mapping[str, list[list[str]]]:
-    """What may be asked about: each tenant's documents, in words."""
+    """The words of each document, by tenant, from which questions are made."""
     texts: dict[str, list[list[str]]] = {tenant: [] for tenant in world.tenants}
     for write in world.first:
         if isinstance(write, PutDocument) and len(text_words := words(write.text)) > 1:

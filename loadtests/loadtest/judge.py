@@ -1,4 +1,4 @@
-"""Whether an answer shows what it may, as it is: told by what the run itself has written."""
+"""Whether an answer is stale or leaked, judged by what the run itself has written."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,10 +17,9 @@ _SHOWN_MAX = 20
 
 @dataclass(slots=True)
 class AnswerJudge:
-    """run: how the documents' identifiers begin that it knows all of; others' are not judged.
+    """run: the prefix of the identifiers of the run's documents; other documents are not judged.
 
-    counts: of answers that were judged, and found stale or leaked. shown: the first such, without
-    their texts.
+    counts: answers by verdict. shown: details of the first stale or leaked ones, without texts.
     """
 
     run: str
@@ -28,35 +27,35 @@ class AnswerJudge:
     counts: Counter[str] = field(default_factory=Counter)
     shown: list[dict[str, Any]] = field(default_factory=list)
     _revisions: dict[str, int] = field(default_factory=dict)
-    # Answers that were found right, until something is written again.
+    # Answers that were right, until the next write.
     _right: set[tuple[Who, bytes]] = field(default_factory=set)
     _settled_s: float = 0.0
 
     def asked(self, write: Write, at_s: float) -> None:
-        """From now on it may be so."""
+        """The write is sent: from now on it may have taken effect."""
         self.rights.asked(write, at_s)
         self._unsettle(at_s)
 
     def acknowledged(self, write: Write, at_s: float, revision: int | None) -> None:
-        """From now on it is so. revision: that it has made, if it says so."""
+        """The write has taken effect. revision: the one that it made, if the response states it."""
         self.rights.acknowledged(write, at_s)
         self._unsettle(at_s)
         if revision is not None:
             self._revisions[write.tenant] = max(revision, self.floor(write.tenant))
 
     def _unsettle(self, at_s: float) -> None:
-        """What was found right is so no more, nor is what was asked before: it may be of then."""
+        """Forget which answers were right, also those to questions sent before the write."""
         self._right.clear()
         self._settled_s = at_s
 
     def floor(self, tenant: str) -> int:
-        """The tenant's revision that was last acknowledged: no answer asked for from now on may be
+        """The last acknowledged revision of the tenant; answers to later questions must not be
         older.
         """
         return self._revisions.get(tenant, 0)
 
     def judge(self, who: Who, query: bytes, reply: HttpResponse, floor: int) -> None:
-        """floor: as it was when the question was sent."""
+        """floor: of the moment when the question was sent."""
         self.counts["judged"] += 1
         if reply.revision is not None and reply.revision < floor:
             self.fault("stale", who, query, f"of revision {reply.revision}, {floor} was known")
@@ -71,7 +70,7 @@ class AnswerJudge:
         self.counts["hits"] += len(hits)
         wrong = [hit["document_id"] for hit in hits if not self._may_show(who, hit, reply)]
         for document_id in wrong:
-            # Somebody who may read the document now, and is shown what it was, is not let in.
+            # The caller may read the document; it is an old text that is shown.
             span = reply.sent_s, reply.answered_s
             might = self.rights.might_read(*who, document_id, *span)
             self.fault("stale" if might else "leaked", who, query, document_id)
@@ -79,16 +78,16 @@ class AnswerJudge:
             self._right.add(answer_key)
 
     def _may_show(self, who: Who, hit: Mapping[str, Any], reply: HttpResponse) -> bool:
-        return self.rights.may_have_seen(*who, hit, reply.sent_s, reply.answered_s)
+        return self.rights.may_show(*who, hit, reply.sent_s, reply.answered_s)
 
     def expect(self, who: Who, query: bytes, reply: HttpResponse, mark: str) -> None:
-        """An answer that was asked for after the mark's acknowledgement has to hold it."""
+        """An answer to a question sent after the mark was acknowledged must contain the mark."""
         self.counts["expected"] += 1
         if mark.encode() not in reply.body:
             self.fault("stale", who, query, "an acknowledged text is not found")
 
     def let_in(self, query: bytes) -> None:
-        """A stranger got an answer."""
+        """A request with an unknown key got an answer."""
         self.fault("leaked", ("", "a stranger"), query, "answered")
 
     def fault(self, fault: str, who: Who, query: bytes, what: str) -> None:

@@ -1,4 +1,4 @@
-"""The report that a person shows: one HTML file that needs nothing else."""
+"""The report as one HTML file that loads nothing else."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -17,12 +17,12 @@ _LABELS = _NAMES | {
     "leaked": "leaked answers",
     "hit_rate": "hit rate",
 }
-_FEW = 100  # answers, of which no P99 can be told
+_FEW = 100  # answers: too few for a P99
 
 _FROM_WHEN = (
-    "A request's time counts from when it was due, whether or not it could be sent then: what "
-    "waits behind a stall is counted. The grey line is what a client that waits for each answer "
-    "before its next question would have told."
+    "The latency of a request counts from when it was due, whether or not it could be sent then: "
+    "waiting behind a stall counts. The grey line shows what a client would measure that waits for "
+    "each answer before its next question."
 )
 
 _STYLE = """
@@ -77,13 +77,13 @@ def html(result: Result) -> str:
             ("", "answers", *_NAMES.values(), "longest"),
             (_latencies(name, figures) for name in _groups(figures)),
         ),
-        _faint("Milliseconds. Of fewer than a hundred answers no P99 is told."),
-        "<h2>Right, or not</h2>",
+        _faint("Milliseconds. Fewer than a hundred answers have no P99."),
+        "<h2>Correctness</h2>",
         _correctness(result),
         *_errors(figures),
-        "<h2>The slowest</h2>",
+        "<h2>Slowest requests</h2>",
         _slowest(figures),
-        f"<h2>How it was run</h2><p><code>{escape(result.command)}</code></p>",
+        f"<h2>Command</h2><p><code>{escape(result.command)}</code></p>",
         _faint(escape(result.machine)),
     )
     return (
@@ -100,13 +100,13 @@ def _faint(text: str) -> str:
 
 def _figures(result: Result) -> Iterable[str]:
     figures, counts = result.figures, result.judge.counts
-    cells = {"answers a second": f"{figures.count('all') / result.seconds:,.0f}"}
+    cells = {"answers per second": f"{figures.count('all') / result.seconds:,.0f}"}
     if figures.count("all"):
         for name in ("p50_ms", "p99_ms"):
             ms = figures.latencies["all"].percentile_ms(PERCENTILES[name])
             cells[_NAMES[name]] = f"{_ms(ms)} ms"
     cells |= {
-        "by a cache": f"{100 * (1 - figures.share('tier.miss')):.0f} %",
+        "from a cache": f"{100 * (1 - figures.share('tier.miss')):.0f} %",
         "errors": f"{100 * figures.error_share:.2g} %",
         "stale": f"{counts['stale']:,}",
         "leaked": f"{counts['leaked']:,}",
@@ -156,11 +156,11 @@ def _latencies(name: str, figures: Figures) -> Sequence[str]:
 def _correctness(result: Result) -> str:
     counts = result.judge.counts
     text = (
-        f"<p>{counts['judged']:,} answers and {counts['hits']:,} hits in them were held against "
-        "what the run itself had written and shared: each shows a document as it was, and as the "
-        "asker might read it, while the question was under way. "
-        f"{counts['expected']:,} times somebody asked for a text right after it was "
-        "acknowledged, having asked in vain right before.</p>"
+        f"<p>{counts['judged']:,} answers with {counts['hits']:,} hits were compared with what the "
+        "run had written and shared: each hit has to show a document as it was, and as the caller "
+        "could read it, at a moment between question and answer. "
+        f"{counts['expected']:,} times a text was searched for right before it was written and "
+        "right after it was acknowledged.</p>"
     )
     rows = [
         (
@@ -193,7 +193,7 @@ def _slowest(figures: Figures) -> str:
         )
         for slow in figures.slowest
     )
-    head = ("second", "ms", "of these unsent", "tier", "scope", "Server-Timing")
+    head = ("second", "ms", "ms before it was sent", "tier", "scope", "Server-Timing")
     return f'<div class="wide">{_table(head, rows, last_left=True)}</div>'
 
 
@@ -204,7 +204,7 @@ def _table(
     left: int = 1,
     last_left: bool = False,
 ) -> str:
-    """left: how many columns hold words."""
+    """left: the number of columns that are aligned to the left."""
 
     def row(cells: Sequence[str], tag: str) -> str:
         marked = (

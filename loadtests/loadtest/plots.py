@@ -1,4 +1,4 @@
-"""The pictures of a report, as SVG to stand within a page."""
+"""The plots of a report, as SVG for the HTML page."""
 
 import io
 import re
@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator
 from loadtests.load.figures import Figures, SecondFigures
 from loadtests.load.latencies import Latencies
 
-TIERS: Mapping[str, str] = {  # and their colours, which colour-blind people can tell apart
+TIERS: Mapping[str, str] = {  # with colours that colour-blind people can distinguish
     "memory": "#0f766e",
     "redis": "#2563eb",
     "semantic": "#9333ea",
@@ -40,11 +40,11 @@ _STYLE: Any = {
 }
 _PERCENTILES = (0, 25, 50, 75, 90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99)
 _LABELLED = (50, 90, 99, 99.9, 99.99)
-_SECONDS_SHOWN_MAX = 600  # points of a line; of longer runs each is the worst of several seconds
+_SECONDS_SHOWN_MAX = 600  # points of a line; in longer runs a point is the worst of several seconds
 
 
 def by_percentile(figures: Figures) -> str:
-    """For who asked; and as who waits for each answer before the next question would tell it."""
+    """Latencies from when requests were due, and from when they were sent."""
 
     def draw(axes: Axes) -> None:
         if "all" in figures.latencies:
@@ -90,14 +90,14 @@ def throughput(figures: Figures) -> str:
         for label, (count, colour) in counts.items():
             values = [float(count(second)) for second in figures.seconds]
             axes.plot(*_thinned(values, max), color=colour, label=label)
-        axes.set(xlabel="seconds", ylabel="a second", ylim=(0, None))
+        axes.set(xlabel="seconds", ylabel="per second", ylim=(0, None))
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
 
     return _svg(draw)
 
 
 def hit_rates(figures: Figures) -> str:
-    """One bar: by which tier how many of a hundred answers came."""
+    """One bar: the share of the answers by tier."""
 
     def draw(axes: Axes) -> None:
         left = 0.0
@@ -116,7 +116,7 @@ def hit_rates(figures: Figures) -> str:
 
 
 def _percentiles(axes: Axes, latencies: Latencies, label: str, colour: str) -> None:
-    """As far as there are enough answers to say so."""
+    """The percentiles for which there are enough answers."""
     percentiles = [
         percentile for percentile in _PERCENTILES if latencies.count * (1 - percentile / 100) >= 1
     ]
@@ -129,7 +129,7 @@ def _percentiles(axes: Axes, latencies: Latencies, label: str, colour: str) -> N
 
 
 def _as_percentiles(axes: Axes) -> None:
-    """Each nine is as wide as the one before."""
+    """An axis on which each further nine takes the same width."""
     axes.set(xscale="log", yscale="log", xlabel="percentile", ylabel="ms")
     axes.set_xticks(
         [_place(percentile) for percentile in _LABELLED],
@@ -167,5 +167,5 @@ def _svg(draw: Callable[[Axes], None], height: float = 3.2) -> str:
         figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     svg = drawn.getvalue()
     svg = svg[svg.index("<svg") :]
-    # As wide as its place on the page.
+    # Without a fixed size it fills its column of the page.
     return re.sub(r'<svg ([^>]*?)height="[^"]*"([^>]*?)width="[^"]*"', r"<svg \1\2", svg, count=1)

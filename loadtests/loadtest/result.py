@@ -1,4 +1,4 @@
-"""A run that is over: what it was, what it came to, and whether that is enough."""
+"""The result of a run: the load, the figures, and whether the budget is met."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,14 +9,14 @@ from loadtests.load.figures import Figures
 from loadtests.loadtest.budget import Finding
 from loadtests.loadtest.judge import AnswerJudge
 
-_LATE_MS_MAX = 5.0  # at P99, beyond which it is the driver that is slow
+_LATE_MS_MAX = 5.0  # at P99; beyond it the load generator is too slow
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """summary: of the load, in a line. options: it in full. seconds: that were counted.
+    """summary: the load in one line. options: the whole load. seconds: counted ones.
 
-    command: by which it can be had again, without keys. machine: which sent the requests.
+    command: repeats the run; it contains no keys. machine: the one that sent the requests.
     """
 
     url: str
@@ -42,8 +42,8 @@ class Result:
         late = self.figures.late
         if late.count and late.percentile_ms(99) > _LATE_MS_MAX:
             yield (
-                f"The machine that sent the requests was late itself, by "
-                f"{late.percentile_ms(99):.0f} ms at P99: the times are longer than the service's."
+                f"The load generator sent requests late, by {late.percentile_ms(99):.0f} ms at "
+                "P99: the latencies are longer than those of the service."
             )
 
     def as_json(self) -> str:

@@ -1,4 +1,4 @@
-"""One load test from beginning to end, for a person who watches it."""
+"""One load test from set-up to result, with its progress on the console."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -22,13 +22,13 @@ _LINE_EVERY_S = 10.0
 
 
 class NotRun(Exception):
-    """Nothing could be measured; the message says why in a line."""
+    """Nothing could be measured; the message is one line."""
 
 
 async def run(
     target: Deployment, load: Load, limits: Sequence[Limit], console: Console, *, command: str
 ) -> Result:
-    """Ended by Ctrl-C it tells of what has been. Raises `NotRun`."""
+    """Ctrl-C ends it early with a result. Raises `NotRun`."""
     made_on = machine.description(())
     async with _prepared(target, load, console) as prepared, prepared.drive(load) as drive:
         with _shown(console, drive, load), suppress(asyncio.CancelledError):
@@ -49,9 +49,9 @@ async def run(
 
 
 def _summary(load: Load) -> str:
-    writes = f"{load.writes:g} writes a second" if load.writes else "nothing written"
+    writes = f"{load.writes:g} writes per second" if load.writes else "no writes"
     return (
-        f"{load.rate:g} requests a second for {load.seconds:g} s, {load.pattern} arrivals, "
+        f"{load.rate:g} requests per second for {load.seconds:g} s, {load.pattern} arrivals, "
         f"{100 * load.repeats:.0f} % repeats, {writes}"
     )
 
@@ -61,7 +61,7 @@ async def _prepared(
     target: Deployment, load: Load, console: Console
 ) -> AsyncIterator[LoadEnvironment]:
     try:
-        console.print("making what is asked about; it is removed at the end")
+        console.print("creating the documents of the run; they are removed at the end")
         async with load_environment(target, seed=load.seed, writes=load.writes > 0) as prepared:
             yield prepared
     except (SetupRefused, ValueError) as error:
@@ -72,7 +72,7 @@ async def _prepared(
 
 @contextmanager
 def _shown(console: Console, drive: LoadRun, load: Load) -> Iterator[None]:
-    """A bar on a terminal; a line every few seconds where there is none to draw on."""
+    """A progress bar on a terminal, otherwise a line every few seconds."""
     if not console.is_terminal:
         telling = asyncio.create_task(_tell(console, drive))
         yield

@@ -1,4 +1,4 @@
-"""Tenants, keys and the first documents: made before the load, removed after it."""
+"""Tenants, keys and the first documents: created before the load, removed after it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -22,13 +22,13 @@ _ROLES = ("reader", "writer")
 
 
 class SetupRefused(Exception):
-    """The service has refused what the run needs; the message says what it said."""
+    """The service rejected a request of the set-up; the message quotes its response."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadKeys:
-    """admin: the operator's, if the run may make tenants. writers: by tenant. readers: of each who
-    asks.
+    """admin: the operator's key, if the run creates tenants. writers: by tenant. readers: by
+    tenant and subject.
     """
 
     admin: str | None
@@ -45,7 +45,7 @@ async def set_up(
     key: str | None,
     admin_key: str | None,
 ) -> AsyncIterator[LoadKeys]:
-    """Either key; with the operator's there are tenants of the run's own. Raises `SetupRefused`."""
+    """With the operator's key the run creates tenants. Raises `SetupRefused`."""
     if admin_key is None:
         assert key is not None, "there is a key or the operator's"
         (who,) = world.subjects
@@ -60,7 +60,7 @@ async def set_up(
 
 
 def call_of(write: Write, keys: LoadKeys, judge: AnswerJudge) -> Call:
-    """judge: knows of it already."""
+    """The HTTP call of a write; the judge already knows the write."""
     if keys.admin is None or not isinstance(write, PutDocument | ShareDocument):
         return calls.of(write, {})
     if isinstance(write, PutDocument):
@@ -69,7 +69,7 @@ def call_of(write: Write, keys: LoadKeys, judge: AnswerJudge) -> Call:
 
 
 def _access(readers: frozenset[str]) -> dict[str, Any]:
-    """What one person alone reads is that person's."""
+    """A document with a single reader belongs to that reader."""
     names = sorted(readers)
     if len(names) == 1 and names[0].startswith("user:"):
         return {"owner": names[0].removeprefix("user:"), "readers": []}
@@ -139,7 +139,7 @@ async def _put(connections: ConnectionPool, batch: Sequence[PutDocument], keys: 
 
 
 async def _remove(connections: ConnectionPool, keys: LoadKeys, judge: AnswerJudge) -> None:
-    """What is left of it, as far as the service still answers."""
+    """Remove everything that the run created."""
     for tenant, key in keys.writers.items():
         if keys.admin is not None:
             await connections.send(Call("DELETE", f"/v1/tenants/{tenant}"), keys.admin)

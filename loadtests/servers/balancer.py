@@ -1,4 +1,4 @@
-"""HAProxy before some gateways, as one would set it up."""
+"""HAProxy in front of several gateways, with the configuration of an ordinary deployment."""
 
 import shutil
 import socket
@@ -12,7 +12,7 @@ from pathlib import Path
 
 _WAIT_S_MAX = 30.0
 _POLL_S = 0.05
-# `retries` and `redispatch` concern requests that could not be sent: nothing is asked for twice.
+# `retries` and `redispatch` apply to requests that could not be sent; none is sent twice.
 _SETTINGS = """
 global
   stats socket {socket} level admin
@@ -45,12 +45,12 @@ class Balancer:
         return f"http://127.0.0.1:{self.port}"
 
     def drain(self, number: int) -> None:
-        """Send a gateway nothing new; returns when it is at nothing any more."""
+        """Send no new requests to a gateway; returns when it has finished those under way."""
         self._say(f"set server gateways/g{number} state drain")
         self.until(lambda: self._column(number, "scur") == "0")
 
     def bring_back(self, number: int) -> None:
-        """Returns when its checks say that it answers."""
+        """Send requests to the gateway again; returns when HAProxy's checks pass."""
         self._say(f"set server gateways/g{number} state ready")
         self.until(lambda: self._column(number, "status") == "UP")
 
@@ -58,7 +58,7 @@ class Balancer:
         deadline_s = time.monotonic() + _WAIT_S_MAX
         while not is_so():
             if time.monotonic() > deadline_s:
-                raise TimeoutError("the balancer does not see what it waits for")
+                raise TimeoutError("HAProxy did not reach the expected state")
             time.sleep(_POLL_S)
 
     def _column(self, number: int, name: str) -> str:
@@ -68,7 +68,7 @@ class Balancer:
             fields = dict(zip(names, row.split(","), strict=False))
             if (fields["pxname"], fields["svname"]) == ("gateways", f"g{number}"):
                 return fields[name]
-        raise LookupError(f"the balancer knows no gateway {number}")
+        raise LookupError(f"HAProxy has no gateway {number}")
 
     def _say(self, command: str) -> str:
         with socket.socket(socket.AF_UNIX) as connection:
@@ -80,7 +80,7 @@ class Balancer:
 
 @contextmanager
 def before(ports: Sequence[int], port: int) -> Iterator[Balancer]:
-    """Raises `SystemExit` where there is no HAProxy."""
+    """Run HAProxy on the port. Raises `SystemExit` if it is not installed."""
     program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
     if program is None:
         raise SystemExit("this benchmark needs HAProxy: apt-get install haproxy")

@@ -1,4 +1,4 @@
-"""A gateway that is killed and started again."""
+"""A gateway that can be stopped, killed and started again on the same port."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from loadtests.servers.service import Service, free_port
 
 @dataclass
 class GatewayProcess:
-    """Always on the same port. launcher: the module that runs the command, if not its own."""
+    """launcher: the module that runs the command, if not `gateway` itself."""
 
     shared: Service
     settings: Mapping[str, str]
@@ -30,7 +30,7 @@ class GatewayProcess:
         self._running.close()
 
     def stop(self) -> None:
-        """Returns when it has finished what it was at."""
+        """Returns when the gateway has finished its requests."""
         self._running.close()
 
     @property

@@ -1,4 +1,4 @@
-"""Processes of servers, and what they take of the memory."""
+"""The processes of servers and the memory that they use."""
 
 import re
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ _PROC = Path("/proc")
 
 
 def megabytes(pids: Iterable[int]) -> float:
-    """Of these, a page shared out among those that share it (PSS); 0 where there is no /proc."""
+    """The memory of the processes (PSS: a shared page is divided among them); 0 without /proc."""
     return sum(map(_kilobytes, pids)) / 1024
 
 
 def database(service: Service) -> set[int]:
-    """The processes of the PostgreSQL that came with the gateway; none of another one."""
+    """The processes of the PostgreSQL that the gateway started; empty for another one."""
     return _tree(_postmaster(service))
 
 
 def redis(service: Service) -> set[int]:
-    """Those of its Valkey, which who started PostgreSQL has started too."""
+    """The processes of the Valkey that the gateway started."""
     parents = _parents()
     starters = {parents[pid] for pid in _postmaster(service)}
     return {
@@ -33,13 +33,13 @@ def redis(service: Service) -> set[int]:
 
 
 def _postmaster(service: Service) -> set[int]:
-    """Its command line tells the folder of its socket."""
+    """The main process, found by the folder of its socket in its command line."""
     (folder,) = parse_qs(urlsplit(service.database_url).query).get("host", [""])
     return {pid for pid in _parents() if folder and f"-k {folder} " in _command(pid)}
 
 
 def _tree(pids: set[int]) -> set[int]:
-    """With all that they started, and these started."""
+    """The processes and all their descendants."""
     parents = _parents()
     while True:
         more = {pid for pid, parent in parents.items() if parent in pids} - pids
@@ -51,7 +51,7 @@ def _tree(pids: set[int]) -> set[int]:
 def _parents() -> dict[int, int]:
     parents_by_pid = {}
     for folder in _PROC.glob("[0-9]*"):
-        with suppress(OSError):  # it is gone
+        with suppress(OSError):  # the process has ended
             stat = (folder / "stat").read_text()
             parents_by_pid[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
     return parents_by_pid

@@ -1,6 +1,6 @@
-"""A PgBouncer of one's own, from Debian's package, in transaction mode on one Unix socket.
+"""A PgBouncer from Debian's package, in transaction mode on one Unix socket.
 
-As root's it runs as nobody, as it insists.
+Started by root, it runs as nobody, since it refuses to run as root.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class PgBouncerProcess:
     folder: Path
 
     def url(self, database_url: str, user: str, password: str) -> str:
-        """Of the same database, through this."""
+        """The URL of the same database through this PgBouncer."""
         login = f"{user}:{password}@"
         query = f"host={quote(str(self.folder))}&port=6432"
         return urlunsplit(urlsplit(database_url)._replace(netloc=login, query=query))
@@ -43,11 +43,10 @@ class PgBouncerProcess:
 async def pgbouncer_process(
     database_url: str, logins: Mapping[str, str], *, as_user: str = "", **options: str | int
 ) -> AsyncIterator[PgBouncerProcess]:
-    """A running one, for all databases of a server that is reached by a Unix socket.
+    """A running PgBouncer for all databases of a server on a Unix socket.
 
-    logins: passwords by name.
-    as_user: whom it logs in as, whoever comes.
-    options: what its file says beside what is needed.
+    logins: passwords by user name. as_user: the user that it logs in as, for every client.
+    options: further lines of its configuration.
     """
     assert PROGRAM is not None, MISSING
     with tempfile.TemporaryDirectory(prefix="nearhit-pgbouncer-") as name:

@@ -1,6 +1,6 @@
-"""A PostgreSQL of one's own, with pgvector, that can be killed, copied, restored and failed over.
+"""A PostgreSQL with pgvector that can be killed, copied, restored and failed over.
 
-Its programs and its cluster are those that Nearhit's embedded servers use.
+It uses the programs and the cluster of Nearhit's embedded servers.
 """
 
 import importlib.util
@@ -32,17 +32,17 @@ _SETTINGS = {
     "shared_buffers": "128MB",
     "max_connections": "200",
     "jit": "off",
-    "wal_keep_size": "256MB",  # for a standby that was away
+    "wal_keep_size": "256MB",  # for a standby that was stopped
 }
 
 
 class PostgresProcess:
-    """On one socket, always the same, whichever data folder it runs on."""
+    """Always on the same socket, whichever data folder it runs on."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         with embedded_servers.own_servers(folder / "data"):
-            pass  # it has made a cluster, and a copy of the programs where one is needed
+            pass  # this creates the cluster and, where needed, a copy of the programs
         self._programs = _programs(folder / "data")
         home = folder / "data" / "postgres"
         self._password = (home / "password").read_text()
@@ -56,7 +56,7 @@ class PostgresProcess:
         return _url(self._password, self._sockets)
 
     def start(self) -> None:
-        """Returns when it answers."""
+        """Returns when PostgreSQL accepts connections."""
         self._process = self._run(self._data, self._sockets)
 
     def stop(self, how: Stop = "fast") -> None:
@@ -66,7 +66,7 @@ class PostgresProcess:
             self._process = None
 
     def kill(self) -> None:
-        """With all its processes, as a power cut would."""
+        """Kill all processes, as a power cut does."""
         assert self._process is not None, "it was started"
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
         pids = [self._process.pid, *map(int, children.read_text().split())]
@@ -79,25 +79,25 @@ class PostgresProcess:
         self._process = None
 
     def crash(self) -> None:
-        """One of its processes dies, at which it ends all connections and recovers by itself."""
+        """Kill one process: PostgreSQL closes all connections and recovers by itself."""
         assert self._process is not None, "it was started"
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
         os.kill(int(children.read_text().split()[0]), signal.SIGKILL)
         self._wait_for(self._sockets)
 
     def copy(self) -> Path:
-        """A base backup of what it holds now."""
+        """A base backup of the current data."""
         return self._backup("--wal-method=stream")
 
     def restore(self, copy: Path) -> None:
-        """Run on the copy from now on; it must not run."""
+        """Start on the copy; PostgreSQL must be stopped."""
         self._replace(copy)
         self.start()
 
     def standby(self) -> Path:
-        """The data of an asynchronous standby that has all that was committed until now.
+        """The data of an asynchronous standby that has everything committed until now.
 
-        It is stopped, as one is that the network has parted from its primary.
+        The standby is stopped, as if the network separated it from its primary.
         """
         data = self._backup("--wal-method=stream", "--write-recovery-conf")
         sockets = self._made(f"{data.name}-sockets")
@@ -110,7 +110,7 @@ class PostgresProcess:
         return data
 
     def fail_over(self, standby: Path) -> None:
-        """Let the standby take the place of a primary that is gone."""
+        """Start the standby in the place of its lost primary and promote it."""
         self._replace(standby)
         self.start()
         self._checked("pg_ctl", "promote", "-w", "-D", str(self._data))
@@ -131,7 +131,7 @@ class PostgresProcess:
         return data
 
     def _run(self, data: Path, sockets: Path) -> "subprocess.Popen[bytes]":
-        (data / "postmaster.pid").unlink(missing_ok=True)  # of one that was killed
+        (data / "postmaster.pid").unlink(missing_ok=True)  # left by a killed server
         settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
         command = [str(self._programs / "postgres"), "-D", str(data), "-k", str(sockets), *settings]
         with (self._folder / "postgres.log").open("ab") as log:
@@ -194,5 +194,5 @@ def _until(is_so: Callable[[], bool]) -> None:
     deadline_s = time.monotonic() + _START_S_MAX
     while not is_so():
         if time.monotonic() > deadline_s:
-            raise TimeoutError("PostgreSQL does not come to what is waited for")
+            raise TimeoutError("PostgreSQL did not reach the expected state")
         time.sleep(_POLL_S)

@@ -1,4 +1,4 @@
-"""A Valkey of one's own: killed, paused, limited, and started again with an older memory."""
+"""A Valkey that can be killed, paused, limited, and started again with older contents."""
 
 import importlib.util
 import secrets
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class RedisProcess:
-    """A Valkey that keeps nothing on disk unless it is told to: another start is another memory."""
+    """It saves nothing on disk unless told to: a new start begins empty."""
 
     def __init__(self, folder: Path) -> None:
         self.socket = folder / "valkey.sock"
@@ -30,15 +30,15 @@ class RedisProcess:
             self._process.wait()
 
     def save(self) -> None:
-        """What it knows now is what it knows after the next start."""
+        """Save the current contents for the next start."""
         assert self._told("SAVE").startswith("+OK")
 
     def forget(self) -> None:
-        """After the next start it knows nothing."""
+        """Delete the saved contents: the next start begins empty."""
         (self.socket.parent / "dump.rdb").unlink(missing_ok=True)
 
     def pause(self) -> None:
-        """It holds its connections, and says nothing."""
+        """Stop the process: connections stay open and get no response."""
         assert self._process is not None, "it was started"
         self._process.send_signal(signal.SIGSTOP)
 
@@ -47,11 +47,11 @@ class RedisProcess:
         self._process.send_signal(signal.SIGCONT)
 
     def limit(self, size: str) -> None:
-        """What it may hold in memory; beyond that it refuses writes. 0: all that there is."""
+        """Limit the memory; beyond the limit Redis refuses writes. 0: no limit."""
         assert self._told(f"CONFIG SET maxmemory {size}").startswith("+OK")
 
     def keep(self, when: str) -> None:
-        """On disk, as its setting `save` says; what it can't keep it refuses. "": nothing."""
+        """Set `save`: when Redis saves a snapshot; if that fails, it refuses writes. "": never."""
         assert self._told(f'CONFIG SET save "{when}"').startswith("+OK")
 
     @property

@@ -1,9 +1,9 @@
-"""A gateway that looks a thousand times a second of its processor's time at what it is doing.
+"""A gateway that samples which file it runs, a thousand times per second of processor time.
 
     python -m loadtests.servers.sampled_gateway FILE serve --port 0
 
-When it ends it writes to FILE, as JSON, how often each file of the packages was the innermost of
-what was running. SIGUSR1 begins anew: what came before warmed up.
+At its end it writes to FILE, as JSON, how often each file of the packages was the innermost one on
+the stack. SIGUSR1 resets the counts, after a warm-up.
 """
 
 import json
@@ -47,7 +47,7 @@ def _look(_: int, frame: FrameType | None) -> None:
 
 
 def _place(name: str) -> str | None:
-    """The file within one of our packages, or the server's; None for what these call."""
+    """The file within one of our packages, or `server`; None for the libraries that they call."""
     parts = Path(name).parts
     for package in ("gateway", "cache", "index"):
         if package in parts:

@@ -1,4 +1,4 @@
-"""An ASGI application under uvicorn, with the settings that the service uses."""
+"""Run an ASGI application under uvicorn with the settings of the gateway."""
 
 import socket
 
@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 
 
 def serve(app: ASGIApp) -> None:
-    """On a free port, whose address it prints as the service does."""
+    """Serve on a free port and print its address as the gateway does."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     config = uvicorn.Config(

@@ -1,4 +1,4 @@
-"""Servers under test: processes of their own, on free ports, stopped at the end."""
+"""Gateways and other servers under test, each a process on a free port, stopped at the end."""
 
 import json
 import math
@@ -19,7 +19,7 @@ from gateway.embedded import embedded_servers
 _LISTENING = "listening on "
 _START_S_MAX = 60.0
 _SERVE = ("gateway", "serve", "--port", "0")
-# Requests are counted, as always, but nobody is refused.
+# Limits are checked, as always, but high enough that no request is rejected.
 UNLIMITED = {
     "NEARHIT_RATE_KEY": "1000000",
     "NEARHIT_RATE_TENANT": "1000000",
@@ -58,9 +58,9 @@ def new_admin_key() -> str:
 
 @contextmanager
 def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
-    """A gateway on servers of its own, with an empty index.
+    """A gateway with its own PostgreSQL and Redis, and an empty index.
 
-    settings: of its environment, beside the servers and the operator's key.
+    settings: further environment variables.
     """
     admin_key = new_admin_key()
     with server_folder() as folder:
@@ -79,9 +79,9 @@ def beside(
     port: int = 0,
     launcher: Sequence[str] = _SERVE[:1],
 ) -> Iterator[Service]:
-    """Another gateway on the same servers.
+    """Another gateway on the same PostgreSQL and Redis.
 
-    samples: where it writes what it was doing. launcher: the module that runs its command.
+    samples: the file for the samples of `sampled_gateway`. launcher: the module to run.
     """
     if samples is not None:
         launcher = ("loadtests.servers.sampled_gateway", str(samples))
@@ -98,14 +98,14 @@ def beside(
 
 @contextmanager
 def database(folder: Path) -> Iterator[str]:
-    """The URL of a PostgreSQL of one's own."""
+    """The URL of a new, empty PostgreSQL."""
     with embedded_servers.own_servers(folder) as servers:
         yield servers.database_url
 
 
 @contextmanager
 def bare(answer: bytes) -> Iterator[tuple[str, int]]:
-    """The bare application, which always gives this answer; yields its URL and its pid."""
+    """The bare app, which always returns this answer; yields its URL and pid."""
     with tempfile.TemporaryDirectory(prefix="nearhit-bench-") as name:
         file = Path(name) / "answer"
         file.write_bytes(answer)
@@ -118,7 +118,7 @@ def bare(answer: bytes) -> Iterator[tuple[str, int]]:
 def process(
     module: Sequence[str], environment: Mapping[str, str], folder: Path
 ) -> Iterator[tuple[str, int]]:
-    """Run `python -m MODULE …`, its log in a file, as a service's would be; its URL and pid."""
+    """Run `python -m MODULE …` with its log in a file; yields its URL and pid."""
     log = folder / "log"
     with (
         log.open("w") as output,
@@ -135,9 +135,9 @@ def process(
 
 
 def processor_s(pid: int) -> float:
-    """What the process has had of the processor; nan where the system does not say so in /proc.
+    """The processor time of the process so far; nan without /proc.
 
-    What else a machine does is in every time that a clock shows, and hardly in this.
+    Other work on the machine affects it far less than it affects wall-clock times.
     """
     file = Path(f"/proc/{pid}/stat")
     if not file.exists():
@@ -147,7 +147,7 @@ def processor_s(pid: int) -> float:
 
 
 def _servers(data_dir: Path) -> tuple[str, str]:
-    """The URLs that the gateway was given, or else of what it started itself."""
+    """The URLs of PostgreSQL and Redis, from the environment or of the embedded servers."""
     if "NEARHIT_DATABASE_URL" in os.environ:
         return os.environ["NEARHIT_DATABASE_URL"], os.environ["NEARHIT_REDIS_URL"]
     started = json.loads((data_dir / "servers.json").read_text())
@@ -155,7 +155,7 @@ def _servers(data_dir: Path) -> tuple[str, str]:
 
 
 def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:
-    """The address that the process tells in its log."""
+    """The address that the process prints in its log."""
     deadline_s = time.monotonic() + _START_S_MAX
     while time.monotonic() < deadline_s and process.poll() is None:
         for line in log.read_text().splitlines():
@@ -166,7 +166,7 @@ def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:
 
 
 def free_port() -> int:
-    """Of this machine, for a server that must be told one; taken by whoever is first."""
+    """A port that is free now, for a server that cannot choose one itself."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
     return port

@@ -1,8 +1,8 @@
-"""A wire between two Unix sockets, to be cut by killing it and hung by stopping it.
+"""A relay between two Unix sockets. Killing it cuts the connections; stopping it makes them hang.
 
 python -m loadtests.servers.socket_relay LISTEN TARGET [MS]
 
-With MS every byte is so long under way.
+MS delays every byte by so many milliseconds.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ async def _pass_on(
     loop = asyncio.get_running_loop()
     with suppress(OSError, RuntimeError):  # as uvloop has it, whose other end has gone
         while piece := await reader.read(_PIECE_BYTES):
-            if way_s:  # nothing overtakes what was sent before it
+            if way_s:  # the order of the bytes stays
                 loop.call_later(way_s, writer.write, piece)
             else:
                 writer.write(piece)

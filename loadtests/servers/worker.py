@@ -1,4 +1,4 @@
-"""A worker that is killed, paused and started again."""
+"""A worker that can be killed, paused and started again."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ _SWEEP_S = "5"
 
 
 class WorkerProcess:
-    """launcher: the module that runs the command, if not its own. log: of what it says."""
+    """launcher: the module that runs the command, if not `gateway` itself."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class WorkerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """It works once it is up; nothing is lost until then."""
+        """Returns at once; queued jobs wait until the worker is up."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603  ours
                 self._command, env=self._environment, stdout=log, stderr=log

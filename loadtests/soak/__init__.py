@@ -1,1 +1,1 @@
-"""The promise at speed: real histories of edits and of rights, and every answer audited."""
+"""The soak: histories of edits and of rights under load, with every answer audited."""

@@ -1,10 +1,9 @@
-"""Whether an answer is what it has to be, and what it showed if it isn't: never the texts.
+"""Judges each answer and keeps details of the wrong ones, but never their texts.
 
-leaked   it shows what its caller could not read while it waited, or a credential that has ended
-         got an answer
-stale    it shows, or was made of, something older than what was acknowledged before it was asked
-lost     it lacks a document that was acknowledged, or the database does
-other    it is not what a fresh search gives
+leaked   the answer shows what its caller could not read, or an ended credential got an answer
+stale    the answer shows, or is based on, something older than what was acknowledged before
+lost     the answer or the database lacks a document that was acknowledged
+other    the answer differs from that of a fresh search
 failed   an error that no fault of that moment explains
 """
 
@@ -28,10 +27,10 @@ VIOLATIONS: tuple[Violation, ...] = get_args(Violation)
 
 @dataclass(frozen=True, slots=True)
 class ObservedAnswer:
-    """An answer, as somebody has seen it.
+    """An answer with what is needed to judge it.
 
-    asked_s, answered_s: by the clock of `Rights`; asked_s less what the answer may be older.
-    floors: the revision of each partition that was acknowledged by asked_s.
+    asked_s, answered_s: by the clock of `Rights`; asked_s minus the staleness that the request
+    permits. floors: the acknowledged revision of each partition at asked_s.
     """
 
     viewer: Viewer
@@ -48,10 +47,9 @@ class ObservedAnswer:
 
 @dataclass(slots=True)
 class Audit:
-    """counts: of answers by what was found. by_path, by_fault: of these, and of violations.
+    """counts: answers by verdict. by_path, by_fault: the same by way of reading and by fault.
 
-    fault: the last one that has happened to the servers. first_s: when the first violation was.
-    shown: what there is to know of the first violations.
+    fault: the last fault of the servers. shown: details of the first violations.
     """
 
     state: SoakState
@@ -65,8 +63,13 @@ class Audit:
     def held(self) -> bool:
         return not any(self.counts[violation] for violation in VIOLATIONS)
 
+    @property
+    def has_wrong_answer(self) -> bool:
+        """Whether there was a violation other than an error."""
+        return any(self.counts[violation] for violation in VIOLATIONS if violation != "failed")
+
     def judge(self, answer: ObservedAnswer) -> None:
-        """By the model of rights, and by what was acknowledged."""
+        """Compare the answer with the model of rights and with the acknowledged revisions."""
         self.counts["judged"] += 1
         self._count("judged", answer.read.path)
         self.counts[f"judged_{answer.tier}"] += 1
@@ -79,7 +82,7 @@ class Audit:
             self.violation("stale", answer, {})
 
     def compare(self, answer: ObservedAnswer, fresh: FreshAnswer, kind: str) -> None:
-        """Byte for byte, if both are of the same revisions. kind: of the comparison."""
+        """Compare byte for byte, if both have the same revisions. kind: the name of the count."""
         if dict(answer.revisions) != dict(fresh.revisions):
             self.counts[f"{kind}_moved"] += 1
             return
@@ -98,12 +101,12 @@ class Audit:
         self._record("failed", path, {"what": what})
 
     def let_in(self, viewer: Viewer, path: str, reasons: Sequence[str]) -> None:
-        """A credential that has ended got an answer. reasons: why it had."""
+        """An ended credential got an answer. reasons: why it had ended."""
         what = f"an ended credential works: {', '.join(reasons)}"
         self._record("leaked", path, {"who": _who(viewer), "what": what})
 
     def stored(self, violation: Violation, tenant: str, document_id: str, what: str) -> None:
-        """The database does not hold what was acknowledged."""
+        """The database differs from what was acknowledged."""
         self._record(violation, "database", {"document": f"{tenant}/{document_id}", "what": what})
 
     def violation(
@@ -130,11 +133,11 @@ class Audit:
             return
         history = rights.told(viewer.tenant, viewer.subject, passage.document_id)
         shows = {"document": passage.document_id, "start": passage.start, "known": history}
-        # Somebody who may read the document now, and is shown what it was, is not let in.
+        # The caller may read the document; it is an old text that is shown.
         self.violation("stale" if versions else "leaked", answer, shows)
 
     def _judge_absence(self, answer: ObservedAnswer) -> None:
-        """What must be there, where an answer says that it is all that there is."""
+        """Find documents that a complete answer, such as a list, must contain and lacks."""
         read, rights = answer.read, self.state.rights
         span = answer.asked_s, answer.answered_s
         if read.path in ("document", "mcp fetch"):
@@ -166,7 +169,7 @@ class Audit:
         self._count(violation, path)
         if len(self.shown) < _SHOWN_MAX:
             circumstances = {"violation": violation, "path": path, "fault": self.fault}
-            # Two epochs for each: PostgreSQL leaves a history, and then has an older one.
+            # Each lost history takes two epochs: PostgreSQL loses it, then has an older one.
             self.shown.append({**circumstances, "histories_lost": self.state.epoch // 2, **details})
 
     def _count(self, what: str, path: str) -> None:
@@ -193,7 +196,7 @@ def _who(viewer: Viewer) -> dict[str, Any]:
 
 
 def _hits(body: bytes) -> Any:
-    """What is shown of them, without texts."""
+    """The hits without their texts."""
     content = orjson.loads(body)
     if isinstance(content, list):
         return [row[:3] for row in content]

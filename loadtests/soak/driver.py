@@ -1,4 +1,4 @@
-"""The soak itself: writers, askers, holders of keys, faults, and rests to compare in."""
+"""The soak: writers, askers, holders of keys, faults, and pauses for comparisons."""
 
 import asyncio
 import time
@@ -8,13 +8,13 @@ from typing import Any
 
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions
-from loadtests.soak.faults.plan import FaultSchedule
+from loadtests.soak.faults.schedule import FaultSchedule
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.questions import SoakQuestion
 from loadtests.soak.reads import Read
 from loadtests.soak.work.askers import Askers
-from loadtests.soak.work.asking import ask
+from loadtests.soak.work.asking import ask, compare
 from loadtests.soak.work.context import SoakContext
 from loadtests.soak.work.holders import Holders
 from loadtests.soak.work.interleaving import Interleaved
@@ -27,7 +27,7 @@ from loadtests.workload.writes import PutDocument
 # Starting values, not measured.
 _ASKERS = 12
 _QUESTIONS = 60  # of each tenant
-_REST_QUESTIONS = 100  # each asked of every gateway
+_REST_QUESTIONS = 100  # each sent to every gateway
 
 
 class Soak:
@@ -45,18 +45,24 @@ class Soak:
         self._tenants = sorted({tenant for tenant, _ in past.subjects})
         self._random = self._seeded("rests")
         question_lists = self._made_up()
-        self._askers = Askers(context, past.subjects, question_lists, options.seed)
+        self._askers = Askers(
+            context,
+            past.subjects,
+            question_lists,
+            seed=options.seed,
+            compared_share=options.compared_share,
+        )
         self.began_s = time.monotonic()
 
     async def settle(self) -> None:
-        """Write the first documents, as many at once as later."""
+        """Write the first documents."""
         await self.writers.write_all(iter(self._past.first))
         await self._jobs.wait()
         self.writers.written = self.writers.queued = 0
         await self._learn_revisions()
 
     async def run(self) -> None:
-        """Until time is over or enough is audited; cancelled, it leaves what was counted."""
+        """Run until the time is over or enough answers are audited; may be cancelled."""
         self.began_s = time.monotonic()
         async with together(list(self._works())) as running:
             while not self.is_over:
@@ -65,14 +71,14 @@ class Soak:
                 )
                 for task in done:
                     task.result()
-            if not self.options.until_caught or self.context.audit.held:
+            if not self.options.until_caught or not self.context.audit.has_wrong_answer:
                 async with self.context.calm:
                     await self._rest()
 
     @property
     def is_over(self) -> bool:
         counts = self.context.audit.counts
-        if self.options.until_caught and not self.context.audit.held:
+        if self.options.until_caught and self.context.audit.has_wrong_answer:
             return True
         enough = 0 < self.options.answers <= counts["judged"]
         return enough or self.seconds >= self.options.minutes * 60
@@ -86,21 +92,21 @@ class Soak:
         writes = self._past.writes()
         if "queued" not in without:
             writes = Interleaved(self._seeded("interleaving")).of(writes)
-            yield self.plan.stall_the_worker()
-        yield self._jobs.watch()  # long documents are queued anyway
+            yield self.plan.stall_worker()
+        yield self._jobs.watch()  # long documents are queued in any case
         yield self.writers.write_all(writes)
-        yield from (self._askers.ask_on(number) for number in range(_ASKERS))
+        yield from (self._askers.ask_forever(number) for number in range(_ASKERS))
         if "credentials" not in without:
             yield self.holders.change()
         if self.options.faults:
-            yield self.plan.happen()
+            yield self.plan.cause_faults()
         yield self._rest_now_and_then()
 
     def _seeded(self, name: str) -> Random:
         return Random(f"{self.options.seed} {name}")  # noqa: S311  no secret
 
     def _made_up(self) -> Mapping[str, Sequence[SoakQuestion]]:
-        """By tenant: the words of its own documents, and of those that all may read."""
+        """Questions by tenant, of words of its own documents and of the public ones."""
         random = self._seeded("questions")
         puts = [write for write in self._past.first if isinstance(write, PutDocument)]
         return {
@@ -123,7 +129,7 @@ class Soak:
                 await self._rest()
 
     async def _rest(self) -> None:
-        """While nobody writes, the warm questions, of every gateway, and what each has to be."""
+        """Stop the writers and compare recent questions at every gateway with fresh searches."""
         gateways = self.context.connections()
         async with self.context.at_rest():
             self.context.servers.worker.resume()
@@ -145,10 +151,10 @@ class Soak:
             if answer is not None:
                 self.context.audit.judge(answer)
                 if self.context.audit.is_comparable(answer):
-                    await self._askers.compare(answer, "compared_at_rest")
+                    await compare(self.context, answer, "compared_at_rest")
 
     async def _compare_stored(self) -> None:
-        """What the database holds with what was acknowledged."""
+        """Compare the database with what was acknowledged."""
         audit, oracle = self.context.audit, self.context.oracle
         for tenant, document_id, versions in self.context.state.rights.stored():
             stored = await oracle.stored(tenant, document_id)
@@ -167,7 +173,7 @@ class Soak:
             audit.counts["compared_stored"] += 1
 
     async def _learn_revisions(self) -> None:
-        """What nobody is told: the revision of what is public. Nobody writes."""
+        """Read the revisions from the database, also the public one, which no response states."""
         now_s = time.monotonic()
         revisions = await self.context.oracle.revisions(self._tenants)
         for partition, revision in revisions.items():

@@ -1,17 +1,18 @@
-"""What a soak does, for how long."""
+"""The options of a soak."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
-# What can be left out, to see what is wrong without it.
+# Parts that can be left out, to narrow down a violation.
 PARTS = ("queued", "credentials")
 
 
 @dataclass(frozen=True, slots=True)
 class SoakOptions:
-    """answers: enough of them end it; 0: as many as come. faults: the names of those that happen.
+    """answers: the number that ends the soak; 0: no limit. faults: the names of the faults.
 
-    without: of `PARTS`. until_caught: the first violation ends it.
+    without: some of `PARTS`. until_caught: the first wrong answer ends the soak.
+    compared_share: of the answers while others write, to compare with a fresh search.
     """
 
     minutes: float
@@ -23,3 +24,4 @@ class SoakOptions:
     balanced: bool = False
     without: Collection[str] = ()
     until_caught: bool = False
+    compared_share: float = 0.1  # a starting value, not measured

@@ -1,6 +1,6 @@
-"""What an answer has to be: a search straight on PostgreSQL, by a searcher that knows nothing yet.
+"""The expected answer: a search directly on PostgreSQL, by a new searcher.
 
-It encodes as the gateway does, so that bodies can be compared byte for byte.
+It encodes answers as the gateway does, so that bodies can be compared byte for byte.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
@@ -38,7 +38,7 @@ _MCP_TOKENS_MAX = 8_000  # as `gateway/setting_groups/limits.py` has it
 
 @dataclass(frozen=True, slots=True)
 class FreshAnswer:
-    """The body, and the revision of each partition that it was computed at."""
+    """The body of a fresh search and the revision of each partition."""
 
     revisions: Mapping[str, int]
     body: bytes
@@ -53,11 +53,11 @@ class Oracle:
         self.forget()
 
     def forget(self) -> None:
-        """What a searcher learns by the way, as if it had just started."""
+        """Forget what the searcher has learnt, as if it had just started."""
         self._searcher = Searcher(self.database, self._embedder)
 
     async def revisions(self, tenants: Collection[str]) -> Mapping[str, int]:
-        """Of the tenants, and of what is public."""
+        """The revisions of the tenants and of the public documents."""
         result = await _retried(lambda: self._tenants.revisions([*tenants, PUBLIC]))
         return {name: counters.revision for name, counters in result.items()}
 
@@ -69,12 +69,12 @@ class Oracle:
     async def answer(
         self, tenant: str, subject: str, groups: Collection[str], body: bytes
     ) -> FreshAnswer:
-        """To a search's body, from somebody of these groups."""
+        """The answer to a search body, for a subject in these groups."""
         return await self._answer(Viewer(tenant, subject), groups, body)
 
     async def read(self, viewer: Viewer, groups: Collection[str], read: Read) -> FreshAnswer | None:
-        """To a read that searches; None if its searches were answered at different revisions, or
-        the database is away.
+        """The answer to a read that searches; None if its searches had different revisions, or the
+        database is unavailable.
         """
         try:
             answers = [await self._answer(viewer, groups, body) for body in read.searches]
@@ -101,7 +101,7 @@ class Oracle:
 
 
 async def _retried(ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Once more on each connection, for those that a fault has ended."""
+    """Try again on each connection, since a fault may have closed all of them."""
     for _ in range(_CONNECTIONS_MAX):
         with suppress(DatabaseUnavailable):
             return await ask()

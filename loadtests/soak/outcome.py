@@ -1,4 +1,4 @@
-"""What a soak has come to, in words, in figures and against its bars."""
+"""The section of the page that shows the result of a soak."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ _TIERS = ("memory", "redis", "semantic", "miss")
 
 HEAD = """# Soak
 
-Written by `make soak DATA=FOLDER MINUTES=10`; with `FAULTS=1` and `BALANCED=1` its other sections.
-Two gateways and a worker share a PostgreSQL and a Redis, while the real histories of a handbook's edits and of an organisation's rights are written through them as fast as they go, and members of it ask, by Zipf's law, for words of the documents.
-Half of the documents' writes are queued, as a request, as a line of a batch, or because they are long, and half of those are overtaken by a write, a change of access or a removal of the same document; the worker is stopped now and then, so that there is something to overtake.
-Keys are rotated and revoked and narrower tokens are made of them while they are used.
-The command fails if a single answer was stale, leaked, or not byte for byte what a fresh search gives, if something acknowledged was lost, or if an error came that no fault explains.
-FOLDER holds `edits_18f_handbook` and `acl_k8s_org`; without it the histories are made up, and this page is not written. The figures of this page are also in [soak.json](soak.json).
+`make soak DATA=FOLDER MINUTES=10` writes this page; `FAULTS=1` and `BALANCED=1` add the other sections.
+Two gateways and a worker share a PostgreSQL and a Redis. Writers replay the real edits of a handbook and the real changes of an organisation's permissions as fast as they are acknowledged, while members of the organisation ask for words of the documents, by Zipf's law.
+Half of the document writes are queued: as a request, as a line of a batch, or because the document is long. Half of those are overtaken by a write, a change of access or a removal of the same document; the worker is paused now and then, so that queued writes wait.
+Keys are rotated and revoked, and narrower tokens are made of them, while they are in use.
+The command fails if a single answer was stale, leaked, or not byte for byte that of a fresh search, if something acknowledged was lost, or if an error had no fault as its cause.
+FOLDER holds `edits_18f_handbook` and `acl_k8s_org`; without it the histories are generated and this page is not written. [soak.json](soak.json) holds the figures of this page.
 
-- *Judged:* each hit shows a document as it was, and as the asker might read it, at some moment between the request and the answer, by a model that knows when each write was asked for and acknowledged; and `Nearhit-Revision` is not older than what was acknowledged before the request, or a second before it where the request allows that (one in ten). A document that certainly exists is found by its name and in the list; a key or token that has ended gets no answer.
-- *Compared:* the body is byte for byte that of a fresh search, straight on PostgreSQL and at the same revisions; while others write, those that had moved on meanwhile are not counted. At rest nobody writes, no write is queued, what was asked before is asked of both gateways, and PostgreSQL holds what was acknowledged.
-- *A fault:* all that was judged until the next one counts as its. After PostgreSQL was restored from a copy, or failed over to a standby without its tail, what was acknowledged after the copy is void, and nothing of it may be seen.
+- *Judged:* each hit shows a document as it was, and as the caller could read it, at some moment between request and answer; a model knows when each write was sent and acknowledged. `Nearhit-Revision` is not older than what was acknowledged before the request, or a second before it where the request permits that (one in ten). A document that certainly exists is found by its name and in the list; an ended key or token gets no answer.
+- *Compared:* the body equals, byte for byte, that of a fresh search directly on PostgreSQL at the same revisions. While others write, answers whose revisions have moved on are not counted. At rest nobody writes and no write is queued; recent questions are sent to both gateways, and PostgreSQL is compared with what was acknowledged.
+- *A fault:* everything judged until the next fault counts as its. After PostgreSQL was restored from a copy, or failed over to a standby that lacks the last commits, what was acknowledged after the copy is void and must not be shown.
 
-`python -m loadtests.soak --mutant all` shows that the soak sees: it breaks one rule of the cache after the other, and each has to be caught within a minute.
+`python -m loadtests.soak --mutant all` shows that the soak detects errors: it breaks one rule of the cache after the other, and each has to be caught within a minute.
 """  # noqa: E501  a sentence a line
 
 
@@ -87,12 +87,12 @@ def _summary(soak: Soak, seconds: float, answers: Counter[str]) -> str:
     hit_rate = 1 - answers["miss"] / total if total else 0.0
     return (
         f"{soak.writers.written:,} writes in {seconds:,.0f} s, "
-        f"{soak.writers.written / seconds:.0f} a second, and {soak.writers.queued:,} queued; "
-        f"{counts['hits']:,} hits looked at; {sum(soak.plan.happened.values())} faults. "
-        f"Of all answers a cache gave {hit_rate:.0%}. "
+        f"{soak.writers.written / seconds:.0f} per second, and {soak.writers.queued:,} queued; "
+        f"{counts['hits']:,} hits checked; {sum(soak.plan.happened.values())} faults. "
+        f"A cache gave {hit_rate:.0%} of all answers. "
         f"{soak.holders.rotated:,} keys were rotated, {soak.holders.narrowed:,} tokens made, "
-        f"{soak.holders.revoked:,} keys and tokens revoked; {counts['refused']:,} requests came "
-        f"with one that had ended, and were refused."
+        f"{soak.holders.revoked:,} keys and tokens revoked; {counts['refused']:,} requests with an "
+        f"ended one were rejected."
     )
 
 
@@ -102,10 +102,10 @@ def _losses(soak: Soak) -> list[str]:
     counts = soak.context.audit.counts
     median_s, worst_s, longest_s = _quantiles(soak.writers.refused_s)
     text = (
-        f"{counts['revoked']:,} times somebody who had just been shown a document, by both "
-        f"gateways, lost it and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
-        f"{counts['revoked_and_still_shown']} were shown it. From the acknowledgement to that "
-        f"answer it took {1000 * median_s:.1f} ms, {1000 * worst_s:.1f} at P99 and "
+        f"{counts['revoked']:,} times a subject that both gateways had just shown a document lost "
+        f"access and asked again at once, {_ASKED_AGAIN[soak.options.balanced]}: "
+        f"{counts['revoked_and_still_shown']} answers still showed it. From the acknowledgement to "
+        f"that answer it took {1000 * median_s:.1f} ms (median), {1000 * worst_s:.1f} at P99 and "
         f"{1000 * longest_s:.1f} at most."
     )
     return [text]

@@ -1,4 +1,4 @@
-"""What is asked, by whom, how often: words of the documents themselves, by Zipf's law. Pure."""
+"""Questions of words of the documents, and Zipf's law for how often each is asked. Pure."""
 
 import re
 from bisect import bisect
@@ -23,12 +23,12 @@ _UNUSUAL: tuple[dict[str, object], ...] = (
     {"fusion": "rrf"},
     {"explain": True},
 )
-_STALE_SHARE = 0.1  # of the requests, that let an answer be older
+_STALE_SHARE = 0.1  # of the requests that permit a stale answer
 
 
 @dataclass(frozen=True, slots=True)
 class SoakQuestion:
-    """body: as it is sent. staleness_ms: what it allows."""
+    """staleness_ms: the staleness that the body permits."""
 
     body: bytes
     staleness_ms: int = 0
@@ -51,7 +51,7 @@ class Zipf(Generic[T]):
 
 
 def made_of(texts: Iterable[str], count: int, random: Random) -> list[SoakQuestion]:
-    """So many questions, of a few neighbouring words each; some want more than the usual."""
+    """Generate questions of a few neighbouring words each, some with unusual options."""
     word_lists = [text_words for text in texts if len(text_words := words(text)) > max(_WORDS)]
     return (
         [_question(random.choice(word_lists), random) for _ in range(count)] if word_lists else []
@@ -63,7 +63,7 @@ def words(text: str) -> list[str]:
 
 
 def older(question: SoakQuestion) -> SoakQuestion:
-    """The same, that lets the answer be older."""
+    """The same question, which permits a stale answer."""
     fields = orjson.loads(question.body) | {"max_staleness_ms": _STALENESS_MS}
     return SoakQuestion(orjson.dumps(fields), _STALENESS_MS)
 

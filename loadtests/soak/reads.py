@@ -1,4 +1,4 @@
-"""Every way to read: the call that asks, and what its answer shows, in one form for all. Pure."""
+"""Every way to read: its HTTP call, and the content of its answer in one form. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ PathName: TypeAlias = Literal[
     "documents",
 ]
 PATHS: tuple[PathName, ...] = get_args(PathName)
-# Those that search, whose answers are what a fresh search says; a similar question's need not be.
+# Ways whose answers must equal those of a fresh search; the answer to a similar question need not.
 COMPARED = frozenset({"search", "batch", "mcp search", "vector store"})
 PAGE = 100
 _FOUND_MAX = 10
@@ -31,9 +31,9 @@ _MISSING = 404
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """searches: the searches that it comes to. document_id: that it asks for, if it is for one.
+    """searches: the bodies of the equivalent searches. document_id: the requested document, if any.
 
-    source: that it is kept to. after: the document that a page of documents begins behind.
+    source: the only source, if any. after: the document before the requested page.
     """
 
     path: PathName
@@ -47,10 +47,9 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A part of a document, as an answer shows it.
+    """A part of a document in an answer.
 
-    start: where it begins, -1 if the answer does not say. text: None if it shows none.
-    readers: None if it shows none.
+    start: its offset, -1 if not stated. text, readers: None if the answer has none.
     """
 
     document_id: str
@@ -69,7 +68,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """comparable: what a fresh search must give, byte for byte. is_found: False for a 404."""
+    """comparable: the bytes that a fresh search must give. is_found: False for a 404."""
 
     passages: Sequence[ShownPassage]
     comparable: bytes = b""
@@ -82,7 +81,7 @@ def search(question: SoakQuestion) -> Read:
 
 
 def semantic(question: SoakQuestion, words: Sequence[str]) -> Read:
-    """The question in other words, for which a similar one's answer will do."""
+    """The question in other words, which the semantic tier may answer."""
     fields = orjson.loads(question.body) | {"query": " ".join(words), "semantic": "bounded"}
     body = orjson.dumps(fields)
     return Read("semantic", Call("POST", "/v1/search", body), (body,))
@@ -123,7 +122,7 @@ def documents(after: str, source: str) -> Read:
 
 
 def of_query(path: PathName, query: str, document_id: str, source: str) -> Read:
-    """What shows the document to whoever may read it, if the query is of its own words."""
+    """A read that shows the document to a caller who may read it; query: words of the document."""
     question = SoakQuestion(orjson.dumps({"query": query, "top_k": 2 * _FOUND_MAX}))
     match path:
         case "search" | "semantic":
@@ -143,7 +142,7 @@ def of_query(path: PathName, query: str, document_id: str, source: str) -> Read:
 
 
 def shown(read: Read, reply: HttpResponse) -> Shown | None:
-    """None if the answer is an error, which no read of this kind may get."""
+    """The content of an answer; None for an error that this way of reading must not get."""
     if reply.status == _MISSING and read.path in ("document", "vector store"):
         return Shown((), _listed(()), is_found=False)
     if reply.status != 200:
@@ -152,7 +151,7 @@ def shown(read: Read, reply: HttpResponse) -> Shown | None:
 
 
 def listed(hits: Sequence[Mapping[str, Any]]) -> bytes:
-    """The hits of a search, as the search of a vector store shows them."""
+    """The hits of a search in the form of a vector store's search."""
     return _listed(
         [
             [hit["document_id"], hit["title"] or hit["document_id"], hit["score"], hit["text"]]

@@ -1,4 +1,4 @@
-"""Two gateways and a worker, and the PostgreSQL and the Redis that they share."""
+"""The servers of a soak: gateways, a worker, and their PostgreSQL and Redis."""
 
 import signal
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,12 @@ from loadtests.servers.service import Service
 from loadtests.servers.worker import WorkerProcess
 
 _SETTINGS = {
-    "NEARHIT_AUDIT_PER_MILLE": "0",  # what the gateways find amiss, they mend
-    "NEARHIT_CACHE_BUDGET_S": "0.1",  # the driver keeps the machine busy, and Redis waits for it
+    "NEARHIT_AUDIT_PER_MILLE": "0",  # gateways repair what their audit finds
+    "NEARHIT_CACHE_BUDGET_S": "0.1",  # the load generator delays Redis on a busy machine
     "NEARHIT_LOG_LEVEL": "error",
     "NEARHIT_DOCUMENT_INLINE_BYTES_MAX": "16000",  # some of the documents are longer
     "NEARHIT_PRICE_EMBEDDING": "1",  # so that a budget can be spent
-    "NEARHIT_JOB_LEASE_S": "2",  # a killed worker's jobs are begun anew within the soak
+    "NEARHIT_JOB_LEASE_S": "2",  # the jobs of a killed worker are taken over within the soak
     "NEARHIT_JOB_PAUSE_S": "0.5",
     "NEARHIT_JOB_ATTEMPTS": "30",  # a fault costs attempts, and there are many
 }
@@ -26,7 +26,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class SoakServers:
-    """ways: the URLs that requests go to: of each gateway, or as many times a balancer's."""
+    """ways: the URLs for requests: of each gateway, or the balancer's as many times."""
 
     gateways: Sequence[GatewayProcess]
     ways: Sequence[str]
@@ -47,7 +47,7 @@ class SoakServers:
 def running(
     gateways: int, *, balanced: bool, launcher: tuple[str, ...] = ("gateway",)
 ) -> Iterator[SoakServers]:
-    """balanced: whether HAProxy stands before them. launcher: the module that runs the commands."""
+    """balanced: with HAProxy. launcher: the module that runs the commands."""
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
         with _deaf_to_ctrl_c():
@@ -76,7 +76,7 @@ def running(
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """What is started meanwhile never hears of it, and can still be asked what it counted."""
+    """Processes that start meanwhile ignore Ctrl-C, so that their counters can still be read."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,4 +1,4 @@
-"""The tenants and the keys, before the first document; and the lock that lets all rest."""
+"""Creates the tenants and the keys; and the lock that pauses all work."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ from loadtests.soak.servers import SoakServers
 from loadtests.workload.viewer import Viewer
 
 _CREATED = 201
-_ERRORS_MAX = 0.2  # of similar questions' answers, so that a short soak gets some
+_ERRORS_MAX = 0.2  # permitted for the semantic tier, so that a short soak gets some answers from it
 
 
 @dataclass(frozen=True, slots=True)
 class SoakKeys:
-    """admins: by tenant."""
+    """admins: the administrator's key of each tenant."""
 
     admins: Mapping[str, str]
     credentials: CredentialModel
@@ -50,7 +50,7 @@ async def make_keys(servers: SoakServers, subjects: Sequence[tuple[str, str]]) -
 
 
 class RestLock:
-    """Many work, until one wants all to rest."""
+    """Many tasks hold it at once; `close` pauses them."""
 
     def __init__(self) -> None:
         self._open = asyncio.Event()
@@ -70,7 +70,7 @@ class RestLock:
             self._idle.set()
 
     async def close(self) -> None:
-        """Returns once nobody works."""
+        """Let no task begin; returns when none is working."""
         self._open.clear()
         await self._idle.wait()
 

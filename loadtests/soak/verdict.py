@@ -1,4 +1,4 @@
-"""The last line of a soak, and the lines while it runs: what was judged, and what was wrong."""
+"""The lines that a soak prints: its progress and its verdict."""
 
 from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
@@ -24,7 +24,7 @@ def verdict(soak: Soak) -> str:
 
 
 def counts(soak: Soak) -> str:
-    """Of all, by way of reading, and by fault."""
+    """The counts: total, by way of reading and by fault."""
     audit = soak.context.audit
     total = " ".join(f"{name}={audit.counts[name]}" for name in _COUNTED)
     paths = ", ".join(
@@ -39,7 +39,7 @@ def counts(soak: Soak) -> str:
 
 
 def _few(counts_by_name: dict[str, int]) -> str:
-    """How many were judged, and what was wrong, if anything was."""
+    """The number of judged answers, and of each violation."""
     wrong = [
         f"{count} {name}" for name, count in counts_by_name.items() if count and name != "judged"
     ]

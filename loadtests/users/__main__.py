@@ -1,8 +1,8 @@
-"""Locust's users against a gateway of the run's own, or any that is named.
+"""Locust's users against a new gateway, or against a deployment.
 
     python -m loadtests.users [URL --admin-key KEY] [--shape SHAPE] [--users N] [--web] …
 
-Makes tenants, keys and documents, runs Locust, and deletes the tenants. Exits with 1 if the budget
+Creates tenants, keys and documents, runs Locust and deletes the tenants. Exits with 1 if the budget
 is missed.
 """
 
@@ -17,8 +17,8 @@ from pathlib import Path
 
 from loadtests.loadtest.environment import Deployment, load_environment
 from loadtests.servers import service
-from loadtests.users import plan, shapes
-from loadtests.users.plan import UserOptions
+from loadtests.users import shapes, user_plan
+from loadtests.users.user_plan import UserOptions
 
 _LOCUSTFILE = Path(__file__).parent / "locustfile.py"
 
@@ -44,7 +44,7 @@ def main() -> None:
 def _deployment(url: str | None, admin_key: str | None) -> Iterator[Deployment]:
     if url is not None:
         if admin_key is None:
-            raise SystemExit("a URL needs --admin-key, the operator's, to make tenants with")
+            raise SystemExit("a URL needs --admin-key, the operator's key, which creates tenants")
         yield Deployment(url, admin_key)
         return
     with service.nearhit({"NEARHIT_LOG_LEVEL": "error"}) as gateway:
@@ -57,15 +57,15 @@ async def _run(deployment: Deployment, options: UserOptions, *, web: bool) -> in
     with tempfile.TemporaryDirectory(prefix="nearhit-load-") as name:
         file = Path(name) / "plan.json"
         async with load_environment(target, seed=options.seed, writes=True) as environment:
-            plan.write(plan.of(environment, options), file)
+            user_plan.write(user_plan.of(environment, options), file)
             command = [sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE)]
             command += ["--web-host", "127.0.0.1"] if web else ["--headless", "--only-summary"]
-            variables = os.environ | {plan.VARIABLE: str(file)}
+            variables = os.environ | {user_plan.VARIABLE: str(file)}
             process = await asyncio.create_subprocess_exec(*command, env=variables)
             try:
                 return await process.wait()
             finally:
-                if process.returncode is None:  # Ctrl-C has told it too, and it reports
+                if process.returncode is None:  # Ctrl-C reached Locust too; it writes its report
                     await process.wait()
 
 
@@ -75,17 +75,17 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("url", nargs="?", help="of a deployment; without, one is started")
+    parser.add_argument("url", nargs="?", help="of a deployment; without it a gateway is started")
     parser.add_argument("--admin-key", default=os.environ.get("NEARHIT_LOADTEST_ADMIN_KEY"))
     parser.add_argument("--shape", choices=shapes.SHAPES, default="steady")
-    parser.add_argument("--users", type=int, default=50, help="at most")
-    parser.add_argument("--seconds", type=float, default=60.0, help="a soak: an hour at least")
-    parser.add_argument("--writes", type=float, default=2.0, help="a second")
+    parser.add_argument("--users", type=int, default=50, help="the maximum number of users")
+    parser.add_argument("--seconds", type=float, default=60.0, help="a soak takes an hour or more")
+    parser.add_argument("--writes", type=float, default=2.0, help="writes per second")
     parser.add_argument("--repeats", type=float, default=0.7, help="share of the searches")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--data", type=Path, help="folder of real histories")
+    parser.add_argument("--data", type=Path, help="the folder of real histories")
     parser.add_argument("--budget", type=Path, help="TOML file of limits")
-    parser.add_argument("--web", action="store_true", help="with Locust's page, on port 8089")
+    parser.add_argument("--web", action="store_true", help="serve Locust's page on port 8089")
     parser.add_argument("--report", type=Path, default=Path("report.html"))
     return parser.parse_args()
 

@@ -1,8 +1,8 @@
-"""What Locust loads: agents that ask in bursts, writers, and the shape of their number.
+"""The file that Locust runs: agents that ask in bursts, a writer, and the number of users.
 
-Locust's users wait for their answers, so that a stall is seen by as many as there are users: for a
-verdict on latency use `nearhit loadtest`. Its percentiles are of rounded times unless it is told
-otherwise, as here; the report is of the same histograms and the same judge as that command's.
+Locust's users wait for their answers, so that during a stall at most one request per user waits:
+to judge latencies use `nearhit loadtest`. Locust rounds latencies, here to a hundredth of a
+millisecond; the report uses the same histograms and the same judge as that command.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from loadtests.load.response import HttpResponse
 from loadtests.loadtest import budget, page, setup
 from loadtests.loadtest.environment import texts_of
 from loadtests.loadtest.result import Result
-from loadtests.users import plan, shapes
+from loadtests.users import shapes, user_plan
 from loadtests.workload import calls
 from loadtests.workload.agents import Agents
 from loadtests.workload.writes import RemoveDocument
@@ -37,7 +37,7 @@ _GAP_S = (0.05, 0.3)  # between the questions of a burst
 _PAUSE_S = (0.5, 2.0)  # between bursts
 _SPAWNED_A_SECOND = 100.0
 
-_PLAN = plan.read(Path(os.environ[plan.VARIABLE]))
+_PLAN = user_plan.read(Path(os.environ[user_plan.VARIABLE]))
 _OPTIONS = _PLAN.options
 _WORLD = _PLAN.world()
 _JUDGE = _PLAN.judge(_WORLD)
@@ -51,7 +51,7 @@ locust.stats.bucket_response_time = lambda response_time: round(response_time, 2
 
 
 class AgentUser(FastHttpUser):
-    """One subject, who asks some related questions and then thinks."""
+    """One subject, which asks some related questions and then pauses."""
 
     host = _PLAN.url
     wait_time = between(*_PAUSE_S)
@@ -95,7 +95,7 @@ class AgentUser(FastHttpUser):
 
 
 class WriterUser(FastHttpUser):
-    """The histories, write by write."""
+    """The writes of the history, one after the other."""
 
     host = _PLAN.url
     fixed_count = 1
@@ -120,7 +120,7 @@ class WriterUser(FastHttpUser):
 
 
 class ChosenShape(LoadTestShape):
-    """The shape that was asked for."""
+    """The number of users over time."""
 
     def tick(self) -> tuple[int, float] | None:
         at_s, seconds = self.get_run_time(), _OPTIONS.seconds
@@ -131,14 +131,14 @@ class ChosenShape(LoadTestShape):
 
 @events.quitting.add_listener
 def report(environment: Any, **_: Any) -> None:
-    """The page and the verdict, when all is over."""
+    """Write the report at the end and set the exit code."""
     limits = budget.read(Path(_OPTIONS.budget) if _OPTIONS.budget else None)
     result = Result(
         url=_PLAN.url,
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         command=f"make load SHAPE={_OPTIONS.shape} USERS={_OPTIONS.users}",
         machine=machine.description(("locust",)),
-        summary=f"Locust, {_OPTIONS.shape}: {_OPTIONS.users} users at most, who wait for answers",
+        summary=f"Locust, {_OPTIONS.shape}: {_OPTIONS.users} users at most, which wait for answers",
         options={"shape": _OPTIONS.shape, "users": _OPTIONS.users, "writes": _OPTIONS.writes},
         seconds=float(max(1, len(_FIGURES.seconds))),
         figures=_FIGURES,
@@ -155,7 +155,7 @@ def report(environment: Any, **_: Any) -> None:
 def _exchanged(
     client: Any, call: tuple[str, str, str, bytes], name: str, *, accepted: tuple[int, ...]
 ) -> tuple[int, HttpResponse]:
-    """Status 0: there was no answer. What is not wanted is an error, here and in Locust's page."""
+    """Status 0: no response. A status that is not accepted is an error, also in Locust's page."""
     method, path, key, body = call
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     _FIGURES.requests += 1

@@ -1,17 +1,17 @@
-"""How many users there are at each moment. Pure."""
+"""The number of Locust users at each moment. Pure."""
 
 from typing import Literal, TypeAlias
 
 Shape: TypeAlias = Literal["steady", "ramp", "spike", "soak"]
 SHAPES: tuple[Shape, ...] = ("steady", "ramp", "spike", "soak")
 
-_SPIKE = (0.4, 0.6)  # of the time, in which all come at once
+_SPIKE = (0.4, 0.6)  # of the time, with all users
 _QUIET = 0.1  # of the users, before and after a spike
 _SOAK_SECONDS_MIN = 3600.0
 
 
 def users(shape: Shape, at_s: float, seconds: float, most: int) -> int:
-    """steady, soak: all of them. ramp: more and more of them. spike: few, then all, then few."""
+    """steady, soak: all users. ramp: more and more. spike: few, then all, then few."""
     share = at_s / seconds
     match shape:
         case "steady" | "soak":

@@ -1,4 +1,4 @@
-"""What agents ask: bursts of related questions, paraphrases, follow-ups, and much of it again.
+"""The questions of agents: bursts of related questions, paraphrases, follow-ups and repeats.
 
 Pure and seeded: equal documents and seeds make equal requests.
 """
@@ -16,8 +16,8 @@ _WORD = re.compile(r"[^\W\d_]{3,20}")
 _BEGINNINGS = ("how do i", "what is", "where can i find", "who do i ask about", "can i")
 _QUESTION_WORDS = (3, 5)
 _BURST = (2, 6)  # questions about one document
-_REMEMBERED_MAX = 500  # questions of an agent, of which one may come again
-# Starting values, not measured. None names no scope, which means all that the key may see.
+_REMEMBERED_MAX = 500  # questions of an agent that may be repeated
+# Starting values, not measured. None names no scope: everything that the key may read.
 _SCOPES: Mapping[str | None, float] = {
     None: 0.4,
     "tenant": 0.25,
@@ -29,7 +29,7 @@ _SCOPES: Mapping[str | None, float] = {
 
 @dataclass(frozen=True, slots=True)
 class AgentQuestion:
-    """scope: the one that it names, or all. body: as it is sent."""
+    """scope: the scope that the body names, or `all`."""
 
     scope: str
     body: bytes
@@ -37,7 +37,7 @@ class AgentQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AgentRequest:
-    """is_stranger: it comes with a key that nobody has made."""
+    """is_stranger: it is sent with a key that does not exist."""
 
     who: Who
     question: AgentQuestion
@@ -49,7 +49,7 @@ def words(text: str) -> list[str]:
 
 
 class Agents:
-    """texts: by tenant, the words of each document. lines: questions to ask instead of made-up
+    """texts: by tenant, the words of each document. lines: questions to ask instead of generated
     ones, if there are any. repeats, strangers: shares of the requests.
     """
 
@@ -84,7 +84,7 @@ class Agents:
         question = next(self._news[who])
         if len(remembered) < _REMEMBERED_MAX:
             remembered.append(question)
-        else:  # the favourites stay
+        else:  # the most repeated questions stay
             remembered[self._random.randrange(_REMEMBERED_MAX // 2, _REMEMBERED_MAX)] = question
         return question
 
@@ -101,7 +101,7 @@ class Agents:
         yield _question(" ".join(first), scope)
         for _ in range(self._random.randint(*_BURST) - 1):
             match self._random.randrange(3):
-                case 0:  # a paraphrase, for which another's answer may do
+                case 0:  # a paraphrase, which the semantic tier may answer
                     other = self._random.sample(first, len(first))
                     beginning = self._random.choice(_BEGINNINGS)
                     yield _question(f"{beginning} {' '.join(other)}", scope, semantic="bounded")
@@ -122,5 +122,5 @@ def _question(query: str, scope: str | None, **more: object) -> AgentQuestion:
 
 
 def _zipf(length: int, random: Random) -> int:
-    """A place, the first most often: the n-th about as often as 1 / n says."""
+    """A random index below `length`; index n - 1 comes about as often as 1 / n says."""
     return int((length + 1) ** random.random()) - 1

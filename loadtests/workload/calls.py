@@ -1,4 +1,4 @@
-"""Each write as the call that asks for it."""
+"""The HTTP call of each write."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -20,7 +20,7 @@ _LATER = (("Prefer", "respond-async"),)
 
 
 def of(write: Write, access: dict[str, Any]) -> Call:
-    """access: owner and readers of the document that it concerns, from now on; its source too."""
+    """access: the owner and readers of the document after the write, and its source."""
     match write:
         case PutDocument(_, document_id, text, _, delivery):
             fields = document(document_id, text, access)

@@ -1,4 +1,4 @@
-"""A real handbook and the edits that its people made to it, as writes to a tenant."""
+"""A real handbook and its edit history, as writes to a tenant."""
 
 import gzip
 import json
@@ -16,9 +16,9 @@ _TITLE = re.compile(r"^title: *[\"']?(.+?)[\"']?$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """gone: the path of a document to remove. path, text: of one to write; None if none is.
+    """gone: the path of a document to remove, or None. path, text: the document to write, or None.
 
-    commit: the number of the one that it belongs to, from 0.
+    commit: the number of the commit, from 0.
     """
 
     gone: str | None
@@ -29,7 +29,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Handbook:
-    """texts: by path, before the first edit."""
+    """texts: the documents before the first edit, by path."""
 
     texts: dict[str, str]
     edits: Sequence[Edit]
@@ -46,7 +46,7 @@ def read(data: Path) -> Handbook:
 
 
 def apply(edit: Edit, tenant: TenantClient) -> int:
-    """Write it; returns how many chunks that inserted. A document that moves goes and comes."""
+    """Write the edit; returns the number of inserted chunks. A move removes and writes."""
     if edit.gone is not None:
         tenant.remove(edit.gone)
     if edit.path is None:

@@ -1,4 +1,4 @@
-"""Who loses a document by a write, and what is asked to see whether the next request knows."""
+"""Who loses access to a document by a write, and the question that would show the document."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ import orjson
 from loadtests.workload.rights import Rights
 from loadtests.workload.writes import LeaveGroup, RemoveDocument, ShareDocument, Write
 
-_WORDS = 12  # of the document, which then is among the first hits of whoever may read it
+_WORDS = 12  # of the document, so that it is among the first hits of everyone who may read it
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Of somebody who may read the document until the write, and not from it on."""
+    """A subject that may read the document before the write and not after it."""
 
     tenant: str
     subject: str
@@ -22,7 +22,7 @@ class Loss:
 
 
 def of(write: Write, rights: Rights, subjects: Collection[tuple[str, str]]) -> Loss | None:
-    """The first one that there is, before the write is asked for."""
+    """The first subject that loses access; called before the write is sent."""
     match write:
         case LeaveGroup(tenant, group, subject):
             if (tenant, subject) not in subjects:

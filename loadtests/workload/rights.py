@@ -1,9 +1,9 @@
-"""Who may have seen what, when: a model of all rights, by the clock of whoever asked for them.
+"""A model of who may read which version of a document at which moment.
 
-A write takes effect some time between the moment when it is asked for and the one when it is
-acknowledged. So what it makes may be seen from the former on, and what it ends until the latter. A
-queued write takes effect some time before its job is known to be done; until then both texts may
-be seen. What a later write has ended stays ended, whatever was queued before it.
+A write takes effect between the moment when it is sent and the moment when it is acknowledged. So
+its new version may be seen from the former on, and the old one until the latter. A queued write
+takes effect before its job is known to be done; until then both texts may be seen. A version that
+a later write has ended stays ended, whatever was queued before it.
 
 Pure; moments are seconds of one clock.
 """
@@ -24,13 +24,13 @@ from loadtests.workload.writes import (
     Write,
 )
 
-_KEPT_S = 60.0  # longer than any request takes
+_KEPT_S = 60.0  # longer than the longest request
 _Where: TypeAlias = tuple[str, str]  # tenant and document
 
 
 @dataclass(slots=True)
 class Span:
-    """While something may have been so; since and until belong to it."""
+    """A time in which something may have been true; both ends belong to it."""
 
     since_s: float
     until_s: float = math.inf
@@ -44,7 +44,7 @@ class Span:
 
 @dataclass(slots=True)
 class Version:
-    """order: of the write that brought the text. job_id: of a queued one not known to be done."""
+    """order: of the write of the text. job_id: of a queued write not known to be done."""
 
     span: Span
     text: str
@@ -66,7 +66,7 @@ class Rights:
         self._order = 0
 
     def asked(self, write: Write, at_s: float) -> bool:
-        """From now on it may be so. Returns whether it makes a change of what is public."""
+        """The write is sent. Returns whether it changes public documents."""
         match write:
             case PutDocument() | ShareDocument():
                 where = write.tenant, write.document_id
@@ -88,7 +88,7 @@ class Rights:
         return False
 
     def acknowledged(self, write: Write, at_s: float) -> None:
-        """From now on it is so."""
+        """The write has taken effect."""
         match write:
             case PutDocument() | ShareDocument():
                 where = write.tenant, write.document_id
@@ -110,12 +110,12 @@ class Rights:
                 self._changes[tenant, subject] += 1
 
     def queued(self, write: PutDocument, job_id: str) -> None:
-        """A worker will write it, unless a later write comes first."""
+        """The write is queued: a worker will write it, unless a later write comes first."""
         for version in self._writing.pop((write.tenant, write.document_id)):
             version.job_id = job_id
 
     def refused(self, write: Write, at_s: float) -> None:
-        """It has changed nothing, for there was nothing to change."""
+        """The write was rejected and has changed nothing."""
         if isinstance(write, RemoveDocument):
             self._removing.discard((write.tenant, write.document_id))
         if isinstance(write, PutDocument | ShareDocument):
@@ -123,7 +123,7 @@ class Rights:
             self._end([version.span for version in new], at_s)
 
     def done(self, tenant: str, document_id: str, job_id: str, at_s: float) -> None:
-        """A worker has written it; texts that are older than it are gone."""
+        """A worker has written the text of the job; older texts are gone."""
         where = tenant, document_id
         of_job = [version for version in self.versions[where] if version.job_id == job_id]
         if not of_job:
@@ -138,7 +138,7 @@ class Rights:
         self._forget(where, at_s)
 
     def readers(self, tenant: str, document_id: str) -> frozenset[str]:
-        """Of a document, by what was asked for last."""
+        """The readers of a document, by the last write that was sent."""
         return self.versions[tenant, document_id][-1].readers
 
     def is_there(self, tenant: str, document_id: str) -> bool:
@@ -166,16 +166,16 @@ class Rights:
         return bool(spans) and spans[-1].until_s == math.inf
 
     def stored(self) -> Iterator[tuple[str, str, list[Version]]]:
-        """Each document that there ever was, with the versions that it may have now."""
+        """Each document that ever existed, with the versions that it may have now."""
         for where in list(self.versions):
             yield *where, self._live(where)
 
     def names(self, tenant: str) -> list[str]:
-        """The tenant's documents, and those that were its."""
+        """The tenant's current and former documents."""
         return [document_id for owner, document_id in self.versions if owner == tenant]
 
     def documents(self, tenant: str) -> dict[str, tuple[str, frozenset[str]]]:
-        """The tenant's, each with its text and its readers, by what was asked for last."""
+        """The tenant's documents with text and readers, by the last writes that were sent."""
         return {
             document_id: (stored.text, stored.readers)
             for owner, document_id in list(self.versions)
@@ -183,15 +183,15 @@ class Rights:
         }
 
     def groups(self, tenant: str, subject: str) -> frozenset[str]:
-        """Those that the subject is in, by what was asked for last."""
+        """The subject's groups, by the last writes that were sent."""
         members = self._members[tenant, subject].items()
         return frozenset(group for group, spans in members if spans[-1].until_s == math.inf)
 
     def changes(self, tenant: str, subject: str) -> int:
-        """A number that is odd while the subject's groups are changing, and never comes again."""
+        """A number that grows with each change of the subject's groups and is odd during one."""
         return self._changes[tenant, subject]
 
-    def may_have_seen(
+    def may_show(
         self, tenant: str, subject: str, hit: Mapping[str, Any], asked_s: float, answered_s: float
     ) -> bool:
         """Whether there is a moment, from asked to answered, at which the document was as the hit
@@ -243,7 +243,7 @@ class Rights:
         )
 
     def told(self, tenant: str, subject: str, document_id: str) -> list[Any]:
-        """All that is known of a document, but for its texts, and of the subject's groups."""
+        """The versions of a document without texts, and the subject's groups, for reports."""
         versions = [
             (
                 owner,
@@ -263,7 +263,7 @@ class Rights:
         return [versions, groups]
 
     def void(self, lost: "Rights", since_s: float, at_s: float) -> None:
-        """What a lost history has written since then ends now, in this one, which lacks it."""
+        """End the versions that a lost history has written since then."""
         for where, versions in lost.versions.items():
             gone = [version for version in versions if version.span.since_s >= since_s]
             self._end([version.span for version in gone], at_s)
@@ -308,7 +308,7 @@ class Rights:
         return live[-1] if live else None
 
     def _made(self, write: PutDocument | ShareDocument, at_s: float) -> list[Version]:
-        """What the document will be: what is not named stays as it is, if it is there."""
+        """The versions that the write makes; it keeps what it does not name."""
         live = self._live((write.tenant, write.document_id))
         if isinstance(write, ShareDocument):
             assert live, "only what is there is shared"
@@ -336,7 +336,7 @@ class Rights:
 
 
 def _is_in(version: Version, versions: Iterable[Version]) -> bool:
-    """By identity: equal versions are several all the same."""
+    """By identity, since equal versions may be different ones."""
     return any(version is other for other in versions)
 
 

@@ -1,4 +1,4 @@
-"""A tenant of a gateway, used as anybody would: over HTTP, with a key."""
+"""A tenant of a gateway, used over HTTP with a key."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _BATCH_DOCUMENTS = 500
 
 @dataclass(frozen=True, slots=True)
 class TenantClient:
-    """A connection that stays open, with a key of the tenant."""
+    """An HTTP client with a key of the tenant."""
 
     client: httpx2.Client
     key: str
@@ -56,7 +56,7 @@ class TenantClient:
         self.client.delete(f"/v1/documents/{quote(document_id)}").raise_for_status()
 
     def search_all(self, bodies: Sequence[bytes], *, connections: int) -> list[HttpResponse]:
-        """The answers to these searches, each asked once."""
+        """The responses to these search bodies, each sent once."""
         template = self.search_request
         requests = list(map(template.encode, bodies))
         return uvloop.run(closed_loop.send_all(template.url, requests, connections=connections))
@@ -65,8 +65,8 @@ class TenantClient:
         """The hits of a search."""
         return self._hits(self._answer(query, options))
 
-    def search_anew(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """The hits of a search that no cache has answered."""
+    def search_uncached(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        """The hits of a search that no cache answers."""
         answer = self._answer(query, options)
         assert "; hit" not in answer.headers["cache-status"], "each question is asked once"
         return self._hits(answer)
@@ -95,7 +95,7 @@ def new_tenant(service: Service, name: str) -> Iterator[TenantClient]:
 
 @contextmanager
 def through(tenant: TenantClient, service: Service) -> Iterator[TenantClient]:
-    """The same tenant, by another gateway on the same servers."""
+    """The same tenant through another gateway on the same servers."""
     with httpx2.Client(base_url=service.url, timeout=600) as client:
         yield connected(client, tenant.key)
 

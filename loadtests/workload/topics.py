@@ -1,4 +1,4 @@
-"""Documents and questions made of English words: topics that have little to do with each other.
+"""Generated documents and questions of English words, about topics that have little in common.
 
 Pure and seeded.
 """
@@ -11,8 +11,8 @@ from typing import Any
 
 import wordfreq
 
-_COMMON = 150  # words that every text holds
-_TELLING = slice(300, 8_000)  # words that topics are made of, by how frequent they are in English
+_COMMON = 150  # frequent words, used in every text
+_TELLING = slice(300, 8_000)  # words of the topics, by their rank in English
 _TOPIC_WORDS = 12
 _SENTENCES, _SENTENCE_WORDS = 6, 12
 _TELLING_SHARE = 0.5  # of a sentence's words
@@ -21,7 +21,7 @@ _QUESTION_WORDS_MIN, _QUESTION_WORDS_MAX = 3, 5
 
 @dataclass(frozen=True, slots=True)
 class TopicWorld:
-    """topics: the telling words of each document."""
+    """topics: the distinctive words of each document."""
 
     topics: Sequence[Sequence[str]]
     documents: Sequence[dict[str, Any]]
@@ -48,7 +48,7 @@ def build(documents: int, questions: int, seed: int) -> TopicWorld:
 
 
 def edited(text: str, topic: Sequence[str], random: Random) -> str:
-    """With another sentence in the place of one."""
+    """The text with one sentence replaced."""
     sentences = text.removesuffix(".").split(". ")
     common = wordfreq.top_n_list("en", _COMMON)
     sentences[random.randrange(len(sentences))] = _sentence(topic, common, random).rstrip(".")

@@ -1,12 +1,12 @@
-"""Queries as hurried fingers type them: one slip in one word.
+"""Queries with a typing error in one word.
 
-Pure and seeded: an equal `Random` makes equal slips, so that two runs are asked the same.
+Pure and seeded: an equal `Random` makes equal errors, so that two runs send the same queries.
 """
 
 import re
 from random import Random
 
-LETTERS_MIN = 4  # of a word that may be slipped in
+LETTERS_MIN = 4  # of a word that may get an error
 
 _WORD = re.compile(rf"[^\W\d_]{{{LETTERS_MIN},}}")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # each half a key to the right of the one above
@@ -25,7 +25,7 @@ def with_typo(text: str, random: Random) -> str:
 
 
 def _slipped(word: str, random: Random) -> str:
-    """Another word than this, always: two equal letters swapped are no slip."""
+    """Always another word: swapping two equal letters changes nothing."""
     slips = (_swapped, _dropped, _doubled, _missed)
     while (slipped := random.choice(slips)(word, random)) == word:
         pass
@@ -48,7 +48,7 @@ def _doubled(word: str, random: Random) -> str:
 
 
 def _missed(word: str, random: Random) -> str:
-    """A neighbouring key in a letter's place; a letter that is on no key stays as it is."""
+    """A neighbouring key instead of a letter; a letter that is on no key stays."""
     at = random.randrange(len(word))
     letter = word[at]
     key = random.choice(_neighbours(letter.lower()) or letter)

@@ -1,4 +1,4 @@
-"""Who reads: a subject, or a token that is narrower than its subject. Pure."""
+"""A reader: a subject, or a token with fewer rights than its subject. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
-"""Documents, rights and their changes, of real histories or made up; named so that they meet
-nothing that was there before. Pure and seeded.
+"""Documents, rights and their changes, from real histories or generated. Pure and seeded.
+
+Their names begin with the name of the run, so that they conflict with nothing on the server.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,12 +26,12 @@ _SUBJECTS_MAX = 24
 _TENANTS = 3
 _GROUPS = 4  # of a tenant
 _DOCUMENTS = 600
-# Of the changes that are made up; starting values, not measured.
-_EDITED, _SHARED, _MOVED = 0.7, 0.15, 0.05  # the others remove a document, or bring one back
+# Shares of the generated changes; starting values, not measured.
+_EDITED, _SHARED, _MOVED = 0.7, 0.15, 0.05  # the others remove a document or restore one
 
 
 class HistorySource(Protocol):
-    """first: what is there before anybody asks. writes: what comes then, without end."""
+    """first: the writes before the load starts. writes: the writes during it, endless."""
 
     @property
     def first(self) -> Sequence[Write]: ...
@@ -41,8 +42,9 @@ class HistorySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NamedHistory:
-    """Another's tenants and documents by names that begin with the run's; nothing is public unless
-    it may be, for that would be seen by all that the service has.
+    """A history whose tenants and documents are renamed to begin with the name of the run.
+
+    public: whether its documents may be public, which all tenants of the server can read.
     """
 
     past: HistorySource
@@ -86,7 +88,7 @@ class NamedHistory:
 
 
 class GeneratedHistory:
-    """Topics made of English words, and people that change them."""
+    """Generated topics of English words, and their edits, shares and removals."""
 
     def __init__(self, *, documents: int = _DOCUMENTS, seed: int) -> None:
         self._random = Random(seed)  # noqa: S311  no secret
@@ -150,7 +152,7 @@ class GeneratedHistory:
         return PutDocument(tenant, document_id, text, self._readers(tenant))
 
     def _readers(self, tenant: str) -> frozenset[str]:
-        """Of the whole community, of all, of one, of two groups."""
+        """The tenant, the public, one subject or up to two groups."""
         match self._random.randrange(10):
             case 0 | 1 | 2:
                 return frozenset({"tenant"})
@@ -167,7 +169,7 @@ class GeneratedHistory:
 
 
 class OneKeyHistory:
-    """What one key can write: its own documents, edited, removed and written again."""
+    """What one key can write: its own documents."""
 
     def __init__(self, past: HistorySource, who: tuple[str, str]) -> None:
         self._past = past
@@ -195,14 +197,14 @@ def _is_own(write: Write) -> bool:
 
 
 def past(data: Path | None, seed: int) -> HistorySource:
-    """The real histories in the folder, or made-up ones if there is none."""
+    """The real histories in the folder, or generated ones without a folder."""
     if data is None:
         return GeneratedHistory(seed=seed)
     return RecordedHistory(history.read(data), subjects_max=_SUBJECTS_MAX, seed=seed)
 
 
 class EmptyHistory:
-    """Nothing is written: what the service holds already is asked about."""
+    """No writes: the questions are about documents that the server already has."""
 
     def __init__(self, subjects: Sequence[tuple[str, str]]) -> None:
         self.subjects = subjects

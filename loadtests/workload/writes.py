@@ -1,4 +1,4 @@
-"""What the replay asks of the service, as values, and what of a world each one undoes."""
+"""The writes of a history as values, and the state that they change."""
 
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
@@ -8,9 +8,9 @@ Delivery: TypeAlias = Literal["at once", "queued", "batch"]
 
 @dataclass(frozen=True, slots=True)
 class PutDocument:
-    """Write a document. readers: of one that is new; a stored one keeps its own.
+    """readers: of a new document; a stored one keeps its readers.
 
-    delivery: written by the request, by a worker afterwards, or as a line of a batch.
+    delivery: the request writes it, a worker writes it later, or it is a line of a batch.
     """
 
     tenant: str
@@ -58,13 +58,13 @@ class DocumentState:
 
 @dataclass(slots=True)
 class WorldState:
-    """Documents by tenant and identifier; who is in which group of which tenant."""
+    """Documents by tenant and identifier; members as (tenant, group, subject)."""
 
     documents: dict[tuple[str, str], DocumentState] = field(default_factory=dict)
     members: set[tuple[str, str, str]] = field(default_factory=set)
 
     def apply(self, write: Write) -> Write | None:
-        """What would undo it; None if it changes nothing, so that there is nothing to ask for."""
+        """Apply the write and return the write that undoes it; None if it changes nothing."""
         match write:
             case PutDocument() | RemoveDocument() | ShareDocument():
                 return self._write(write)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from loadtests.bench_growth import deployment, made_up
+from loadtests.bench_growth import deployment, generated_corpus
 from loadtests.servers import memory
 
 
 @pytest.mark.slow
 def test_no_question_is_asked_twice() -> None:
-    questions = list(islice(made_up.questions(), 30_000))
+    questions = list(islice(generated_corpus.questions(), 30_000))
 
     assert len(set(questions)) == len(questions)
 

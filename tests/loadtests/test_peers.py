@@ -4,8 +4,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from loadtests.bench_peers import made_up, similar, trace
-from loadtests.bench_peers.made_up import PeerTopicQuestion
+from loadtests.bench_peers import generated_passages, similar, trace
+from loadtests.bench_peers.generated_passages import PeerTopicQuestion
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 
@@ -60,7 +60,7 @@ def test_what_was_asked_first_is_asked_the_most() -> None:
 
 
 def test_made_up_questions_are_about_the_passages_that_answer_them() -> None:
-    texts, questions = made_up.make(50, Random(1))  # noqa: S311  no secret
+    texts, questions = generated_passages.make(50, Random(1))  # noqa: S311  no secret
 
     assert len(texts) == 50
     for question in questions:

@@ -37,7 +37,7 @@ class WriteClock:
     def may_see(
         self, asked_s: float, answered_s: float, *, subject: str = "ana", **of: str
     ) -> bool:
-        return self.rights.may_have_seen("org", subject, hit(**of), asked_s, answered_s)
+        return self.rights.may_show("org", subject, hit(**of), asked_s, answered_s)
 
 
 @pytest.fixture

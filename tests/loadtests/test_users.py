@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from loadtests.users import plan, shapes
-from loadtests.users.plan import UserOptions, UserPlan
+from loadtests.users import shapes, user_plan
 from loadtests.users.shapes import SHAPES, Shape
+from loadtests.users.user_plan import UserOptions, UserPlan
 from loadtests.workload.world import GeneratedHistory, NamedHistory
 from loadtests.workload.writes import PutDocument
 
@@ -47,8 +47,8 @@ def test_locusts_process_knows_the_same_world_and_what_was_there_at_first(tmp_pa
     )
     file = tmp_path / "plan.json"
 
-    plan.write(stored_plan, file)
-    read = plan.read(file)
+    user_plan.write(stored_plan, file)
+    read = user_plan.read(file)
 
     assert read == stored_plan
     assert file.stat().st_mode & 0o077 == 0

@@ -1,4 +1,4 @@
-"""LanceDB, in the process of whoever asks: no network, no server."""
+"""LanceDB, in the process of its caller: no network, no server."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

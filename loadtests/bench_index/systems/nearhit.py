@@ -1,4 +1,4 @@
-"""Nearhit as anybody else would use it: over HTTP, with a key."""
+"""Nearhit, used over HTTP with a key."""
 
 from collections.abc import Callable
 

@@ -10,8 +10,8 @@ import orjson
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import chroma, vectors
-from loadtests.bench_peers.systems.host import PeerSetup
-from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
+from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion
+from loadtests.bench_peers.systems.peer_setup import PeerSetup
 
 HOW = (
     "`chroma run`, asked over HTTP by the same generator, without its client; one collection, the "
@@ -108,10 +108,10 @@ def _body(question: PeerQuestion, tenant: str, tokens: Sequence[str]) -> bytes:
     )
 
 
-def _found(body: bytes) -> list[Found]:
+def _found(body: bytes) -> list[PeerHit]:
     answer = orjson.loads(body)
     return [
-        Found(int(row), text)
+        PeerHit(int(row), text)
         for row, text in zip(answer["ids"][0], answer["documents"][0], strict=True)
     ]
 

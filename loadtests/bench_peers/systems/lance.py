@@ -10,9 +10,9 @@ import pyarrow as pa
 from lancedb.index import Bitmap, LabelList
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_peers.systems import app, behind
-from loadtests.bench_peers.systems.host import PeerSetup
+from loadtests.bench_peers.systems import app, library_server
 from loadtests.bench_peers.systems.peer import Peer
+from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 HOW = (
@@ -26,7 +26,7 @@ def started(setup: PeerSetup) -> AbstractContextManager[Peer]:
     folder = setup.folder / "lance"
     _fill(folder, setup.world)
     settings = setup.settings("lance", folder=str(folder))
-    return behind.application(setup, "LanceDB", HOW, "lance", settings)
+    return library_server.application(setup, "LanceDB", HOW, "lance", settings)
 
 
 def _fill(folder: Path, world: PeerWorld) -> None:

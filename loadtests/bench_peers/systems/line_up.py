@@ -11,8 +11,8 @@ from pathlib import Path
 from rich.progress import Progress
 
 from loadtests.bench_peers.systems import nearhit
-from loadtests.bench_peers.systems.host import PeerSetup
 from loadtests.bench_peers.systems.peer import Peer
+from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerWorld
 from loadtests.servers import service
 

@@ -10,9 +10,9 @@ import uvloop
 from pgvector.asyncpg import register_vector
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_peers.systems import app, behind
-from loadtests.bench_peers.systems.host import PeerSetup
+from loadtests.bench_peers.systems import app, library_server
 from loadtests.bench_peers.systems.peer import Peer
+from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 
 HOW = (
@@ -40,7 +40,7 @@ _RESTRICT = "UPDATE rows SET readers = $2 WHERE row = $1"
 
 def started(setup: PeerSetup) -> AbstractContextManager[Peer]:
     settings = setup.settings("naive_pgvector", database_url=filled(setup, "naive_pgvector"))
-    return behind.application(setup, "pgvector", HOW, "naive_pgvector", settings)
+    return library_server.application(setup, "pgvector", HOW, "naive_pgvector", settings)
 
 
 def filled(setup: PeerSetup, name: str) -> str:

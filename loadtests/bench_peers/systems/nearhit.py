@@ -9,7 +9,7 @@ import httpx2
 import orjson
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
+from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import TenantClient, new_tenant
@@ -97,5 +97,5 @@ def _body(question: PeerQuestion, **options: Any) -> bytes:
     return orjson.dumps({"query": question.text, "top_k": DEPTH, **options})
 
 
-def _found(body: bytes) -> list[Found]:
-    return [Found(int(hit["document_id"]), hit["text"]) for hit in orjson.loads(body)["hits"]]
+def _found(body: bytes) -> list[PeerHit]:
+    return [PeerHit(int(hit["document_id"]), hit["text"]) for hit in orjson.loads(body)["hits"]]

@@ -22,7 +22,7 @@ class PeerQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PeerHit:
     """A row in an answer. text: "" from a system that was not asked for texts."""
 
     row: int
@@ -48,7 +48,7 @@ class Peer:
     keys: Sequence[str]
     pids: Sequence[int]
     body: Callable[[PeerQuestion], bytes]
-    found: Callable[[bytes], list[Found]]
+    found: Callable[[bytes], list[PeerHit]]
     edit: Callable[[int, str], None]
     restrict: Callable[[int, Sequence[str]], None]
     recall_body: Callable[[PeerQuestion], bytes] | None = None

@@ -15,10 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from loadtests.bench_peers.systems import behind, naive_pgvector
-from loadtests.bench_peers.systems.host import PeerSetup
+from loadtests.bench_peers.systems import library_server, naive_pgvector
 from loadtests.bench_peers.systems.naive_pgvector import PgvectorStore
 from loadtests.bench_peers.systems.peer import Peer
+from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerCaller
 from loadtests.servers.service import free_port
 
@@ -38,10 +38,10 @@ def started(setup: PeerSetup) -> Iterator[Peer]:
     database_url = naive_pgvector.filled(setup, "redis_vl")
     with _server() as (redis_url, pid):
         settings = setup.settings("redis_vl", database_url=database_url, redis_url=redis_url)
-        with behind.application(
+        with library_server.application(
             setup, "RedisVL before pgvector", HOW, "redis_vl", settings, pids=[pid]
         ) as peer:
-            yield replace(peer, fresh_body=behind.fresh)
+            yield replace(peer, fresh_body=library_server.fresh)
 
 
 @contextmanager

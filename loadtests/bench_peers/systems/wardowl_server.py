@@ -22,8 +22,8 @@ from wardowl.server import InvalidToken, create_app
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers.systems.host import PeerSetup
-from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
+from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion
+from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 from loadtests.servers import serve, service
 
@@ -109,8 +109,8 @@ def _body(question: PeerQuestion) -> bytes:
     return orjson.dumps({"query": question.text, "vector": question.vector, "k": DEPTH})
 
 
-def _found(body: bytes) -> list[Found]:
-    return [Found(int(hit["id"]), hit["text"]) for hit in orjson.loads(body)["hits"]]
+def _found(body: bytes) -> list[PeerHit]:
+    return [PeerHit(int(hit["id"]), hit["text"]) for hit in orjson.loads(body)["hits"]]
 
 
 def main() -> None:

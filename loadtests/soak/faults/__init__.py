@@ -1,1 +1,1 @@
-"""What happens to the servers during a soak, at seeded random moments."""
+"""The faults of the servers during a soak, at seeded random moments."""

@@ -1,7 +1,7 @@
-"""Each fault, from its beginning to when it is mended.
+"""Each fault from its beginning to its end.
 
-Errors are excused while a fault of PostgreSQL or of a gateway lasts; faults of Redis and of the
-worker may cause none.
+Errors are excused during a fault of PostgreSQL or of a gateway; a fault of Redis or of the worker
+may cause none.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from loadtests.soak.work.context import SoakContext
 Fault: TypeAlias = Callable[[SoakContext, Random], Awaitable[None]]
 
 _LASTS_S = (0.2, 3.0)
-_TAIL_S = (2.0, 6.0)  # of what is written after a copy, and lost
+_TAIL_S = (2.0, 6.0)  # in which writes are made after a copy, and lost
 _FULL = "2mb"
 _READY_S_MAX = 30.0
 _POLL_S = 0.1
@@ -38,7 +38,7 @@ async def redis_killed(context: SoakContext, random: Random) -> None:
 
 
 async def redis_older(context: SoakContext, random: Random) -> None:
-    """It is started again with what it knew some seconds before."""
+    """Redis starts again with its contents of some seconds before."""
     redis = context.servers.redis
     await asyncio.to_thread(redis.save)
     await asyncio.sleep(random.uniform(*_TAIL_S))
@@ -74,7 +74,7 @@ async def gateway_killed(context: SoakContext, random: Random) -> None:
 
 
 async def postgres_crashed(context: SoakContext, _: Random) -> None:
-    """One of its processes dies; it ends all connections and recovers by itself."""
+    """One process is killed; PostgreSQL closes all connections and recovers by itself."""
     async with _excused(context):
         await asyncio.to_thread(context.servers.postgres.crash)
 
@@ -88,19 +88,19 @@ async def postgres_restarted(context: SoakContext, random: Random) -> None:
 
 
 async def postgres_restored(context: SoakContext, random: Random) -> None:
-    """It comes back with a copy of its data some seconds old; all else goes on as it was."""
+    """PostgreSQL comes back with a copy of its data some seconds old; all else goes on."""
     postgres = context.servers.postgres
     await _to_an_older_history(context, random, postgres.copy, postgres.restore)
 
 
 async def postgres_failed_over(context: SoakContext, random: Random) -> None:
-    """An asynchronous standby takes its place, which lacks what was committed last."""
+    """An asynchronous standby takes over, which lacks the last commits."""
     postgres = context.servers.postgres
     await _to_an_older_history(context, random, postgres.standby, postgres.fail_over)
 
 
 async def budget_spent(context: SoakContext, random: Random) -> None:
-    """What has to be embedded waits; then it is hurried."""
+    """A tenant's budget is spent, so that writes that need embeddings wait; then it is raised."""
     await _set_budget(context, 0.0)
     await asyncio.sleep(random.uniform(*_TAIL_S))
     await _set_budget(context, None)
@@ -142,7 +142,7 @@ async def _to_an_older_history(
 
 @asynccontextmanager
 async def _excused(context: SoakContext) -> AsyncIterator[None]:
-    """Errors are, until all gateways say that they are ready."""
+    """Excuse errors until all gateways are ready."""
     context.outages.begin(time.monotonic())
     try:
         yield
@@ -172,7 +172,7 @@ async def _is_ready(connection: ConnectionPool) -> bool:
 
 async def _set_budget(context: SoakContext, budget: float | None) -> None:
     body = orjson.dumps({"budget_month": budget})
-    for gateway in context.servers.gateways:  # each remembers it for some seconds
+    for gateway in context.servers.gateways:  # each caches it for some seconds
         connection = connect(gateway.url)
         for tenant in context.admins:
             call = Call("PUT", f"/v1/tenants/{tenant}/budget", body)

@@ -1,9 +1,9 @@
-"""While which faults errors are to be expected. Pure."""
+"""The times in which a fault explains errors. Pure."""
 
 import math
 from dataclasses import dataclass, field
 
-_AFTER_S = 2.0  # in which connections that a server has lost are found to be so
+_AFTER_S = 2.0  # in which lost connections are noticed
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class Outages:
         self._all[-1].ended_s = at_s
 
     def explain(self, asked_s: float, answered_s: float) -> bool:
-        """Whether one lasted, or had just ended, at some moment from asked to answered."""
+        """Whether an outage lasted, or had just ended, between request and answer."""
         return any(
             outage.begun_s <= answered_s and asked_s <= outage.ended_s + _AFTER_S
             for outage in self._all

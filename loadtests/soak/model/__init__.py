@@ -1,1 +1,1 @@
-"""What the soak knows: who may read what when, which credentials work, what was acknowledged."""
+"""The model that the soak compares with: credentials, acknowledged revisions, queued writes."""

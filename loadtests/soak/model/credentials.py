@@ -22,9 +22,9 @@ _TOKENS_MAX = 4  # of a holder
 
 @dataclass(slots=True, eq=False)
 class IssuedCredential:
-    """may_end_s: it works for certain until then. ended_s: it works for certain no more.
+    """may_end_s: until then it certainly works. ended_s: from then on it certainly does not.
 
-    why: it ended.
+    why: the reason of its end.
     """
 
     key_id: str
@@ -41,18 +41,18 @@ class IssuedCredential:
             self.ended_s, self.why = acknowledged_s + _TOLERANCE_S, why
 
     def doubt(self, asked_s: float) -> None:
-        """Somebody ends it, and it is not known yet whether it was done."""
+        """A request to end it was sent; its outcome is not known yet."""
         self.may_end_s = min(self.may_end_s, asked_s - _TOLERANCE_S)
 
     def standing(self, asked_s: float, answered_s: float) -> Standing:
-        """Whether a request must be let in, may be, or must not."""
+        """Whether a request with it must be accepted, may be, or must not be."""
         line = list(self._line())
         if any(ancestor.ended_s < asked_s for ancestor in line):
             return "ended"
         return "works" if all(answered_s < ancestor.may_end_s for ancestor in line) else "may work"
 
     def reasons(self, asked_s: float) -> list[str]:
-        """Why it had ended by then: its own, and those of what it was made with."""
+        """Why it had ended by then: its own reason and those of its ancestors."""
         return [
             f"{'key' if ancestor.parent is None else 'token'} {ancestor.why}"
             for ancestor in self._line()
@@ -68,7 +68,7 @@ class IssuedCredential:
 
 @dataclass(slots=True)
 class CredentialModel:
-    """keys: the one that each holder uses. tokens: narrowed from it. ended: to be tried again."""
+    """keys: the key of each holder. tokens: made from it. ended: tried again later."""
 
     keys: dict[Holder, IssuedCredential]
     tokens: dict[Holder, list[IssuedCredential]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class CredentialModel:
         return self.keys
 
     def current(self, credential: IssuedCredential) -> IssuedCredential | None:
-        """The credential as it is known now, if its holder still uses it."""
+        """The credential in its current state, if its holder still uses it."""
         holder = credential.viewer.tenant, credential.viewer.subject
         used = [self.keys[holder], *self.tokens.get(holder, ())]
         return next(
@@ -105,7 +105,7 @@ class CredentialModel:
             del tokens[0]
 
     def replace_key(self, holder: Holder, new: IssuedCredential) -> None:
-        """With the old key, its tokens are left."""
+        """The tokens of the old key end with it."""
         self.ended.append(self.keys[holder])
         self.ended.extend(self.tokens.pop(holder, ()))
         self.keys[holder] = new
@@ -115,7 +115,7 @@ class CredentialModel:
         self.ended.append(token)
 
     def sweep(self, now_s: float) -> None:
-        """Tokens that may have expired are asked with no more, but to see that they have."""
+        """Use tokens that may have expired only to check that they have."""
         for holder, tokens in self.tokens.items():
             for token in [
                 candidate for candidate in tokens if candidate.standing(now_s, now_s) != "works"
@@ -123,7 +123,7 @@ class CredentialModel:
                 self.drop_token(holder, token)
 
     def void(self, lost: "CredentialModel", at_s: float) -> None:
-        """What a lost history has issued is refused from now on."""
+        """Credentials issued in a lost history must be rejected from now on."""
         known_ids = {credential.key_id for credential in self.all()}
         for credential in lost.all():
             if credential.key_id not in known_ids:

@@ -10,13 +10,13 @@ class Floors:
         self._revisions: dict[str, list[int]] = defaultdict(list)
 
     def acknowledged(self, partition: str, revision: int, at_s: float) -> None:
-        """Acknowledgements may overtake each other; the highest counts."""
+        """Acknowledgements may arrive out of order; the highest revision counts."""
         revisions = self._revisions[partition]
         self._moments[partition].append(at_s)
         revisions.append(max(revision, revisions[-1] if revisions else 0))
 
     def one_more(self, partition: str, at_s: float) -> None:
-        """Another commit was acknowledged, of which only that is known."""
+        """Another commit was acknowledged, whose revision is not known."""
         revisions = self._revisions[partition]
         self.acknowledged(partition, (revisions[-1] if revisions else 0) + 1, at_s)
 

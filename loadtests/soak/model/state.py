@@ -1,7 +1,7 @@
-"""All that the soak knows, and its way back when PostgreSQL's history goes back.
+"""The state of the model, and its reset when PostgreSQL goes back to an older history.
 
-An epoch is a while in which PostgreSQL has one history. A request that began in another epoch than
-it ended in proves nothing: its write is asked for again, its answer is not judged.
+An epoch is a time in which PostgreSQL has one history. A request that begins and ends in different
+epochs proves nothing: its write is repeated, its answer is not judged.
 """
 
 import copy
@@ -24,7 +24,7 @@ class QueuedWrite:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What was known when PostgreSQL's data was copied."""
+    """The state at the moment when PostgreSQL's data was copied."""
 
     rights: Rights
     credentials: CredentialModel
@@ -35,7 +35,7 @@ class Copy:
 
 @dataclass(slots=True)
 class SoakState:
-    """jobs: queued writes not known to be done, by job. epoch_s: since when the history is this."""
+    """jobs: queued writes not known to be done, by job. epoch_s: when the epoch began."""
 
     rights: Rights
     credentials: CredentialModel
@@ -45,14 +45,14 @@ class SoakState:
     epoch_s: float = 0.0
 
     def copy(self) -> Copy:
-        """While nobody writes."""
+        """Call it while nobody writes."""
         rights, credentials, floors, jobs = copy.deepcopy(
             (self.rights, self.credentials, self.floors, self.jobs)
         )
         return Copy(rights, credentials, floors, jobs, time.monotonic())
 
     def leave(self) -> None:
-        """PostgreSQL is about to lose its history: what is acknowledged from now on is void."""
+        """PostgreSQL is about to lose its history: later acknowledgements are void."""
         self.epoch += 1
         self.epoch_s = float("inf")
 

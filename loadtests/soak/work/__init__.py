@@ -1,1 +1,1 @@
-"""What the soak does: writes, reads, changes credentials, and waits for queued writes."""
+"""The tasks of the soak: write, read, change credentials, wait for queued writes."""

@@ -1,4 +1,4 @@
-"""Askers: members and their tokens, who read in every way; each answer is judged."""
+"""Askers: they read in every way with keys and tokens; each answer is judged."""
 
 import asyncio
 import time
@@ -13,16 +13,15 @@ from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.questions import SoakQuestion, Zipf
 from loadtests.soak.reads import PathName, Read
-from loadtests.soak.work.asking import ask
+from loadtests.soak.work.asking import ask, compare
 from loadtests.soak.work.context import SoakContext
 from loadtests.workload.viewer import SOURCES
 
 # Starting values, not measured.
 _SUBJECTS_EXPONENT = 0.7
 _RECENT_MAX = 2_000
-_COMPARED_SHARE = 0.1  # of the answers, while others write
-_NARROWED_SHARE = 0.25  # of the requests, that come with a token
-_ENDED_SHARE = 0.02  # with a key or token that works no more
+_NARROWED_SHARE = 0.25  # of the requests, sent with a token
+_ENDED_SHARE = 0.02  # sent with an ended key or token
 _BATCH = 3
 _WEIGHTS: Mapping[PathName, int] = {
     "search": 50,
@@ -34,7 +33,7 @@ _WEIGHTS: Mapping[PathName, int] = {
     "document": 8,
     "documents": 6,
 }
-_REST_S = 10.0  # that a rest takes
+_REST_S = 10.0  # the duration of a pause
 _SIMILAR = 2  # questions of a tenant that are asked in other words
 _AWAY_S = 0.05  # after a request that failed
 
@@ -45,11 +44,14 @@ class Askers:
         context: SoakContext,
         holders: Sequence[tuple[str, str]],
         question_lists: Mapping[str, Sequence[SoakQuestion]],
+        *,
         seed: int,
+        compared_share: float,
     ) -> None:
         """question_lists: questions by tenant, those that are asked most often first."""
         self._context = context
         self._seed = seed
+        self._compared_share = compared_share
         self._holders = Zipf(holders, _SUBJECTS_EXPONENT)
         self._questions = {
             tenant: Zipf(tenant_questions) for tenant, tenant_questions in question_lists.items()
@@ -57,7 +59,7 @@ class Askers:
         self._recent: dict[tuple[IssuedCredential, Read], None] = {}
         self._comparing = False
 
-    async def ask_on(self, number: int) -> None:
+    async def ask_forever(self, number: int) -> None:
         gateways = self._context.connections()
         random = Random(f"{self._seed} {number}")  # noqa: S311  no secret
         while True:
@@ -68,7 +70,7 @@ class Askers:
                 await asyncio.sleep(_AWAY_S)
 
     def recent(self, count: int, random: Random) -> list[tuple[IssuedCredential, Read]]:
-        """Some of what was asked, by those who will be let in for a while."""
+        """Some recent reads whose credentials will work for a while."""
         credentials, now_s = self._context.state.credentials, time.monotonic()
         recent = [(credentials.current(credential), read) for credential, read in self._recent]
         works = [
@@ -77,20 +79,6 @@ class Askers:
             if credential is not None and credential.standing(now_s, now_s + _REST_S) == "works"
         ]
         return random.sample(works, min(count, len(works)))
-
-    async def compare(self, answer: ObservedAnswer, kind: str) -> None:
-        """With a fresh search, if nothing that concerns it has been written meanwhile."""
-        context, viewer = self._context, answer.viewer
-        state, epoch = context.state, context.state.epoch
-        changes = state.rights.changes(viewer.tenant, viewer.subject)
-        groups = state.rights.groups(viewer.tenant, viewer.subject)
-        counting = groups if viewer.groups is None else groups & viewer.groups
-        fresh = await context.oracle.read(viewer, counting, answer.read)
-        is_same = changes % 2 == 0 and changes == state.rights.changes(
-            viewer.tenant, viewer.subject
-        )
-        if fresh is not None and is_same and epoch == state.epoch:
-            context.audit.compare(answer, fresh, kind)
 
     async def _ask_once(
         self, random: Random, gateway: int, connection: ConnectionPool
@@ -111,10 +99,10 @@ class Askers:
         if audit.is_comparable(answer):
             self._remember(credential, read)
             is_sure = changes == state.rights.changes(viewer.tenant, viewer.subject)
-            if is_sure and not self._comparing and random.random() < _COMPARED_SHARE:
+            if is_sure and not self._comparing and random.random() < self._compared_share:
                 self._comparing = True
                 try:
-                    await self.compare(answer, "compared_at_work")
+                    await compare(self._context, answer, "compared_at_work")
                 finally:
                     self._comparing = False
         return answer
@@ -146,7 +134,7 @@ class Askers:
                 return reads.documents(after, random.choice(("", *SOURCES)))
 
     def _document(self, tenant: str, random: Random) -> str:
-        """One that there is, or was."""
+        """A document that exists, or existed."""
         return random.choice(self._context.state.rights.names(tenant) or ["none"])
 
     def _remember(self, credential: IssuedCredential, read: Read) -> None:

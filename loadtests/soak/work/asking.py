@@ -1,4 +1,4 @@
-"""One read, as a caller sees it: its answer, if there is anything to judge in it."""
+"""One read and its answer, if there is anything to judge."""
 
 import time
 
@@ -21,7 +21,7 @@ async def ask(
     credential: IssuedCredential,
     read: Read,
 ) -> ObservedAnswer | None:
-    """None if it was refused, rightly or wrongly, or PostgreSQL's history has changed meanwhile."""
+    """None if the read was rejected, or PostgreSQL's history has changed meanwhile."""
     state, epoch, viewer = context.state, context.state.epoch, credential.viewer
     asked_s = time.monotonic() - read.staleness_ms / 1000
     floors = {name: state.floors.at(name, asked_s) for name in (viewer.tenant, "public")}
@@ -53,6 +53,18 @@ async def ask(
     )
 
 
+async def compare(context: SoakContext, answer: ObservedAnswer, kind: str) -> None:
+    """Compare with a fresh search, unless a write that matters came between."""
+    viewer, state = answer.viewer, context.state
+    epoch, changes = state.epoch, state.rights.changes(viewer.tenant, viewer.subject)
+    groups = state.rights.groups(viewer.tenant, viewer.subject)
+    counting = groups if viewer.groups is None else groups & viewer.groups
+    fresh = await context.oracle.read(viewer, counting, answer.read)
+    is_same = changes % 2 == 0 and changes == state.rights.changes(viewer.tenant, viewer.subject)
+    if fresh is not None and is_same and epoch == state.epoch:
+        context.audit.compare(answer, fresh, kind)
+
+
 def _is_let_in(
     context: SoakContext,
     credential: IssuedCredential,
@@ -61,7 +73,7 @@ def _is_let_in(
     asked_s: float,
     answered_s: float,
 ) -> bool:
-    """Whether the credential was, which is a violation if it had ended; so is the opposite."""
+    """Whether the credential was accepted; a wrong decision is a violation."""
     standing = credential.standing(asked_s, answered_s)
     if reply.status == _UNAUTHORIZED:
         context.audit.counts["refused"] += standing == "ended"

@@ -1,4 +1,4 @@
-"""What all work of a soak shares: the servers, what is known of them, and when to rest."""
+"""What all tasks of a soak share: the servers, the model, the audit and the locks."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ _POLL_S = 0.05
 
 @dataclass(slots=True)
 class SoakContext:
-    """admins: each tenant's key for its documents. calm: held while a fault or a rest lasts."""
+    """admins: each tenant's administrator key. calm: held during a fault or a pause."""
 
     servers: SoakServers
     state: SoakState
@@ -40,7 +40,7 @@ class SoakContext:
     async def send(
         self, connection: ConnectionPool, call: Call, key: str, what: str
     ) -> HttpResponse | None:
-        """None if there was no answer, or an error of the server's, which is counted."""
+        """None if there was no response or a server error, which is counted."""
         asked_s = time.monotonic()
         try:
             reply = await connection.send(call, key)
@@ -53,21 +53,21 @@ class SoakContext:
         return reply
 
     def fail(self, detail: str, what: str, asked_s: float) -> None:
-        """An error, unless a fault explains it that lasted at some moment since then."""
+        """Count an error, unless a fault since asked_s explains it."""
         if self.outages.explain(asked_s, time.monotonic()):
             self.audit.by_fault[self.audit.fault, "excused"] += 1
         else:
             self.audit.failed(detail, what)
 
     async def in_epoch(self) -> int:
-        """The epoch, once PostgreSQL has a history."""
+        """The current epoch; waits while PostgreSQL is between two histories."""
         while self.state.epoch_s == float("inf"):
             await asyncio.sleep(_POLL_S)
         return self.state.epoch
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncIterator[None]:
-        """Meanwhile nobody asks for anything."""
+        """Pause all tasks."""
         await self.lock.close()
         try:
             yield

@@ -1,4 +1,4 @@
-"""Holders of keys: they narrow tokens, and their keys are rotated and revoked."""
+"""Holders of keys: they make narrower tokens; their keys are rotated and revoked."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ from loadtests.workload.viewer import SCOPES, SOURCES, Viewer
 
 # Starting values, not measured.
 _PAUSE_S = (0.1, 0.5)
-_TOKEN_S = range(2, 20)  # that a token works
+_TOKEN_S = range(2, 20)  # lifetime of a token
 _OVERLAP_S = (0, 0, 1, 2)
 _WAYS = ("narrow", "rotate", "revoke token", "revoke key")
 _WEIGHTS = (60, 20, 10, 10)
@@ -65,7 +65,7 @@ class Holders:
         asked_s = time.monotonic()
         reply = await self._send(Call("POST", "/v1/tokens", orjson.dumps(body)), parent.secret)
         if reply is None or reply.status != _CREATED:
-            return  # a group was lost meanwhile, or the parent has just ended
+            return  # the subject left a group meanwhile, or the parent has just ended
         created = orjson.loads(reply.body)
         token = IssuedCredential(created["id"], created["token"], viewer, parent)
         lives_s = body["expires_in_s"]
@@ -131,13 +131,13 @@ class Holders:
             self._context.state.credentials.drop_token(holder, token)
 
     async def _give_new(self, holder: Holder, old: IssuedCredential) -> None:
-        """Whatever has become of the old key."""
+        """Issue a new key to the holder, whatever became of the old one."""
         tenant, subject = holder
         body = orjson.dumps({"subject": subject, "roles": ["reader"]})
         while True:
             epoch = await self._context.in_epoch()
             if self._context.state.credentials.keys[holder] is not old:
-                return  # the history has gone back, and the key with it
+                return  # PostgreSQL went back to an older history, and the key with it
             reply = await self._send(Call("POST", "/v1/keys", body), self._context.admins[tenant])
             if epoch == self._context.state.epoch and reply is not None:
                 assert reply.status == _CREATED, reply.body
@@ -148,7 +148,7 @@ class Holders:
             await asyncio.sleep(_AGAIN_S)
 
     async def _send(self, call: Call, key: str) -> HttpResponse | None:
-        """None if nobody knows what has come of it."""
+        """None if the outcome is not known."""
         epoch = self._context.state.epoch
         connection = self._random.choice(self._connections)
         reply = await self._context.send(connection, call, key, "credentials")

@@ -1,8 +1,8 @@
-"""A history with queued writes in it, and with what overtakes them: of one document, in its order.
+"""Turns writes of a history into queued ones and adds writes that overtake them.
 
-A document that is queued is then written at once, shared, removed or left to the worker. Access
-that is taken away and documents that are removed come back some writes later, so that there is time
-to see what the worker makes of the older write that still waits.
+A document that is queued is then written at once, shared, removed or left to the worker. Withdrawn
+access and removed documents come back some writes later, so that there is time to see the effect of
+the older write that still waits.
 """
 
 from collections import deque

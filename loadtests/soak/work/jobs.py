@@ -1,4 +1,4 @@
-"""Queued writes, until it is known what has become of each."""
+"""Waits for queued writes and learns the outcome of each."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from loadtests.soak.work.context import SoakContext
 _POLL_S = 0.1
 _LOOKED_AT_MAX = 20  # at a time, the oldest
 _DONE_S_MAX = 60.0  # with no fault and nobody writing
-_HURRY_S = 1.0  # gateways and workers remember a budget for some seconds
+_HURRY_S = 1.0  # gateways and workers cache a budget for some seconds
 _OK, _MISSING = 200, 404
 
 
@@ -29,7 +29,7 @@ class Jobs:
             await self._look()
 
     async def wait(self) -> None:
-        """Until all are done; what is not in time is a failure."""
+        """Wait until all are done; one that takes too long is a failure."""
         deadline_s = time.monotonic() + _DONE_S_MAX
         hurry_s = 0.0
         jobs = self._context.state.jobs
@@ -45,7 +45,7 @@ class Jobs:
         jobs.clear()
 
     async def _hurry(self, tenants: set[str]) -> None:
-        """What waits for money waits no more."""
+        """Remove the budgets, so that no job waits for one."""
         body = orjson.dumps({"budget_month": None})
         key = self._context.servers.admin_key
         for tenant in tenants:
@@ -61,7 +61,7 @@ class Jobs:
             if reply is None or epoch != context.state.epoch:
                 return
             if job.job_id not in context.state.jobs:
-                continue  # a rest and the watch look at once
+                continue  # another task has handled it meanwhile
             if reply.status == _MISSING:
                 del context.state.jobs[job.job_id]
                 context.audit.stored("lost", job.tenant, job.document_id, "its job is gone")

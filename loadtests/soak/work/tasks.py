@@ -1,4 +1,4 @@
-"""Several works at once, until the end of a block."""
+"""Several coroutines as tasks, until the end of a block."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence

@@ -1,4 +1,4 @@
-"""Writers: each document's and each member's writes in their order, until they are acknowledged."""
+"""Writers: they repeat each write until it is acknowledged, in order per document and member."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from loadtests.soak import reads
 from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.reads import PathName, Read
-from loadtests.soak.work.asking import ask
+from loadtests.soak.work.asking import ask, compare
 from loadtests.soak.work.context import SoakContext
 from loadtests.soak.work.tasks import together
 from loadtests.workload import calls, losses
@@ -45,7 +45,7 @@ _REFUSALS_MAX = 3
 
 
 class Writers:
-    """refused_s: from the acknowledgement of a loss to the next answer of whoever lost."""
+    """refused_s: from the acknowledgement of a lost access to the next answer of that subject."""
 
     def __init__(self, context: SoakContext, random: Random) -> None:
         self.written = 0
@@ -77,7 +77,7 @@ class Writers:
     async def _write_and_look(
         self, write: Write, turn: int, gateways: Sequence[ConnectionPool]
     ) -> None:
-        """Whoever loses a document by the write has just seen it, and asks again at once."""
+        """A subject that loses access by the write reads the document right before and after it."""
         state = self._context.state
         loss = losses.of(write, state.rights, state.credentials.holders)
         if loss is None:
@@ -87,9 +87,14 @@ class Writers:
         before = [
             await self._ask(loss, read, number, gateways[number]) for number in range(len(gateways))
         ]
-        is_done = await self._write(write, turn, gateways)
-        acknowledged_s = time.monotonic()
         other = (turn + 1) % len(gateways)
+        writing = asyncio.create_task(self._write(write, turn, gateways))
+        try:
+            await self._ask_during(writing, loss, read, other, gateways[other])
+            is_done = await writing
+        finally:
+            writing.cancel()
+        acknowledged_s = time.monotonic()
         after = await self._ask(loss, read, other, gateways[other])
         if not is_done or after is None:
             return
@@ -100,6 +105,27 @@ class Writers:
         counts["revoked"] += 1
         counts["revoked_and_still_shown"] += loss.document_id in _shown(after)
         self.refused_s.append(after.answered_s - acknowledged_s)
+
+    async def _ask_during(
+        self,
+        writing: "asyncio.Task[bool]",
+        loss: Loss,
+        read: Read,
+        number: int,
+        connection: ConnectionPool,
+    ) -> None:
+        """Read until the write ends: its drain is the moment in which a cache may be wrong."""
+        state = self._context.state
+        while not writing.done():
+            changes = state.rights.changes(loss.tenant, loss.subject)
+            answer = await self._ask(loss, read, number, connection)
+            if answer is None:
+                await asyncio.wait([writing], timeout=_AGAIN_S)
+                continue
+            self._context.audit.judge(answer)
+            is_sure = changes == state.rights.changes(loss.tenant, loss.subject)
+            if is_sure and self._context.audit.is_comparable(answer):
+                await compare(self._context, answer, "compared_at_work")
 
     def _probe(self, loss: Loss) -> Read:
         query = orjson.loads(loss.question)["query"]
@@ -113,7 +139,7 @@ class Writers:
         return await ask(self._context, connection, number, key, read)
 
     async def _write(self, write: Write, turn: int, gateways: Sequence[ConnectionPool]) -> bool:
-        """Until it is acknowledged, in one epoch; False if by then there is nothing to write."""
+        """Repeat the write until it is acknowledged; False if there is nothing left to change."""
         attempt = _Attempt(epoch=-1)
         while True:
             epoch = await self._context.in_epoch()
@@ -140,7 +166,7 @@ class Writers:
         return _Attempt(epoch, was_certain=was_certain, is_public=is_public and is_change)
 
     def _applies(self, write: Write) -> bool:
-        """Whether there is something to change, by what is known now."""
+        """Whether the write would change something, by the model."""
         rights = self._context.state.rights
         match write:
             case PutDocument():
@@ -159,7 +185,7 @@ class Writers:
         )
 
     def _fields(self, write: Write) -> dict[str, Any]:
-        """Documents belong to nobody."""
+        """The access fields of the write; documents have no owner."""
         rights = self._context.state.rights
         match write:
             case PutDocument(tenant, document_id):
@@ -171,7 +197,7 @@ class Writers:
                 return {}
 
     def _settle(self, write: Write, reply: HttpResponse, attempt: "_Attempt") -> bool:
-        """Whether it is known by the reply what has become of the write."""
+        """Whether the response tells the outcome of the write."""
         now_s = time.monotonic()
         if reply.status == _MISSING and isinstance(
             write, ShareDocument | RemoveDocument | LeaveGroup
@@ -212,7 +238,7 @@ class Writers:
     def _missed(
         self, write: ShareDocument | RemoveDocument | LeaveGroup, attempt: "_Attempt", now_s: float
     ) -> None:
-        """There was nothing to change: an earlier attempt did so, or it was not there yet."""
+        """A 404: an earlier attempt did it, or the document does not exist."""
         state = self._context.state
         if attempt.number > 1 and not isinstance(write, ShareDocument):
             state.rights.acknowledged(write, now_s)
@@ -224,10 +250,10 @@ class Writers:
 
 @dataclass(slots=True)
 class _Attempt:
-    """To write something in an epoch: how often it was sent, and how often refused.
+    """The attempts of one write in one epoch: how often sent, how often rejected.
 
-    was_certain: whether the document existed before. is_public: whether the write certainly changes
-    what is public.
+    was_certain: whether the document certainly existed before. is_public: whether the write
+    certainly changes public documents.
     """
 
     epoch: int
@@ -238,7 +264,7 @@ class _Attempt:
 
 
 def _told(reply: HttpResponse) -> Mapping[str, Any]:
-    """What the reply says, or the last line of a batch's."""
+    """The content of the response, for a batch of its last line."""
     lines = reply.body.splitlines()
     content: Mapping[str, Any] = orjson.loads(lines[-1]) if lines else {}
     return content

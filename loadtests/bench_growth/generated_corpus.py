@@ -1,4 +1,4 @@
-"""Passages of the index and questions about them, made up once for all sections."""
+"""Generated passages and questions about them, made once for all sections."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -25,7 +25,7 @@ def passages() -> Passages:
 
 
 def questions() -> Iterator[str]:
-    """Without end, no two alike."""
+    """Endless questions, all different."""
     for round_number in count():
         for question in built().questions:
             yield f"{question} {round_number}" if round_number else question

@@ -1,4 +1,4 @@
-"""Many connections that begin a request and never end it."""
+"""Many connections, each of which begins a request and never completes it."""
 
 import asyncio
 import resource

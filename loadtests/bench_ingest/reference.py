@@ -1,4 +1,4 @@
-"""What ingestion is held against: the chunks that a text has, and what is stored of a tenant."""
+"""The reference for ingestion: the chunks of a text, and the stored content of a tenant."""
 
 import asyncpg
 

@@ -1,4 +1,4 @@
-"""Passages and questions made up of common English words, where no real ones are at hand.
+"""Generated passages and questions of common English words, used without DATA.
 
 A passage is about a subject, which is a handful of words that stand in it again and again; a
 question names some of the subject's words, and what answers it are the passages about the subject.

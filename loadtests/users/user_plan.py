@@ -1,4 +1,4 @@
-"""What Locust's process is told by the one that starts it: whom its users are, and for how long."""
+"""The file that tells Locust's process its users, keys and options."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ from loadtests.users.shapes import Shape
 from loadtests.workload import world as worlds
 from loadtests.workload.world import NamedHistory
 
-VARIABLE = "NEARHIT_LOAD_PLAN"  # which names the file
+VARIABLE = "NEARHIT_LOAD_PLAN"  # holds the path of the file
 
 
 @dataclass(frozen=True, slots=True)
 class UserOptions:
-    """writes: a second. data, budget: paths, as they were given."""
+    """writes: per second. data, budget: absolute paths."""
 
     shape: Shape
     users: int
@@ -33,7 +33,7 @@ class UserOptions:
 
 @dataclass(frozen=True, slots=True)
 class UserPlan:
-    """writers: keys by tenant. readers: of tenant, subject and key."""
+    """writers: keys by tenant. readers: tenant, subject and key of each."""
 
     url: str
     run: str
@@ -43,17 +43,17 @@ class UserPlan:
     options: UserOptions
 
     def world(self) -> NamedHistory:
-        """The same that was made before: equal seeds make equal histories."""
+        """The history of the starting process: equal seeds give equal histories."""
         data = None if self.options.data is None else Path(self.options.data)
         return NamedHistory(worlds.past(data, self.options.seed), self.run, self.public)
 
     def keys(self) -> LoadKeys:
-        """admin: only that there is one, for these users make no tenants."""
+        """Without the operator's key, which the users do not need."""
         readers = {(tenant, subject): key for tenant, subject, key in self.readers}
         return LoadKeys("", self.writers, readers)
 
     def judge(self, world: NamedHistory) -> AnswerJudge:
-        """Who knows what was there at first."""
+        """A judge that knows the first documents."""
         judge = AnswerJudge(self.run)
         for write in world.first:
             judge.asked(write, 0.0)
@@ -74,7 +74,7 @@ def of(scene: LoadEnvironment, options: UserOptions) -> UserPlan:
 
 
 def write(plan: UserPlan, file: Path) -> None:
-    """For its owner alone, since there are keys in it."""
+    """Write the file, readable by its owner only, since it contains keys."""
     file.touch(mode=0o600)
     file.write_text(json.dumps(asdict(plan)))
 

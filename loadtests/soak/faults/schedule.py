@@ -1,4 +1,4 @@
-"""When which fault happens: each in its turn, shuffled anew in each round, at random moments."""
+"""The order and the moments of the faults: shuffled in each round, at random moments."""
 
 import asyncio
 from collections import Counter
@@ -13,9 +13,9 @@ _STALLED_S = (0.1, 1.0)
 
 
 class FaultSchedule:
-    """names: of the faults that may happen. every_s: from the end of one to the next, on average.
+    """names: of the faults. every_s: from the end of a fault to the next one, on average.
 
-    happened: how often each has.
+    happened: how often each fault has happened.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class FaultSchedule:
         self._every_s = every_s
         self._random = random
 
-    async def happen(self) -> None:
+    async def cause_faults(self) -> None:
         while True:
             for name in self._random.sample(self._names, len(self._names)):
                 await asyncio.sleep(self._every_s * self._random.uniform(0.5, 1.5))
@@ -36,7 +36,7 @@ class FaultSchedule:
                     self._context.audit.fault = name
                     await FAULTS[name](self._context, self._random)
 
-    async def stall_the_worker(self) -> None:
+    async def stall_worker(self) -> None:
         """So that queued writes wait long enough to be overtaken."""
         worker = self._context.servers.worker
         while True:

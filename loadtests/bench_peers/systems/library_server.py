@@ -8,8 +8,8 @@ import httpx2
 import orjson
 
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers.systems.host import PeerSetup
-from loadtests.bench_peers.systems.peer import Found, Peer, PeerQuestion
+from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion
+from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.servers import service
 
 
@@ -55,5 +55,5 @@ def _body(question: PeerQuestion) -> bytes:
     return orjson.dumps({"text": question.text, "vector": question.vector})
 
 
-def _found(body: bytes) -> list[Found]:
-    return [Found(hit["row"], hit["text"]) for hit in orjson.loads(body)["hits"]]
+def _found(body: bytes) -> list[PeerHit]:
+    return [PeerHit(hit["row"], hit["text"]) for hit in orjson.loads(body)["hits"]]
