@@ -1,4 +1,4 @@
-"""Who asks, believed only at the access revision that it was read at."""
+"""Authenticates callers; a cached principal counts only at the access revision it was read at."""
 
 import asyncio
 import hashlib
@@ -23,13 +23,13 @@ from index.tenants.tenant_store import TenantRevisions as Counters
 Role: TypeAlias = Literal["reader", "writer", "admin"]
 
 ROLES: tuple[Role, ...] = get_args(Role)
-# Who has one can do what those before it can; the operator administers and reads nothing.
+# Each role includes those before it; the operator administers and reads nothing.
 SUFFICIENT: Mapping[str, frozenset[str]] = {
-    role: frozenset(ROLES[place:]) for place, role in enumerate(ROLES)
+    role: frozenset(ROLES[number:]) for number, role in enumerate(ROLES)
 }
-_REMEMBERED_MAX = 10_000  # principals; about 10 MB
-_UNKNOWN_MAX = 4  # credentials looked up at once, so that made-up ones leave connections to others
-_TOUCH_S = 60.0  # between two times that it is kept which keys were used
+_PRINCIPALS_MAX = 10_000  # principals; about 10 MB
+_LOOKUPS_MAX = 4  # concurrent lookups of unknown credentials: forged ones leave connections free
+_FLUSH_S = 60.0  # between two writes of when keys were last used
 _USED_MAX = 100_000  # keys whose use waits to be stored; 20 MB
 
 
@@ -42,10 +42,10 @@ class CredentialStore(Protocol):
 
 
 class WebTokenVerifier(Protocol):
-    """Those of other issuers."""
+    """Verifies the web tokens of another issuer."""
 
     async def claims(self, credential: bytes, /) -> Claims | None:
-        """None if it is none; a 401 `Problem` if it is one that nobody should believe."""
+        """The claims; None if it is no web token. A 401 `Problem` if it is not valid."""
 
     async def check_issuer_key(self, thumbprint: str, /) -> None:
         """A 401 `Problem` if the issuer no longer publishes the key; a 503 if that is unknown."""
@@ -53,9 +53,9 @@ class WebTokenVerifier(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedRequest:
-    """A principal, and the revisions read after its request came in, of the same history.
+    """A principal, and the revisions that were read after its request arrived, of one history.
 
-    oldest: the revisions up to which a cached answer has to be right to be served.
+    oldest: a cached answer must be correct up to these revisions to be served.
     """
 
     principal: Principal
@@ -64,7 +64,7 @@ class AuthenticatedRequest:
 
 
 class Authenticator:
-    """Raises a 401 `Problem` for whoever brings no live key or token."""
+    """Raises a 401 `Problem` for a credential that is unknown, expired or revoked."""
 
     def __init__(
         self,
@@ -75,9 +75,9 @@ class Authenticator:
         staleness_s_max: float,
         credential_staleness_s_max: float,
     ) -> None:
-        """staleness_s_max: the most that counts of a caller's own limit while the database answers.
+        """staleness_s_max: upper bound on a caller's limit while PostgreSQL is available.
 
-        credential_staleness_s_max: how long credentials are believed while it does not.
+        credential_staleness_s_max: how long cached principals count while it is not.
         """
         self._principals = principals
         self._web_tokens = web_tokens
@@ -85,27 +85,27 @@ class Authenticator:
         self._now = now
         self._staleness_s_max = staleness_s_max
         self._credential_staleness_s_max = credential_staleness_s_max
-        self._remembered: LRUCache[bytes, Principal] = LRUCache(_REMEMBERED_MAX)
+        self._principals_by_digest: LRUCache[bytes, Principal] = LRUCache(_PRINCIPALS_MAX)
         self._used: FlushBuffer[bytes, datetime] = FlushBuffer(
-            "keys", principals.touch, max, every_s=_TOUCH_S, items_max=_USED_MAX
+            "keys", principals.touch, max, every_s=_FLUSH_S, items_max=_USED_MAX
         )
-        self._unknown = asyncio.Semaphore(_UNKNOWN_MAX)
+        self._lookups = asyncio.Semaphore(_LOOKUPS_MAX)
 
     def known(self, digest: bytes) -> Principal | None:
-        """Who holds the credential, or held it a moment ago; None if nobody has looked yet."""
-        principal = self._remembered.get(digest)
+        """The holder of the credential as last read; None if this worker has not read it."""
+        principal = self._principals_by_digest.get(digest)
         if principal is not None:
             self._refuse_expired(principal)
         return principal
 
     async def identify(self, credential: bytes, digest: bytes) -> Principal:
-        """The same, looked up if need be: only `admit` tells who holds it now."""
-        principal = self._remembered.get(digest)
+        """As `known`, read from the store if necessary; only `admit` says who holds it now."""
+        principal = self._principals_by_digest.get(digest)
         if principal is None:
             claims = None
             if self._web_tokens is not None:
                 claims = await self._web_tokens.claims(credential)
-            async with self._unknown:
+            async with self._lookups:
                 principal = (await self._read_principal(digest, claims)).principal
         self._refuse_expired(principal)
         return principal
@@ -113,11 +113,11 @@ class Authenticator:
     async def admit(
         self, principal: Principal, *, max_staleness_s: float = 0.0
     ) -> AuthenticatedRequest:
-        """The same principal, or what it is now, with its tenant's revisions as of that instant.
+        """The principal as it is now, with the revisions of its tenant at the same instant.
 
-        A revocation, a rotation and a change of groups raise the access revision, which is read
-        for each request: what is remembered is dropped at the next one, on every worker.
-        max_staleness_s: how old an answer may be; it never makes a credential last longer.
+        A revocation, a rotation and a change of groups raise the access revision. Each request
+        reads it, so every worker drops the outdated principal at its next request.
+        max_staleness_s: how old an answer may be; it never extends the life of a credential.
         """
         self._refuse_expired(principal)
         if principal.issuer_key is not None:
@@ -132,16 +132,16 @@ class Authenticator:
                 raise
             return admitted
         tenant, everyone = read.get(principal.tenant), read[PUBLIC]
-        for known in (principal, self._remembered.get(principal.digest)):
-            if tenant and known and _is_as_of(known, tenant, everyone):
-                self._refuse_expired(known)
+        for candidate in (principal, self._principals_by_digest.get(principal.digest)):
+            if tenant and candidate and _is_current(candidate, tenant, everyone):
+                self._refuse_expired(candidate)
                 current = {principal.tenant: tenant, PUBLIC: everyone}
                 oldest = self._oldest(current, max_staleness_s)
                 return AuthenticatedRequest(
-                    known, _document_revisions(current), _document_revisions(oldest)
+                    candidate, _document_revisions(current), _document_revisions(oldest)
                 )
-        # Keys or groups have changed, and may go on to: both are read in one statement.
-        self._remembered.pop(principal.digest, None)
+        # Keys or groups have changed and may change again: one statement reads both.
+        self._principals_by_digest.pop(principal.digest, None)
         admitted = await self._read_principal(principal.digest, principal.claims)
         await self._confirm(admitted, read)
         self._refuse_expired(admitted.principal)
@@ -152,22 +152,22 @@ class Authenticator:
         return self._used.background_flush()
 
     async def _confirm(self, admitted: AuthenticatedRequest, read: Mapping[str, Counters]) -> None:
-        """Two connections may lead to two servers, of which one has been replaced by the other."""
+        """Refuse two histories: after a failover two connections may lead to two servers."""
         history = admitted.revisions.history
-        if read[PUBLIC].history != history:  # perhaps it was remembered
+        if read[PUBLIC].history != history:  # it may have been cached
             read = await self._revisions.read((PUBLIC,))
         if read[PUBLIC].history != history:
             raise DatabaseUnavailable("the caller and the revisions were read from two histories")
 
     async def _read_principal(self, digest: bytes, claims: Claims | None) -> AuthenticatedRequest:
         if claims is None:
-            found = await self._principals.holder_at(digest)
+            holder = await self._principals.holder_at(digest)
         else:
-            found = await self._principals.bearer_at(digest, claims)
-        if found is None:
+            holder = await self._principals.bearer_at(digest, claims)
+        if holder is None:
             raise problems.unauthorized()
-        principal, numbers = found
-        self._remembered[digest] = principal
+        principal, numbers = holder
+        self._principals_by_digest[digest] = principal
         revisions = Revisions(principal.history, numbers)
         return AuthenticatedRequest(principal, revisions, revisions)
 
@@ -193,18 +193,18 @@ class Authenticator:
     def _admit_from_memory(
         self, principal: Principal, max_staleness_s: float
     ) -> AuthenticatedRequest | None:
-        """While the database is away; None unless what is remembered is young enough for both."""
+        """The cached principal, without PostgreSQL; None if it or its revisions are too old."""
         tenant = self._revisions.latest(principal.tenant, self._credential_staleness_s_max)
         if tenant is None:
             return None
         tenants = (principal.tenant, PUBLIC)
         is_usable = _is_of_history(tenant.history)
         oldest = self._revisions.oldest(tenants, max_staleness_s, is_usable)
-        for known in (principal, self._remembered.get(principal.digest)):
-            if oldest and known and _is_as_of(known, tenant, oldest[PUBLIC]):
-                self._refuse_expired(known)
+        for candidate in (principal, self._principals_by_digest.get(principal.digest)):
+            if oldest and candidate and _is_current(candidate, tenant, oldest[PUBLIC]):
+                self._refuse_expired(candidate)
                 revisions = _document_revisions(oldest)
-                return AuthenticatedRequest(known, revisions, revisions)
+                return AuthenticatedRequest(candidate, revisions, revisions)
         return None
 
 
@@ -225,7 +225,7 @@ def build(
 
 
 def _document_revisions(read: Mapping[str, Counters]) -> Revisions:
-    """The counters of documents; all of them are of one history."""
+    """The revisions of the documents; all counters are of one history."""
     numbers = {tenant: counters.revision for tenant, counters in read.items()}
     return Revisions(read[PUBLIC].history, numbers)
 
@@ -234,10 +234,10 @@ def _is_of_history(history: str) -> Callable[[Counters], bool]:
     return lambda counters: counters.history == history
 
 
-def _is_as_of(principal: Principal, tenant: Counters, everyone: Counters) -> bool:
-    """Whether this is what the principal was read at.
+def _is_current(principal: Principal, tenant: Counters, everyone: Counters) -> bool:
+    """Whether the principal was read at these counters.
 
-    What is remembered of the tenant and of what is public may be of two histories.
+    The cached counters of the tenant and of the public partition may be of two histories.
     """
     return (
         principal.history == tenant.history == everyone.history
@@ -253,7 +253,7 @@ def bearer(authorization: bytes) -> bytes | None:
 
 
 def digest_of(credential: bytes) -> bytes:
-    """What is kept of a key: it has 256 random bits, so that a plain hash can't be undone."""
+    """What is stored of a key. A key has 256 random bits, so a plain hash cannot be reversed."""
     return hashlib.sha256(credential).digest()
 
 

@@ -1,4 +1,4 @@
-"""The body of a request: refused as soon as it is known to be too large, too slow or too much."""
+"""Reads the body of a request; refuses it as soon as it exceeds a limit or is too slow."""
 
 import asyncio
 from dataclasses import dataclass
@@ -12,8 +12,9 @@ from gateway.http.deadlines import Deadline
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """deadline_s: of all of it. grace_s: in which it may come at any rate. rate_min: bytes a
-    second on average, after that.
+    """deadline_s: for the whole body. grace_s: in which it may arrive at any rate.
+
+    rate_min: bytes a second on average, after the grace period.
     """
 
     deadline_s: float
@@ -21,7 +22,7 @@ class BodyLimits:
     rate_min: int
 
     def ends_s(self, begun_s: float, received: int) -> float:
-        """When a body is late of which so many bytes have come."""
+        """When a body is late of which so many bytes have arrived."""
         return begun_s + min(self.deadline_s, self.grace_s + received / self.rate_min)
 
 
@@ -34,7 +35,7 @@ async def read(
     deadline: Deadline,
     slot: Slot,
 ) -> bytes:
-    """declared: its Content-Length, if it has one. slot: holds its bytes.
+    """The whole body. declared: its Content-Length, if it has one. slot: counts its bytes.
 
     Raises a 413, 429 or 503 `Problem`, and `ClientDisconnect`; `deadline` a 408 `Problem`.
     """
@@ -46,7 +47,7 @@ async def read(
     if message["type"] == "http.request" and not message.get("more_body", False):
         if len(whole) > size_bytes_max:
             raise problems.too_large(size_bytes_max)
-        return whole  # what one reading of the socket gives is not worth counting
+        return whole  # one read of the socket is too little to count
     begun_s = asyncio.get_running_loop().time()
     received = bytearray()
     while True:

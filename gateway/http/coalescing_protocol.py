@@ -1,20 +1,19 @@
-"""A response's head and body in one write, where uvicorn writes twice.
+"""Sends a response's head and body in one write, where uvicorn writes twice.
 
-Each write is a system call that wakes the caller up, the first time for a head without a body.
+Each write is a system call, and the first would wake the caller for a head without a body.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Any
 
-HELD_BYTES_MAX = 65_536  # what a transport takes for much, too: beyond it a stream goes as it comes
+HELD_BYTES_MAX = 65_536  # beyond it, a stream is sent as it is written
 
 
 class BufferedTransport:
-    """A transport that sends together what is written to it until it is told to, or the loop's next
-    turn.
+    """A transport that buffers writes until `flush`, or until the event loop's next iteration.
 
-    end: closes the transport, now or once the other side has read what was written.
+    end: closes the transport, at once or when the peer has read what was written.
     """
 
     def __init__(self, transport: asyncio.Transport, end: Callable[[], None] | None = None) -> None:

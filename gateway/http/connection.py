@@ -1,10 +1,10 @@
-"""One client's connection: HTTP/1.1 by uvicorn and httptools, with a bound on all that a client
-sends before anybody knows who it is.
+"""A client's connection: HTTP/1.1 by uvicorn and httptools, with limits on all that a client sends
+before it is authenticated.
 
-The head of a request is collected until its end, judged, and parsed at once. Its body is read when
-the request asks for it. What comes behind it waits, unparsed, until the request is answered. A
-connection whose request was answered before its body had come is closed, once the client has had
-time to read the answer.
+The connection buffers the head of a request until its end, checks it, and parses it at once. It
+reads the body when the handler asks for it. Later bytes wait, unparsed, until the request is
+answered. If a request is answered before its body has arrived, the connection is closed after the
+client had time to read the answer.
 """
 
 import asyncio
@@ -20,33 +20,33 @@ from gateway.http.coalescing_protocol import BufferedTransport
 from gateway.http.connections import Connections
 from gateway.problems import Problem
 
-_LINGER_S = 2.0  # in which a client reads why it is closed; a starting value, not measured
-_SLICE_BYTES = 16_384  # between two looks at what the framing of a chunked body takes
+_LINGER_S = 2.0  # for a client to read why the connection is closed; a starting value
+_SLICE_BYTES = 16_384  # between two checks of a chunked body's framing
 
 
-# What a connection is at. An enumeration's members take longer to look up.
-_HEAD = 0  # of the next request, or nothing of it yet
+# The phases of a connection. The members of an enumeration take longer to look up.
+_HEAD = 0  # waits for the head of the next request
 _BODY = 1
-_ANSWER = 2  # the request is here, its answer is not complete
-_OVER = 3  # whatever comes is discarded
+_ANSWER = 2  # the request is complete, its answer is not
+_OVER = 3  # further bytes are discarded
 
 
 class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
-        held = BufferedTransport(transport, self._end)
-        super().connection_made(cast("asyncio.Transport", held))
-        self._held = held
+        buffered = BufferedTransport(transport, self._end)
+        super().connection_made(cast("asyncio.Transport", buffered))
+        self._buffered = buffered
         self._raw = transport
         self._connections: Connections = self.app_state["connections"]
         self._limits = self._connections.limits
         self._phase = _HEAD
-        self._part = b""  # of a head that has not ended
-        self._ahead = b""  # what came behind a request that is not answered
-        self._left: int | None = 0  # bytes of the body; None if it is chunked
+        self._part = b""  # of an incomplete head
+        self._ahead = b""  # bytes after a request that is not answered yet
+        self._body_left: int | None = 0  # bytes of the body to come; None if it is chunked
         self._body_bytes = self._framing_bytes = 0
         self._keeps_alive = True
         self._is_waiting = self.is_proven = False
-        self._flaw: Problem | None = None
+        self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self._is_counted = self._connections.add(self, self.client[0] if self.client else "")
         if self._is_counted:
@@ -62,9 +62,9 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def whole_body(self) -> bytes | None:
-        """The body of the request that is not answered yet, if all of it is here; else None.
+        """The body of the current request if all of it has arrived, else None.
 
-        What is given here, the request does not receive.
+        The request does not receive these bytes again.
         """
         if self.cycle.more_body:
             return None
@@ -72,7 +72,7 @@ class Connection(HttpToolsProtocol):
         return bytes(self.cycle.body)
 
     def prove(self) -> None:
-        """A request on it had a valid key."""
+        """Record that a request on the connection had a valid key."""
         self.is_proven = True
         self._connections.prove(self)
 
@@ -114,42 +114,42 @@ class Connection(HttpToolsProtocol):
             self._wait()
 
     def _take_head(self, data: bytes) -> bytes:
-        """Parse the head, if it is whole, with a body that came with it; returns what is behind."""
+        """Parse a complete head with the body bytes after it; return what follows them."""
         if self._part:
             data = self._part + data
-        elif data[0] in b"\r\n":  # as some clients send behind a body
+        elif data[0] in b"\r\n":  # some clients send a line break after a body
             data = data.lstrip(b"\r\n")
         end = data.find(head.END) + len(head.END)
         is_whole = end >= len(head.END)
         self._part = b"" if is_whole else data
-        judge = head.flaw if is_whole else head.flaw_of_part
-        flaw = judge(data[:end] if is_whole else data, self._limits.head)
-        if flaw is not None:
-            self._refuse(flaw)
-        if flaw is not None or not is_whole:
+        check = head.check if is_whole else head.check_incomplete
+        problem = check(data[:end] if is_whole else data, self._limits.head)
+        if problem is not None:
+            self._refuse(problem)
+        if problem is not None or not is_whole:
             return b""
         with_body = min(len(data), end + _SLICE_BYTES)
         has_next = self._feed(data[:with_body])
-        came = with_body - end
+        body_bytes = with_body - end
         if self._phase == _BODY:
-            if not came:
-                self.flow.pause_reading()  # until the request asks for its body
-            self._note_body(came, len(self.cycle.body))
-        elif has_next and self._left is not None:
-            return data[end + self._left :]
+            if not body_bytes:
+                self.flow.pause_reading()  # until the handler asks for the body
+            self._note_body(body_bytes, len(self.cycle.body))
+        elif has_next and self._body_left is not None:
+            return data[end + self._body_left :]
         return data[with_body:]
 
     def _take_body(self, data: bytes) -> bytes:
-        most = _SLICE_BYTES if self._left is None else self._left
+        most = _SLICE_BYTES if self._body_left is None else self._body_left
         before = len(self.cycle.body)
         self._feed(data[:most])
         self._note_body(len(data[:most]), len(self.cycle.body) - before)
         return data[most:]
 
     def _note_body(self, received: int, size_bytes: int) -> None:
-        """So many bytes came, of which so many are the body's own."""
-        if self._left is not None:
-            self._left -= received
+        """Count received bytes. size_bytes: those of the body itself, without its framing."""
+        if self._body_left is not None:
+            self._body_left -= received
             return
         self._body_bytes += size_bytes
         self._framing_bytes += received - size_bytes
@@ -157,17 +157,17 @@ class Connection(HttpToolsProtocol):
             self._refuse(problems.malformed_request("Its chunks are too small for its body."))
 
     def _feed(self, data: bytes) -> bool:
-        """Parse; whether another request begins within these bytes."""
+        """Parse the bytes; whether another request begins among them."""
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # nothing is offered: the request is answered as it is
+            pass  # no upgrade is offered: the request is answered as it is
         except httptools.HttpParserError:
             if self._phase != _ANSWER:
                 detail = "It is not HTTP/1.1 as RFC 9112 has it."
-                self._refuse(self._flaw or problems.malformed_request(detail))
+                self._refuse(self._problem or problems.malformed_request(detail))
                 return False
-            if self._left is None:  # nobody knows where a chunked body has ended
+            if self._body_left is None:  # the end of a chunked body is unknown
                 self._keeps_alive = self.cycle.keep_alive = False
                 self._phase = _OVER
             self.parser = httptools.HttpRequestParser(self)
@@ -176,7 +176,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         if self._phase != _HEAD:
-            raise _Behind
+            raise _NextRequest
         super().on_message_begin()
         self.scope["state"]["connection"] = self
 
@@ -184,16 +184,16 @@ class Connection(HttpToolsProtocol):
         headers = dict(self.headers)
         if not head.is_plain(headers, len(self.headers)):
             version = self.parser.get_http_version()
-            self._flaw = head.flaw_of_headers(self.headers, headers, version)
-            if self._flaw is not None:
-                raise _Flawed
+            self._problem = head.check_headers(self.headers, headers, version)
+            if self._problem is not None:
+                raise _BadHeaders
         is_chunked = b"transfer-encoding" in headers
-        self._left = None if is_chunked else int(headers.get(b"content-length", 0))
+        self._body_left = None if is_chunked else int(headers.get(b"content-length", 0))
         super().on_headers_complete()
-        self.headers = []  # for trailers, which nobody reads
+        self.headers = []  # for trailers, which are ignored
         self._body_bytes = self._framing_bytes = 0
         self._keeps_alive = self.cycle.keep_alive and b"upgrade" not in headers
-        self.cycle.keep_alive = False  # if it is answered before its body has come
+        self.cycle.keep_alive = False  # closes it if it is answered before its body has arrived
         self._phase = _BODY
         if self._is_waiting:
             self._is_waiting = False
@@ -205,13 +205,13 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Whoever waits for the answer need not wait for what is still to be noted of it."""
-        self._held.flush()
+        """Send the answer before its bookkeeping."""
+        self._buffered.flush()
         super().on_response_complete()
         if self._phase == _ANSWER and not self.transport.is_closing():
             self._phase = _HEAD
             data, self._ahead = self._ahead, b""
-            if data:  # of another request, which is nothing of this one's
+            if data:  # of the next request, in a context of its own
                 contextvars.Context().run(self.data_received, data)
 
     def _wait(self) -> None:
@@ -219,7 +219,7 @@ class Connection(HttpToolsProtocol):
         self._connections.wait_for_head(self)
 
     def _refuse(self, problem: Problem) -> None:
-        """Say why, unless an answer has begun, and close."""
+        """Answer with the problem, unless an answer has begun, and close the connection."""
         self._phase = _OVER
         self._part = b""
         self._connections.on_refusal(problem.status)
@@ -239,7 +239,7 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
     def _end(self) -> None:
-        """Close it; with unread data the answer would be lost: the client gets time to read it."""
+        """Close the connection; with unread data, after the client had time to read the answer."""
         is_unread = bool(self._ahead) or self._phase in (_BODY, _OVER)
         if is_unread and self._is_counted:
             self._phase = _OVER
@@ -261,9 +261,9 @@ class Connection(HttpToolsProtocol):
             self._stalled = None
 
 
-class _Behind(Exception):
-    pass
+class _NextRequest(Exception):
+    """The parser has reached the next request."""
 
 
-class _Flawed(Exception):
-    pass
+class _BadHeaders(Exception):
+    """The headers are refused; `_problem` says why."""

@@ -1,7 +1,7 @@
-"""A worker's connections: how many, how many of one client address, and how long one may be silent.
+"""Limits a worker's connections, those of one client address, and how long one may be silent.
 
-A connection is unproven until a request on it had a valid key. Where there are too many, the
-oldest unproven one gives way, so that silent connections keep nobody out.
+A connection is unproven until a request on it had a valid key. At a limit the oldest unproven
+connection is closed for the new one, so that silent connections lock no client out.
 """
 
 import asyncio
@@ -9,20 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway.http.address import ClientAddresses, counted
+from gateway.http.address import ClientAddresses, client_network
 from gateway.http.head import HeadLimits
 
-_TICK_S = 0.25  # how much later than it should a connection may be closed
+_TICK_S = 0.25  # by which a connection may be closed late
 
 
 class Waiting(Protocol):
-    """A connection, as it is limited here."""
+    """A connection that waits for the head of a request."""
 
     def end_late(self) -> None:
-        """Its head has not come in time."""
+        """Close it, as the head has not arrived in time."""
 
     def abort(self) -> None:
-        """It gives way to another one."""
+        """Close it at once, in favour of another connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ConnectionLimits:
 
 
 class Connections:
-    """on_refusal: is told the status of each request that is refused before it is one."""
+    """on_refusal: receives the status of each request that is refused before it is parsed."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class Connections:
         self._is_ticking = False
 
     def add(self, connection: Waiting, peer: str) -> bool:
-        """Whether there is room for it, once another one has given way if one can."""
-        address = "" if self._addresses.is_trusted(peer) else counted(peer)
+        """Add the connection, perhaps in place of an unproven one; False if there is no room."""
+        address = "" if self._addresses.is_trusted(peer) else client_network(peer)
         same = self._of_address.get(address, {})
         if address and len(same) >= self.limits.address_connections_max and not self._end_one(same):
             return False
@@ -66,7 +66,7 @@ class Connections:
         return True
 
     def prove(self, connection: Waiting) -> None:
-        """A request on it had a valid key."""
+        """Record that a request on the connection had a valid key."""
         self._unproven.pop(connection, None)
 
     def remove(self, connection: Waiting) -> None:
@@ -80,7 +80,7 @@ class Connections:
                 del self._of_address[address]
 
     def wait_for_head(self, connection: Waiting) -> None:
-        """From now on it has so long for the head of a request."""
+        """Start the deadline for the head of a request."""
         loop = asyncio.get_running_loop()
         self._waiting[connection] = loop.time() + self.limits.head_deadline_s
         if not self._is_ticking:
@@ -91,7 +91,7 @@ class Connections:
         self._waiting.pop(connection, None)
 
     def _end_one(self, among: dict[Waiting, None]) -> bool:
-        victim = next((each for each in among if each in self._unproven), None)
+        victim = next((candidate for candidate in among if candidate in self._unproven), None)
         if victim is None:
             return False
         self.remove(victim)

@@ -1,6 +1,6 @@
-"""Deadlines of many short requests, watched by one timer.
+"""Deadlines of many short requests, checked by one timer.
 
-`asyncio.timeout` arms a timer for each, which takes a fifth of the time that a cached answer does.
+`asyncio.timeout` sets a timer for each, which costs a fifth of the time of a cached answer.
 """
 
 import asyncio
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-TICK_S = 0.02  # how much later than it should a deadline may pass
+TICK_S = 0.02  # by which a deadline may be late
 
 
 class Deadlines:
-    """Of the event loop that runs when they are made."""
+    """The deadlines of the event loop that runs at construction."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -38,7 +38,7 @@ class Deadlines:
 
     def _tick(self) -> None:
         now_s = self.loop.time()
-        for deadline in [one for one in self._open if one.ends_s <= now_s]:
+        for deadline in [deadline for deadline in self._open if deadline.ends_s <= now_s]:
             self._open.discard(deadline)
             deadline.end()
         self._is_ticking = bool(self._open)
@@ -47,7 +47,7 @@ class Deadlines:
 
 
 class Deadline:
-    """Entered and left by one task."""
+    """Cancels the task that entered it once its time has passed."""
 
     __slots__ = (
         "_cancelled_before", "_deadlines", "_has_ended", "_late", "_seconds", "_task", "ends_s",
@@ -62,7 +62,7 @@ class Deadline:
     def __enter__(self) -> Self:
         loop = self._deadlines.loop
         task = asyncio.current_task(loop)
-        assert task is not None, "there is nothing to cancel outside of a task"
+        assert task is not None, "a deadline cancels a task"
         self._task = task
         self._cancelled_before = task.cancelling()
         self.ends_s = loop.time() + self._seconds
@@ -70,7 +70,7 @@ class Deadline:
         return self
 
     def restart(self, seconds: float, late: Callable[[], Exception] = TimeoutError) -> None:
-        """From now on it is so long, and raises this once it has passed."""
+        """Start again, with so many seconds. late: the exception to raise once they have passed."""
         self._late = late
         self.ends_s = self._deadlines.loop.time() + seconds
         self._deadlines.add(self)

@@ -218,7 +218,7 @@ def _count(principal: Principal, trace: Trace, http: HttpServices) -> None:
     """Count the request against the principal's rate limits, with tokens that the worker holds."""
     trace.tenant = principal.tenant
     trace.counters = http.admission.counters(principal)
-    trace.unspent = http.admission.spend_at_hand(trace.counters)
+    trace.unspent = http.admission.spend_local(trace.counters)
 
 
 async def _spend_rest(trace: Trace, http: HttpServices) -> None:

@@ -1,14 +1,14 @@
-"""How often a client address may fail: a token bucket of each, in this worker's memory."""
+"""Limits the failed requests of each client address by a token bucket in the worker's memory."""
 
 from collections.abc import Callable
 
 from cachetools import LRUCache
 
-_ADDRESSES_MAX = 50_000  # about 10 MB; past it those that failed longest ago are forgotten
+_ADDRESSES_MAX = 50_000  # about 10 MB; beyond it the least recently used bucket is dropped
 
 
 class FailureLimiter:
-    """per_s: tokens that come a second, of which a bucket holds twice as many; 0: no limit."""
+    """per_s: tokens added a second; a bucket holds those of two seconds. 0: no limit."""
 
     def __init__(self, per_s: float, clock_s: Callable[[], float]) -> None:
         self._per_s = per_s
@@ -17,12 +17,12 @@ class FailureLimiter:
         self._buckets: LRUCache[str, tuple[float, float]] = LRUCache(_ADDRESSES_MAX)
 
     def spend(self, address: str) -> float:
-        """Take a token of the address; the seconds until there will be one, 0 if there was."""
+        """Spend a token of the address; the seconds until the next one, 0 if there was one."""
         if not self._per_s:
             return 0.0
         now_s = self._clock_s()
         tokens, at_s = self._buckets.get(address, (self._size, now_s))
         tokens = min(self._size, tokens + (now_s - at_s) * self._per_s)
-        has_one = tokens >= 1
-        self._buckets[address] = (tokens - has_one, now_s)
-        return 0.0 if has_one else (1 - tokens) / self._per_s
+        has_token = tokens >= 1
+        self._buckets[address] = (tokens - has_token, now_s)
+        return 0.0 if has_token else (1 - tokens) / self._per_s

@@ -1,4 +1,4 @@
-"""The head of a request, judged by its bytes before it is parsed, and by its headers after.
+"""Checks the head of a request: its bytes before it is parsed, its headers after.
 
 The parser itself refuses two lengths, a length beside an encoding, folded lines, and a bare LF, CR
 or NUL.
@@ -24,8 +24,8 @@ class HeadLimits:
     headers_max: int
 
 
-def flaw_of_part(part: bytes, limits: HeadLimits) -> Problem | None:
-    """What is wrong with a head that has not ended yet."""
+def check_incomplete(part: bytes, limits: HeadLimits) -> Problem | None:
+    """The problem of a head that has not ended yet; None if it has none."""
     if b"\r\n" not in part and len(part) > limits.url_bytes_max + _AROUND_URL_BYTES_MAX:
         return problems.url_too_long(limits.url_bytes_max)
     if len(part) > limits.bytes_max:
@@ -33,8 +33,8 @@ def flaw_of_part(part: bytes, limits: HeadLimits) -> Problem | None:
     return None
 
 
-def flaw(head: bytes, limits: HeadLimits) -> Problem | None:
-    """What is wrong with a whole head, with the empty line that ends it."""
+def check(head: bytes, limits: HeadLimits) -> Problem | None:
+    """The problem of a complete head, up to its empty line; None if it has none."""
     if len(head) > limits.bytes_max or head.count(b"\r\n") - 2 > limits.headers_max:
         line = head[: head.find(b"\r\n")]
         if len(line) > limits.url_bytes_max + _AROUND_URL_BYTES_MAX:
@@ -49,14 +49,14 @@ def flaw(head: bytes, limits: HeadLimits) -> Problem | None:
 
 
 def is_plain(last: Mapping[bytes, bytes], number: int) -> bool:
-    """Whether headers are as most requests have them, which have no flaw. number: of all."""
+    """Whether the headers need no check, as those of most requests. number: of headers."""
     return len(last) == number and b"host" in last and _UNUSUAL.isdisjoint(last)
 
 
-def flaw_of_headers(
+def check_headers(
     headers: Sequence[tuple[bytes, bytes]], last: Mapping[bytes, bytes], version: str
 ) -> Problem | None:
-    """What is wrong with headers that the parser takes. last: the last of each name."""
+    """The problem of parsed headers; None if they have none. last: the last of each name."""
     if len(last) < len(headers):
         names = [name for name, _ in headers]
         for name in _SINGLE:

@@ -1,4 +1,4 @@
-"""One request's story: its id, its times, its tier; told to the log, the metrics and the caller."""
+"""Traces each request: its id, phases and cache tier, for the log, the metrics and the caller."""
 
 import itertools
 import re
@@ -14,7 +14,7 @@ from gateway.http.admission import Counters
 from gateway.logs import KEY_START, RequestLog
 from gateway.metrics import Metrics
 
-# No key that somebody has put into the wrong header: the log shows what is taken.
+# Not a key that a caller has put into the wrong header: the log shows the id.
 _REQUEST_ID = re.compile(rf"(?!.*{KEY_START})[A-Za-z0-9._-]{{1,64}}")
 
 _PROCESS = secrets.token_hex(4)
@@ -23,10 +23,10 @@ _numbers = itertools.count(1)
 
 @dataclass(slots=True)
 class Trace:
-    """Filled in as the request goes along; `tier` and `tenant` stay empty where there is none.
+    """Filled in while the request is handled; `tier` and `tenant` stay empty where there is none.
 
-    headers: as they came, of equal names the last. counters: what it has been counted by.
-    unspent: those of them that it has to spend a token of yet.
+    headers:  as received, of equal names the last.
+    counters: that count the request. unspent: those whose token is not spent yet.
     """
 
     request_id: str
@@ -42,11 +42,11 @@ class Trace:
     _marks: list[tuple[str, float]] = field(default_factory=list)
 
     def mark(self, name: str) -> None:
-        """The phase called `name` ends here."""
+        """Record that the phase `name` ends now."""
         self._marks.append((name, time.perf_counter()))
 
     def server_timing(self) -> str:
-        """The phases in milliseconds, as the header of that name wants them."""
+        """The `Server-Timing` header: the phases in milliseconds."""
         parts, before_s = [], self.started_s
         for name, at_s in self._marks:
             parts.append(f"{name};dur={(at_s - before_s) * 1000:.2f}")
@@ -56,7 +56,7 @@ class Trace:
 
 
 class Telemetry:
-    """The outermost layer: gives each request its trace, and tells its story when it is over."""
+    """The outermost layer: gives each request its trace, and logs and counts it when it ends."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, log: RequestLog | None) -> None:
         self._app = app
@@ -82,9 +82,9 @@ class Telemetry:
         try:
             await self._app(scope, receive, observed)
         finally:
-            self._tell(scope["method"], trace)
+            self._record(scope["method"], trace)
 
-    def _tell(self, method: str, trace: Trace) -> None:
+    def _record(self, method: str, trace: Trace) -> None:
         seconds = time.perf_counter() - trace.started_s
         self._metrics.request(trace.route, trace.status, trace.tier, seconds)
         if self._log is not None:
@@ -105,8 +105,8 @@ class Telemetry:
             self._log.write(line)
 
 
-def _request_id(given: bytes | None) -> str:
-    """The caller's, if it is short and harmless; else a new one."""
-    if given is not None and _REQUEST_ID.fullmatch(text := given.decode("latin-1")):
+def _request_id(header: bytes | None) -> str:
+    """The caller's id if it is short and harmless, else a new one."""
+    if header is not None and _REQUEST_ID.fullmatch(text := header.decode("latin-1")):
         return text
     return f"{_PROCESS}{next(_numbers):08x}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gateway.http.address import ClientAddresses, counted
+from gateway.http.address import ClientAddresses, client_network
 from gateway.http.failures import FailureLimiter
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder
@@ -226,8 +226,12 @@ def test_the_client_is_the_last_address_that_no_trusted_proxy_has(
 
 
 def test_addresses_of_one_client_count_together() -> None:
-    assert counted("2001:db8:1:2:a::1") == counted("2001:db8:1:2:b::2") != counted("2001:db8:1:3::")
-    assert counted("::ffff:192.0.2.1") == "192.0.2.1"
+    assert (
+        client_network("2001:db8:1:2:a::1")
+        == client_network("2001:db8:1:2:b::2")
+        != client_network("2001:db8:1:3::")
+    )
+    assert client_network("::ffff:192.0.2.1") == "192.0.2.1"
 
 
 def test_a_bucket_of_failures_fills_again() -> None:
