@@ -12,7 +12,7 @@ from math import exp, lgamma, log
 RULES = "semantic-2"
 
 CONFIDENCE = 0.95
-# Lower edges, chosen by `loadtests.bench_semantic.__main__`: pairs below the first are never considered.
+# Lower edges, chosen by `loadtests.bench_semantic`: pairs below the first are never considered.
 EDGES = (0.85, 0.9, 0.95)
 SERVED_WRONG_TOP = 3  # the served top hit has to be among so many of the real ones
 

@@ -119,8 +119,8 @@ def loadtest(
         from loadtests.loadtest import budget as budgets
         from loadtests.loadtest import page
         from loadtests.loadtest.driver import Load
-        from loadtests.loadtest.run import NotRun, run
         from loadtests.loadtest.environment import Deployment
+        from loadtests.loadtest.run import NotRun, run
     except ModuleNotFoundError as error:
         _fail(f"{error.name} is missing: pip install 'nearhit[load]'")
     if key is None and admin_key is None:

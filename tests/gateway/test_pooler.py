@@ -242,7 +242,9 @@ class TestRefusedAtTheStart:
             ):
                 await place.pooler(bouncer).verify(place.url, TIMEOUTS_S)
 
-    async def test_is_a_role_that_was_taken_on(self, place: Place, bouncer: PgBouncerProcess) -> None:
+    async def test_is_a_role_that_was_taken_on(
+        self, place: Place, bouncer: PgBouncerProcess
+    ) -> None:
         """What a session has taken on, it can put off."""
         pooler = place.pooler(bouncer, searches=TAKER)
 
