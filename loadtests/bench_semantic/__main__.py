@@ -1,6 +1,6 @@
 """How often the answer of a similar question is right, and how well the semantic tier predicts it.
 
-    python -m loadtests.bench_semantic.__main__ DATA [--live] [--only SET]… [--seed S] [--json FILE]
+    python -m loadtests.bench_semantic DATA [--live] [--only SET]… [--seed S] [--json FILE]
 
 Real questions go to a gateway with real passages, each once and uncached; then the similarity and
 the guards of the semantic tier judge pairs of them. Exits with 1 if more than 1 % of what it would

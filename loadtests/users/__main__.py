@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from loadtests.loadtest.environment import Deployment, load_environment
@@ -45,15 +46,15 @@ def _deployment(url: str | None, admin_key: str | None) -> Iterator[Deployment]:
     if url is not None:
         if admin_key is None:
             raise SystemExit("a URL needs --admin-key, the operator's key, which creates tenants")
-        yield Deployment(url, admin_key)
+        yield Deployment(url, admin_key=admin_key)
         return
     with service.nearhit({"NEARHIT_LOG_LEVEL": "error"}) as gateway:
-        yield Deployment(gateway.url, gateway.admin_key)
+        yield Deployment(gateway.url, admin_key=gateway.admin_key)
 
 
 async def _run(deployment: Deployment, options: UserOptions, *, web: bool) -> int:
     data = Path(options.data) if options.data else None
-    target = Deployment(deployment.url, admin_key=deployment.admin_key, data=data)
+    target = replace(deployment, data=data)
     with tempfile.TemporaryDirectory(prefix="nearhit-load-") as name:
         file = Path(name) / "plan.json"
         async with load_environment(target, seed=options.seed, writes=True) as environment:
