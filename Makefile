@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# With bytecode each process that the tests start is ready in half of the time.
+unexport PYTHONDONTWRITEBYTECODE
 # Of the tests, which wait for servers for much of the time: two for each core, at most eight.
 PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(2 * (os.cpu_count() or 1), 8))')
 

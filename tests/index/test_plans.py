@@ -30,7 +30,7 @@ from tests.index import crowd
 from tests.index.conftest import connected
 from tests.index.held import held, unobserved
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 Node: TypeAlias = dict[str, Any]
 
