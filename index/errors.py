@@ -19,7 +19,7 @@ IndexStoreError
 ├── SourceReserved         a source reading or a vector store writes the source's documents
 ├── TenantFull             the tenant has the maximal number of these
 ├── TenantMissing          the tenant does not exist
-└── Unreadable             the record of an answer's dependencies cannot be decoded
+└── UnreadableRecord             the record of an answer's dependencies cannot be decoded
 """
 
 from collections.abc import Sequence
@@ -146,5 +146,5 @@ class TenantMissing(IndexStoreError):
         super().__init__(f"there is no tenant {tenant}")
 
 
-class Unreadable(IndexStoreError):
+class UnreadableRecord(IndexStoreError):
     """The record of an answer's dependencies is truncated, altered, or of another version."""

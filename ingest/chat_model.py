@@ -136,7 +136,7 @@ class ChatModel:
 
     def _parse(self, body: bytes) -> "_Choice":
         try:
-            reply = _Reply.model_validate_json(body)
+            reply = _ChatReply.model_validate_json(body)
         except ValidationError:
             raise ChatUnavailable("the chat service sent no answer") from None
         self._count(reply.usage)
@@ -186,7 +186,7 @@ class _Usage(BaseModel):
     completion_tokens: int = 0
 
 
-class _Reply(BaseModel):
+class _ChatReply(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
     usage: _Usage | None = None
 

@@ -9,11 +9,6 @@ from gateway.schemas import Body
 from index.jobs.job_queue import Job, State
 
 
-class QueuedAnswer(Body):
-    job_id: str
-    status_url: str = Field(description="URL of the job's progress")
-
-
 class JobAnswer(Body):
     """The state of a job, without its payload."""
 

@@ -51,7 +51,7 @@ class _AnyPath(PathConvertor):
 register_url_convertor("path", _AnyPath())
 
 
-class State(TypedDict):
+class LifespanState(TypedDict):
     """The lifespan state; every request gets a copy, to which its connection adds itself."""
 
     http: HttpServices
@@ -81,7 +81,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
     log = logs.RequestLog() if settings.log_level in ("debug", "info") else None
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[State]:
+    async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
         async with open_services(settings, metrics, *configured) as services:
             # Objects of the process's lifetime need no collection, and reference counts free nearly
             # all objects of a request.

@@ -16,7 +16,7 @@ from cache.invalidation import CountEvent, Invalidation
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
 from gateway.search.response_body import matches_body, search_index
-from index.errors import DatabaseUnavailable, Unreadable
+from index.errors import DatabaseUnavailable, UnreadableRecord
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.invalidation.changes import ChangeSet
 from index.model.query import Query
@@ -140,7 +140,7 @@ class CacheAuditRun:
             return "gone"
         try:
             needed = AnswerDependencies.decode(sight.entry.dependencies)
-        except Unreadable:
+        except UnreadableRecord:
             return "gone"  # of another version: nobody serves it, and any change drops it
         good = now.of(needed.scope.partitions)
         if not protocol.may_serve(sight.state, sight.entry.version, good):

@@ -19,11 +19,11 @@ _ORDERED = ("gt", "gte", "lt", "lte")
 _MANY = ("in", "nin")
 
 
-class _Body(BaseModel):
+class _ConditionBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class Comparison(_Body):
+class Comparison(_ConditionBody):
     """A comparison of one attribute; a list attribute is compared item by item."""
 
     type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
@@ -64,7 +64,7 @@ _PARTS = {
 }
 
 
-class Compound(_Body):
+class Compound(_ConditionBody):
     type: Literal["and", "or"]
     filters: Annotated[tuple["AttributeFilter", ...], Field(min_length=1), WithJsonSchema(_PARTS)]
 

@@ -16,7 +16,7 @@ from gateway.sources import source_reader
 from gateway.sources.source_schemas import SourceAnswer, SourceBody, SourcesAnswer
 from gateway.sources.source_services import SourceServices
 from index.documents.event_versions import Reading
-from index.documents.source_store import Source, SourceConfig
+from index.documents.source_store import SourceConfig, StoredSource
 from index.errors import IndexStoreError
 from index.jobs.job_queue import ClaimedJob
 from index.model.document import Document
@@ -76,7 +76,9 @@ async def delete_source(context: RequestContext[SourceServices]) -> Response:
     return queued_response(job_id)
 
 
-async def _source(context: RequestContext[SourceServices], tenant: str, source: str) -> Source:
+async def _source(
+    context: RequestContext[SourceServices], tenant: str, source: str
+) -> StoredSource:
     stored = await context.services.sources.get(tenant, source)
     if stored is None:
         raise _no_such_source()
@@ -165,7 +167,7 @@ class RemoveSourceJob:
             job.tenant, job.source, until=reading.sequence
         ):
             for document_id in documents:
-                with suppress(_DocumentMissing):
+                with suppress(_AlreadyRemoved):
                     await services.writer.remove(
                         job.tenant, document_id, _require_stored, reading, forget=True
                     )
@@ -178,13 +180,13 @@ class RemoveSourceJob:
         return {"removed": removed}
 
 
-class _DocumentMissing(Exception):
+class _AlreadyRemoved(Exception):
     """Another process has removed the document."""
 
 
 def _require_stored(stored: Document | None) -> None:
     if stored is None:
-        raise _DocumentMissing
+        raise _AlreadyRemoved
 
 
 def _counts(report: Report) -> dict[str, int]:

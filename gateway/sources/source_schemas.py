@@ -10,7 +10,7 @@ import orjson
 from pydantic import AfterValidator, Field, RootModel
 
 from gateway.schemas import Body
-from index.documents.source_store import Source, SourceState
+from index.documents.source_store import SourceState, StoredSource
 from index.model.document import (
     NO_SUMMARIES,
     Cut,
@@ -109,7 +109,7 @@ class SourceBody(RootModel[Annotated[PathSourceBody | GitSourceBody, Field(discr
     """The configuration of a source, by its kind."""
 
     @classmethod
-    def of(cls, source: Source) -> "SourceBody | None":
+    def of(cls, source: StoredSource) -> "SourceBody | None":
         """The configuration of a stored source; None if Nearhit does not read it."""
         if source.kind is None:
             return None
@@ -132,7 +132,7 @@ class SourceAnswer(Body):
     counts: dict[str, int] = Field(description="counts of the last completed reading")
 
     @classmethod
-    def of(cls, source: Source) -> "SourceAnswer":
+    def of(cls, source: StoredSource) -> "SourceAnswer":
         return cls(
             source=source.source,
             kind=source.kind,

@@ -30,7 +30,7 @@ class SourceConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class StoredSource:
     tenant: str
     source: str
     kind: str | None
@@ -86,13 +86,13 @@ class SourceStore:
         if row is not None and row["reserved"]:
             raise SourceReserved(source)
 
-    async def all(self, tenant: str) -> list[Source]:
+    async def all(self, tenant: str) -> list[StoredSource]:
         rows = await self._database.rows("sources.all", tenant)
-        return [Source(**row) for row in rows]
+        return [StoredSource(**row) for row in rows]
 
-    async def get(self, tenant: str, source: str) -> Source | None:
+    async def get(self, tenant: str, source: str) -> StoredSource | None:
         row = await self._database.row("sources.get", tenant, source)
-        return None if row is None else Source(**row)
+        return None if row is None else StoredSource(**row)
 
     async def enqueue_sync(
         self, tenant: str, source: str, subject: str | None = None

@@ -41,24 +41,24 @@ _OUTPUTS = (
 )  # the first that the model has is used
 
 
-class Node(Protocol):
+class OnnxNode(Protocol):
     @property
     def name(self) -> str: ...
     @property
     def type(self) -> str: ...
 
 
-class Session(Protocol):
+class OnnxSession(Protocol):
     """A loaded model; several threads may run it concurrently."""
 
-    def get_inputs(self) -> Sequence[Node]: ...
-    def get_outputs(self) -> Sequence[Node]: ...
+    def get_inputs(self) -> Sequence[OnnxNode]: ...
+    def get_outputs(self) -> Sequence[OnnxNode]: ...
     def run(
         self, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]]
     ) -> Sequence[NDArray[Any]]: ...
 
 
-def load(path: Path, *, threads: int) -> Session:
+def load(path: Path, *, threads: int) -> OnnxSession:
     """Load the model, to run on this number of threads. Raises `EmbedderRefused`."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -68,7 +68,7 @@ def load(path: Path, *, threads: int) -> Session:
     # need these.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        session: Session = onnxruntime.InferenceSession(
+        session: OnnxSession = onnxruntime.InferenceSession(
             path, options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:  # the library's exceptions have no common base
@@ -85,7 +85,7 @@ class OnnxEmbedder:
     Passages of all callers are embedded one after another, so that queries do not wait for them.
     """
 
-    def __init__(self, model: OnnxModel, session: Session) -> None:
+    def __init__(self, model: OnnxModel, session: OnnxSession) -> None:
         """Raises `EmbedderRefused`."""
         self.space = f"onnx-{model.name}-{model.digest()}"
         self.alpha = ALPHA
@@ -154,7 +154,7 @@ class OnnxEmbedder:
         return vector.size
 
 
-def _inputs(session: Session) -> dict[str, type[np.integer[Any]]]:
+def _inputs(session: OnnxSession) -> dict[str, type[np.integer[Any]]]:
     """The type of each of the model's inputs."""
     inputs = session.get_inputs()
     unknown = [node.name for node in inputs if node.name not in _INPUTS or node.type not in _TYPES]
@@ -166,7 +166,7 @@ def _inputs(session: Session) -> dict[str, type[np.integer[Any]]]:
     return {node.name: _TYPES[node.type] for node in inputs}
 
 
-def _output(session: Session) -> str:
+def _output(session: OnnxSession) -> str:
     names = [node.name for node in session.get_outputs()]
     return next((name for name in _OUTPUTS if name in names), names[0])
 

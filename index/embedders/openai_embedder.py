@@ -140,7 +140,7 @@ class OpenAIEmbedder:
 
     def _parse(self, kind: str, body: bytes, texts: int) -> NDArray[np.float32]:
         try:
-            reply = _Reply.model_validate_json(body)
+            reply = _EmbeddingReply.model_validate_json(body)
         except ValidationError:
             raise EmbeddingUnavailable("the embedding service sent no embeddings") from None
         if used := _tokens(reply.usage):
@@ -157,7 +157,7 @@ class _Embedding(BaseModel):
     embedding: list[float]
 
 
-class _Reply(BaseModel):
+class _EmbeddingReply(BaseModel):
     data: list[_Embedding]
     usage: object = None  # an invalid value is ignored
 

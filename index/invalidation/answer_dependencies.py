@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from index.errors import Unreadable
+from index.errors import UnreadableRecord
 from index.model.attributes import Condition
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import Scope
@@ -101,7 +101,7 @@ class AnswerDependencies:
 
     @classmethod
     def decode(cls, record: bytes) -> "AnswerDependencies":
-        """Raises `Unreadable`."""
+        """Raises `UnreadableRecord`."""
         parts = decode_record(record)
         scope, document_filter = audience(parts.audience)
         space, languages = analysis(parts.analysis)
@@ -146,15 +146,15 @@ class DependencyRecord:
 
 
 def decode_record(record: bytes) -> DependencyRecord:
-    """Raises `Unreadable`."""
+    """Raises `UnreadableRecord`."""
     start = _FORM.size + _HEAD.size
     if len(record) < start:
-        raise Unreadable("the record is truncated")
+        raise UnreadableRecord("the record is truncated")
     form, checksum = _FORM.unpack_from(record)
     if form != FORMAT:
-        raise Unreadable(f"the record is of format {form}, and this version reads {FORMAT}")
+        raise UnreadableRecord(f"the record is of format {form}, and this version reads {FORMAT}")
     if checksum != zlib.crc32(memoryview(record)[_FORM.size :]):
-        raise Unreadable("the record has another checksum")
+        raise UnreadableRecord("the record has another checksum")
     exact, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = _HEAD.unpack_from(
         record, _FORM.size
     )
@@ -164,7 +164,7 @@ def decode_record(record: bytes) -> DependencyRecord:
             arrays.append(np.frombuffer(record, kind, count, start))
             start += arrays[-1].nbytes
     except ValueError as error:
-        raise Unreadable("the record is truncated") from error
+        raise UnreadableRecord("the record is truncated") from error
     blobs = []
     for length in counts[5:]:
         blobs.append(record[start : start + length])
@@ -189,21 +189,21 @@ def decode_record(record: bytes) -> DependencyRecord:
 
 
 def audience(part: bytes) -> tuple[Scope, Filter]:
-    """The scope and the filter of the request. Raises `Unreadable`."""
+    """The scope and the filter of the request. Raises `UnreadableRecord`."""
     try:
         scope, fields = orjson.loads(part)
         return Scope(**_tuples(scope)), Filter(**_decode_filter_fields(_tuples(fields)))
     except _DECODE_ERRORS as error:
-        raise Unreadable("the record names no audience") from error
+        raise UnreadableRecord("the record names no audience") from error
 
 
 def analysis(part: bytes) -> tuple[str, frozenset[str] | None]:
-    """The query's space and languages. Raises `Unreadable`."""
+    """The query's space and languages. Raises `UnreadableRecord`."""
     try:
         space, languages = orjson.loads(part)
         return space, None if languages is None else frozenset(languages)
     except _DECODE_ERRORS as error:
-        raise Unreadable("the record names no analysis") from error
+        raise UnreadableRecord("the record names no analysis") from error
 
 
 def _non_default_fields(query: Query) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def _query(part: bytes, document_filter: Filter) -> Query:
             fields["postprocessing"] = Postprocessing(**fields["postprocessing"])
         return Query(**fields, filter=document_filter)
     except _DECODE_ERRORS as error:
-        raise Unreadable("the record names no query") from error
+        raise UnreadableRecord("the record names no query") from error
 
 
 def _tuples(fields: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from index.errors import Unreadable
+from index.errors import UnreadableRecord
 from index.invalidation import answer_dependencies
 from index.invalidation.answer_dependencies import DependencyRecord
 from index.invalidation.changes import ChangedChunk, ChangeSet
@@ -95,7 +95,7 @@ class ReverseIndex:
         self._keys[row] = key
         try:
             self._fill_row(row, answer_dependencies.decode_record(record))
-        except Unreadable:
+        except UnreadableRecord:
             self._table[row]["is_lost"] = True
 
     def discard(self, key: str) -> None:
@@ -139,7 +139,7 @@ class ReverseIndex:
         return row
 
     def _fill_row(self, row: int, record: DependencyRecord) -> None:
-        """Raises `Unreadable`, and then changes nothing."""
+        """Raises `UnreadableRecord`, and then changes nothing."""
         audience = self._audiences.number(record.audience)
         analysis = self._analyses.number(record.analysis)
         scope, document_filter = self._audiences[audience]
@@ -272,11 +272,11 @@ class _QueryVectors:
         self._count = 0
 
     def enter(self, row: int, vector: NDArray[np.float16]) -> None:
-        """Raises `Unreadable` if the vector is zero, or has another width than the rest."""
+        """Raises `UnreadableRecord` if the vector is zero, or has another width than the rest."""
         wide = vector.astype(np.float64)
         length = math.sqrt(wide @ wide)
         if len(vector) != self._width or not length:
-            raise Unreadable("the query has no vector to compare")
+            raise UnreadableRecord("the query has no vector to compare")
         self._matrix = _with_row(self._matrix, row)
         self._matrix[row] = wide / length
         self._count += 1
@@ -338,7 +338,7 @@ class _SharedParts(Generic[T]):
         return self._values
 
     def number(self, part: bytes) -> int:
-        """The number of the part, decoded if it is new. Raises `Unreadable`."""
+        """The number of the part, decoded if it is new. Raises `UnreadableRecord`."""
         number = self._numbers.get(part)
         if number is not None:
             return number

@@ -54,11 +54,11 @@ from ingest.sources.source import reason
 VERSION_MAX = 2**63 - 1  # a bigint of PostgreSQL; holds nanoseconds until 2262
 
 
-class _Body(BaseModel):
+class _EventBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class EventContent(_Body):
+class EventContent(_EventBody):
     """A document's content; without `cut` or `summaries` the stored ones stay."""
 
     title: Title = ""
@@ -79,12 +79,12 @@ class EventContent(_Body):
         return text
 
 
-class EventAccess(_Body):
+class EventAccess(_EventBody):
     owner: Owner | None
     readers: Readers
 
 
-class _Event(_Body):
+class _Event(_EventBody):
     document_id: DocumentId
     version: int = Field(ge=1, le=VERSION_MAX)
     tenant: Line | None = None

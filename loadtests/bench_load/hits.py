@@ -14,7 +14,7 @@ from loadtests.load.figures import Figures
 from loadtests.load.request import Call
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload.agents import Agents
@@ -78,6 +78,6 @@ async def _of_bare(
         elsewhere = replace(
             environment,
             target=replace(environment.target, url=url),
-            judge=AnswerJudge("no documents"),
+            judge=StalenessJudge("no documents"),
         )
         return await measurement.drive(elsewhere, load, agents, console)

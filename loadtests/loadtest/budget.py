@@ -17,7 +17,7 @@ from typing import Any
 
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 
 _SHARES = {"errors", "stale", "leaked"}  # in `all` only; the last two are counts of answers
 _LEAST = {"hit_rate"}  # in `all` only, a minimum
@@ -82,7 +82,7 @@ def read(file: Path | None) -> list[Limit]:
         raise InvalidBudget(f"{file}: {error}") from None
 
 
-def judged(limits: list[Limit], figures: Figures, judge: AnswerJudge) -> list[Finding]:
+def judged(limits: list[Limit], figures: Figures, judge: StalenessJudge) -> list[Finding]:
     return [Finding(limit, _measured(limit, figures, judge)) for limit in limits]
 
 
@@ -111,7 +111,7 @@ def _of_table(group: str, limits: Any) -> Iterator[Limit]:
         yield Limit(group, name, value)
 
 
-def _measured(limit: Limit, figures: Figures, judge: AnswerJudge) -> float | None:
+def _measured(limit: Limit, figures: Figures, judge: StalenessJudge) -> float | None:
     match limit.name:
         case "errors":
             return figures.error_share if figures.requests else None

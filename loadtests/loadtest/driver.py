@@ -19,7 +19,7 @@ from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.load.schedule import Pattern
 from loadtests.loadtest import setup
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
 from loadtests.workload import losses
 from loadtests.workload.agents import Agents, Who
@@ -74,7 +74,7 @@ class LoadRun:
         connections: ConnectionPool,
         load: Load,
         keys: LoadKeys,
-        judge: AnswerJudge,
+        judge: StalenessJudge,
         agents: Agents,
         writes: Iterator[Write],
         on_search: OnSearch = lambda *_: None,

@@ -10,7 +10,7 @@ from random import Random
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.loadtest import setup
 from loadtests.loadtest.driver import Load, LoadRun, OnSearch
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
 from loadtests.workload import world as worlds
 from loadtests.workload.agents import Agents, words
@@ -42,7 +42,7 @@ class LoadEnvironment:
     target: Deployment
     world: NamedHistory
     keys: LoadKeys
-    judge: AnswerJudge
+    judge: StalenessJudge
     writes: Iterator[Write]
     texts: Mapping[str, Sequence[Sequence[str]]]
 
@@ -92,7 +92,7 @@ async def load_environment(
     if not writes and target.lines and target.admin_key is None:
         past = worlds.EmptyHistory(past.subjects)
     world = NamedHistory(past, run, target.public)
-    judge = AnswerJudge(run)
+    judge = StalenessJudge(run)
     connections = ConnectionPool(target.url, connections_max=1, timeout_s=_SETTING_UP_S)
     try:
         async with setup.set_up(

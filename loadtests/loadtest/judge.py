@@ -16,7 +16,7 @@ _SHOWN_MAX = 20
 
 
 @dataclass(slots=True)
-class AnswerJudge:
+class StalenessJudge:
     """run: the prefix of the identifiers of the run's documents; other documents are not judged.
 
     counts: answers by verdict. shown: details of the first stale or leaked ones, without texts.

@@ -7,7 +7,7 @@ from typing import Any
 
 from loadtests.load.figures import Figures
 from loadtests.loadtest.budget import Finding
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 
 _LATE_MS_MAX = 5.0  # at P99; beyond it the load generator is too slow
 
@@ -27,7 +27,7 @@ class Result:
     options: Mapping[str, Any]
     seconds: float
     figures: Figures
-    judge: AnswerJudge
+    judge: StalenessJudge
     findings: Sequence[Finding]
 
     @property

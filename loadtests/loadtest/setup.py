@@ -11,7 +11,7 @@ import orjson
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 from loadtests.workload import calls
 from loadtests.workload.agents import Who
 from loadtests.workload.world import NamedHistory
@@ -40,7 +40,7 @@ class LoadKeys:
 async def set_up(
     connections: ConnectionPool,
     world: NamedHistory,
-    judge: AnswerJudge,
+    judge: StalenessJudge,
     *,
     key: str | None,
     admin_key: str | None,
@@ -59,7 +59,7 @@ async def set_up(
         await asyncio.shield(_remove(connections, keys, judge))
 
 
-def call_of(write: Write, keys: LoadKeys, judge: AnswerJudge) -> Call:
+def call_of(write: Write, keys: LoadKeys, judge: StalenessJudge) -> Call:
     """The HTTP call of a write; the judge already knows the write."""
     if keys.admin is None or not isinstance(write, PutDocument | ShareDocument):
         return calls.of(write, {})
@@ -96,7 +96,7 @@ async def _made(connections: ConnectionPool, world: NamedHistory, admin_key: str
 
 
 async def _write_first(
-    connections: ConnectionPool, writes: Iterable[Write], keys: LoadKeys, judge: AnswerJudge
+    connections: ConnectionPool, writes: Iterable[Write], keys: LoadKeys, judge: StalenessJudge
 ) -> None:
     waiting: dict[str, list[PutDocument]] = {}
     for write in writes:
@@ -138,7 +138,7 @@ async def _put(connections: ConnectionPool, batch: Sequence[PutDocument], keys: 
             raise SetupRefused(f"{path}: {line}")
 
 
-async def _remove(connections: ConnectionPool, keys: LoadKeys, judge: AnswerJudge) -> None:
+async def _remove(connections: ConnectionPool, keys: LoadKeys, judge: StalenessJudge) -> None:
     """Remove everything that the run created."""
     for tenant, key in keys.writers.items():
         if keys.admin is not None:

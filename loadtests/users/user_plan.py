@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests.loadtest.environment import LoadEnvironment
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
 from loadtests.users.shapes import Shape
 from loadtests.workload import world as worlds
@@ -52,9 +52,9 @@ class UserPlan:
         readers = {(tenant, subject): key for tenant, subject, key in self.readers}
         return LoadKeys("", self.writers, readers)
 
-    def judge(self, world: NamedHistory) -> AnswerJudge:
+    def judge(self, world: NamedHistory) -> StalenessJudge:
         """A judge that knows the first documents."""
-        judge = AnswerJudge(self.run)
+        judge = StalenessJudge(self.run)
         for write in world.first:
             judge.asked(write, 0.0)
             judge.acknowledged(write, 0.0, None)

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from cache.redis.store import RedisStore
 from gateway.circuit_breaker import REDIS, CircuitBreaker
 from gateway.embedded.embedded_servers import Servers
-from tests.cache.worker import FakeChangeLog, Worker
+from tests.cache.worker import CacheWorker, FakeChangeLog
 
 
 @pytest.fixture
@@ -46,5 +46,5 @@ def truth() -> FakeChangeLog:
 
 
 @pytest.fixture
-def new_worker(store: RedisStore, truth: FakeChangeLog) -> Callable[[], Worker]:
-    return lambda: Worker(store, truth)
+def new_worker(store: RedisStore, truth: FakeChangeLog) -> Callable[[], CacheWorker]:
+    return lambda: CacheWorker(store, truth)

@@ -32,13 +32,13 @@ from tests.cache.protocol_worlds import (
     KEY,
     PARTITIONS,
     Drain,
-    Entry,
     Fill,
-    Node,
+    ModelEntry,
+    ModelNode,
+    ModelServer,
+    ModelSnapshot,
+    ProtocolWorld,
     Remembered,
-    Server,
-    Snapshot,
-    World,
     frozen,
     revisions,
 )
@@ -96,7 +96,7 @@ class Scene:
     faults: frozenset[Fault] = frozenset()
 
 
-Steps: TypeAlias = Iterator[tuple[str, World | None]]  # None: a stale answer is served
+Steps: TypeAlias = Iterator[tuple[str, ProtocolWorld | None]]  # None: a stale answer is served
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def search(scene: Scene, rules: Rules) -> Outcome:
     """Visit every world that can come about, nearest first, until a stale answer is served."""
     model = Model(scene, rules)
     start = model.start()
-    came_from: dict[World, tuple[str, World] | None] = {start: None}
+    came_from: dict[ProtocolWorld, tuple[str, ProtocolWorld] | None] = {start: None}
     frontier = [start]
     while frontier:
         reached = []
@@ -133,19 +133,19 @@ class Model:
         self._scene = scene
         self._rules = rules
 
-    def start(self) -> World:
+    def start(self) -> ProtocolWorld:
         """Nothing is cached, there is a state, and a replica is up to date."""
-        nothing = Snapshot(0, (0,) * self._scene.partitions, (0,) * self._scene.partitions)
+        nothing = ModelSnapshot(0, (0,) * self._scene.partitions, (0,) * self._scene.partitions)
         partitions = 1 if self._scene.joins else self._scene.partitions
         known = revisions(nothing).of(PARTITIONS[:partitions])
         first = self._rules.reset("name 0", "nonce 0", known)
-        server = Server(first.server_id, frozen(first), None, frozenset([first.nonce]))
+        server = ModelServer(first.server_id, frozen(first), None, frozenset([first.nonce]))
         replica = server._replace(name="" if self._rules.promotion_renames else "its own")
-        return World(
-            ((nothing,),), Node(server, replica if "failover" in self._scene.faults else None)
+        return ProtocolWorld(
+            ((nothing,),), ModelNode(server, replica if "failover" in self._scene.faults else None)
         )
 
-    def steps(self, world: World) -> Steps:
+    def steps(self, world: ProtocolWorld) -> Steps:
         yield from self._commits(world)
         yield from self._goes_back(world)
         yield from self._losses(world)
@@ -157,7 +157,7 @@ class Model:
         yield from self._fills(world)
         yield from self._reads(world)
 
-    def _commits(self, world: World) -> Steps:
+    def _commits(self, world: ProtocolWorld) -> Steps:
         *older, history = world.histories
         if len(history) > self._scene.commits:
             return
@@ -165,7 +165,7 @@ class Model:
         for partition, revision in enumerate(now.revisions):
             content = now.contents[partition]
             for after in {content, _new(now, content), max(0, content - self._scene.undoes)}:
-                snapshot = Snapshot(
+                snapshot = ModelSnapshot(
                     now.history,
                     _with(now.revisions, partition, revision + 1),
                     _with(now.contents, partition, after),
@@ -173,7 +173,7 @@ class Model:
                 histories = (*older, (*history, snapshot))
                 yield f"commit {snapshot}", world._replace(histories=histories)
 
-    def _goes_back(self, world: World) -> Steps:
+    def _goes_back(self, world: ProtocolWorld) -> Steps:
         """A restored copy, or a promoted standby, has what there was after some commit."""
         if len(world.histories) < self._scene.histories:
             for left in world.histories[-1]:
@@ -181,7 +181,7 @@ class Model:
                 after = world._replace(histories=(*world.histories, (base,)))
                 yield f"the database goes back to {left.revisions}", after
 
-    def _losses(self, world: World) -> Steps:
+    def _losses(self, world: ProtocolWorld) -> Steps:
         """Eviction, and expiry of an entry, whose record is cleaned up later."""
         server, faults = world.node.reached, self._scene.faults
         if "state lost" in faults and server.state is not None:
@@ -198,7 +198,7 @@ class Model:
             record_gone = server._replace(registry=server.registry - {KEY})
             yield "record cleaned up", world.reaching(record_gone)
 
-    def _other_fills(self, world: World) -> Steps:
+    def _other_fills(self, world: ProtocolWorld) -> Steps:
         """Of another key, which a lost registry must not be made anew by."""
         server = world.node.reached
         if server.state is None or server.state.nonce in server.registry:
@@ -209,13 +209,13 @@ class Model:
             anew = server._replace(registry=server.registry | {server.state.nonce})
             yield "another fill makes the registry anew", world.reaching(anew)
 
-    def _restarts(self, world: World) -> Steps:
+    def _restarts(self, world: ProtocolWorld) -> Steps:
         if "restart" in self._scene.faults and world.names < self._scene.names:
-            empty = Server(f"name {world.names}", None, None, _NO_KEYS)
+            empty = ModelServer(f"name {world.names}", None, None, _NO_KEYS)
             after = world.reaching(empty)
             yield f"restart, empty, as {empty.name}", after._replace(names=world.names + 1)
 
-    def _failovers(self, world: World) -> Steps:
+    def _failovers(self, world: ProtocolWorld) -> Steps:
         """The other follows at any time, or is reached from now on with what it has got.
 
         A server that is left lives on as it is, until it is made the replica of the other.
@@ -225,15 +225,15 @@ class Model:
             return
         name = "" if self._rules.promotion_renames else other.name
         copy = reached._replace(name=name)
-        yield "the other becomes a copy", world._replace(node=Node(reached, copy))
+        yield "the other becomes a copy", world._replace(node=ModelNode(reached, copy))
         if other.name:
-            yield f"{other.name} is reached", world._replace(node=Node(other, reached))
+            yield f"{other.name} is reached", world._replace(node=ModelNode(other, reached))
         elif world.names < self._scene.names:
             promoted = other._replace(name=f"name {world.names}")
-            after = world._replace(node=Node(promoted, reached))
+            after = world._replace(node=ModelNode(promoted, reached))
             yield f"promotion of {promoted.name}", after._replace(names=world.names + 1)
 
-    def _first_states(self, world: World) -> Steps:
+    def _first_states(self, world: ProtocolWorld) -> Steps:
         """Who looks and finds no state, or one that knows too little, makes one.
 
         It has read any revisions that there have been.
@@ -247,7 +247,7 @@ class Model:
                 server = world.node.reached._replace(state=frozen(joined))
                 yield f"join at {snapshot.revisions}", world.reaching(server)
 
-    def _reset(self, world: World, at: Revisions) -> Steps:
+    def _reset(self, world: ProtocolWorld, at: Revisions) -> Steps:
         if world.nonces < self._scene.nonces:
             server = world.node.reached
             state = self._rules.reset(server.name, f"nonce {world.nonces}", at)
@@ -257,7 +257,7 @@ class Model:
                 after._replace(nonces=world.nonces + 1),
             )
 
-    def _begins(self, world: World) -> Steps:
+    def _begins(self, world: ProtocolWorld) -> Steps:
         """Having read what there was at any time since; a mutant reads only what there is later."""
         state = self._state_of_any(world)
         if state is None or len(world.drains) == self._scene.drains:
@@ -277,7 +277,7 @@ class Model:
                 after = world.reaching(server)._replace(drains=_sorted(world.drains, drain))
                 yield f"drain of {name} to {read.revisions[partition]} begins", after
 
-    def _drains(self, world: World) -> Steps:
+    def _drains(self, world: ProtocolWorld) -> Steps:
         """After its begin: the scan, then the finish."""
         for drain, others in _each(world.drains):
             ended = world._replace(drains=others)
@@ -289,7 +289,7 @@ class Model:
             else:
                 yield from self._finish(ended, drain)
 
-    def _scan(self, world: World, drain: Drain) -> Steps:
+    def _scan(self, world: ProtocolWorld, drain: Drain) -> Steps:
         """If the registry was lost, the next swap is a reset, of the state that was begun."""
         server, begun = world.node.reached, drain.begun
         same_server = server.name == begun.run
@@ -303,7 +303,7 @@ class Model:
             at = Revisions(begun.history, {**applied, **drain.reached})
             yield from self._reset(world, at)
 
-    def _dooms(self, drain: Drain, server: Server) -> bool:
+    def _dooms(self, drain: Drain, server: ModelServer) -> bool:
         if server.entry is None or KEY not in server.registry:
             return False
         at, held = drain.partition, server.entry.snapshot
@@ -312,7 +312,7 @@ class Model:
             and held.contents[at] != drain.read.contents[at]
         )
 
-    def _finish(self, world: World, drain: Drain) -> Steps:
+    def _finish(self, world: ProtocolWorld, drain: Drain) -> Steps:
         state = self._state(world, drain.begun.history)
         finished = self._rules.finish(state, drain.begun.thawed(), drain.reached)
         if finished is None:
@@ -325,7 +325,7 @@ class Model:
             server = server.dropped()
         yield f"drain to {list(drain.reached.values())} finishes", world.reaching(server)
 
-    def _fills(self, world: World) -> Steps:
+    def _fills(self, world: ProtocolWorld) -> Steps:
         """A look, the answer computed, then stored."""
         state = self._state_of_any(world)
         if len(world.fills) < self._scene.fills and state is not None:
@@ -341,9 +341,9 @@ class Model:
                     made = self._remembering(after, revisions(history[-1]), history[-1].contents)
                     yield f"compute in history {history[-1].history}", made
             else:
-                yield from self._store(ended, Entry(fill.nonce, fill.snapshot))
+                yield from self._store(ended, ModelEntry(fill.nonce, fill.snapshot))
 
-    def _store(self, world: World, entry: Entry) -> Steps:
+    def _store(self, world: ProtocolWorld, entry: ModelEntry) -> Steps:
         if not self._rules.may_fill(self._state_of_any(world), entry.mark):
             return
         server = world.node.reached
@@ -354,7 +354,7 @@ class Model:
         filled = server._replace(entry=entry, registry=server.registry | record)
         yield f"fill as of {entry.snapshot.revisions}", world.reaching(filled)
 
-    def _reads(self, world: World) -> Steps:
+    def _reads(self, world: ProtocolWorld) -> Steps:
         """The revision was read at any time before: as late as this it is known which one."""
         entry, known = world.node.reached.entry, world.memory
         for history in world.histories:
@@ -375,19 +375,21 @@ class Model:
                 ):
                     yield f"who read {snapshot} is served {known} from memory", None
 
-    def _remembering(self, world: World, good: Revisions, contents: tuple[int, ...]) -> World:
+    def _remembering(
+        self, world: ProtocolWorld, good: Revisions, contents: tuple[int, ...]
+    ) -> ProtocolWorld:
         if not self._scene.remembers:
             return world
         numbers = tuple(sorted(good.by_partition.items()))
         return world._replace(memory=Remembered((good.history, numbers), contents))
 
-    def _state(self, world: World, history: str) -> State | None:
+    def _state(self, world: ProtocolWorld, history: str) -> State | None:
         """As somebody sees it who has read revisions of that history."""
         server = world.node.reached
         state = None if server.state is None else server.state.thawed()
         return self._rules.believed(state, server.name, history)
 
-    def _state_of_any(self, world: World) -> State | None:
+    def _state_of_any(self, world: ProtocolWorld) -> State | None:
         """As somebody sees it who has read a history that it is believed in, if there is one."""
         found = (self._state(world, revisions(each[0]).history) for each in world.histories)
         return next(filter(None, found), None)
@@ -396,7 +398,7 @@ class Model:
 _NO_KEYS: frozenset[str] = frozenset()
 
 
-def _is_right(since: tuple[Snapshot, ...], contents: tuple[int, ...]) -> bool:
+def _is_right(since: tuple[ModelSnapshot, ...], contents: tuple[int, ...]) -> bool:
     """Whether each partition's part is what it was at that reading, or has been since."""
     return all(
         content in {snapshot.contents[partition] for snapshot in since}
@@ -404,16 +406,16 @@ def _is_right(since: tuple[Snapshot, ...], contents: tuple[int, ...]) -> bool:
     )
 
 
-def _new(now: Snapshot, content: int) -> int:
+def _new(now: ModelSnapshot, content: int) -> int:
     """What no other history has had; there are fewer than ten commits."""
     return 10 * now.history + content % 10 + 1
 
 
-def _all(world: World) -> Iterator[Snapshot]:
+def _all(world: ProtocolWorld) -> Iterator[ModelSnapshot]:
     return chain.from_iterable(world.histories)
 
 
-def _each_revision(history: tuple[Snapshot, ...], partition: int) -> Iterator[Snapshot]:
+def _each_revision(history: tuple[ModelSnapshot, ...], partition: int) -> Iterator[ModelSnapshot]:
     """The first snapshot of each revision: what the others change is no business of a drain's."""
     seen: set[int] = set()
     for snapshot in history:
@@ -438,7 +440,9 @@ def _with(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
     return (*items[:index], item, *items[index + 1 :])
 
 
-def _way(came_from: dict[World, tuple[str, World] | None], world: World) -> list[str]:
+def _way(
+    came_from: dict[ProtocolWorld, tuple[str, ProtocolWorld] | None], world: ProtocolWorld
+) -> list[str]:
     way = []
     while (step := came_from[world]) is not None:
         label, world = step

@@ -12,7 +12,7 @@ KEY = "key"  # the record of the one entry; a registry also holds its nonce
 PARTITIONS = ("tenant", "public")
 
 
-class Snapshot(NamedTuple):
+class ModelSnapshot(NamedTuple):
     """PostgreSQL at one time: of each partition the revision, and what it gives to the answer.
 
     history: its number; two histories use the same revisions for different contents.
@@ -23,27 +23,27 @@ class Snapshot(NamedTuple):
     contents: tuple[int, ...]
 
 
-class Entry(NamedTuple):
+class ModelEntry(NamedTuple):
     nonce: str
-    snapshot: Snapshot
+    snapshot: ModelSnapshot
 
     @property
     def mark(self) -> EntryVersion:
         return EntryVersion(self.nonce, revisions(self.snapshot))
 
 
-class Server(NamedTuple):
+class ModelServer(NamedTuple):
     """One Redis process; a replica has no name of its own."""
 
     name: str
     state: "Frozen | None"
-    entry: Entry | None
+    entry: ModelEntry | None
     registry: frozenset[str]
 
-    def renewed(self, state: State) -> "Server":
+    def renewed(self, state: State) -> "ModelServer":
         return self._replace(state=frozen(state), registry=frozenset([state.nonce]))
 
-    def dropped(self) -> "Server":
+    def dropped(self) -> "ModelServer":
         return self._replace(entry=None, registry=self.registry - {KEY})
 
 
@@ -67,16 +67,16 @@ def frozen(state: State) -> Frozen:
     return Frozen(state.server_id, state.nonce, state.history, tuple(sorted(progress)))
 
 
-def revisions(snapshot: Snapshot) -> Revisions:
+def revisions(snapshot: ModelSnapshot) -> Revisions:
     numbers = dict(zip(PARTITIONS, snapshot.revisions, strict=False))
     return Revisions(f"history {snapshot.history}", numbers)
 
 
-class Node(NamedTuple):
+class ModelNode(NamedTuple):
     """The server that commands reach, and another: its replica, or one that was reached before."""
 
-    reached: Server
-    other: Server | None
+    reached: ModelServer
+    other: ModelServer | None
 
 
 class Drain(NamedTuple):
@@ -87,7 +87,7 @@ class Drain(NamedTuple):
     """
 
     partition: int
-    read: Snapshot
+    read: ModelSnapshot
     begun: Frozen
     found: bool | None = None
     finished: bool = False
@@ -99,7 +99,7 @@ class Drain(NamedTuple):
 
 class Fill(NamedTuple):
     nonce: str
-    snapshot: Snapshot | None = None
+    snapshot: ModelSnapshot | None = None
 
 
 class Remembered(NamedTuple):
@@ -114,19 +114,19 @@ class Remembered(NamedTuple):
         return Revisions(history, dict(numbers))
 
 
-class World(NamedTuple):
+class ProtocolWorld(NamedTuple):
     """histories: PostgreSQL after each commit, by its history; the last one takes commits.
 
     nonces, names: how many have been drawn.
     """
 
-    histories: tuple[tuple[Snapshot, ...], ...]
-    node: Node
+    histories: tuple[tuple[ModelSnapshot, ...], ...]
+    node: ModelNode
     nonces: int = 1
     names: int = 1
     drains: tuple[Drain, ...] = ()
     fills: tuple[Fill, ...] = ()
     memory: Remembered | None = None
 
-    def reaching(self, server: Server) -> "World":
+    def reaching(self, server: ModelServer) -> "ProtocolWorld":
         return self._replace(node=self.node._replace(reached=server))

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 RATE = RateLimit(per_s=20.0, size=40)
 
 
-class Clock:
+class BucketTime:
     def __init__(self) -> None:
         self.now_s = 1_000.0
 
@@ -27,7 +27,7 @@ class Clock:
 class Simulated:
     """Redis's bucket by a clock of ours; counts how often it was asked."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: BucketTime) -> None:
         self._clock = clock
         self._tokens, self._at_s = math.inf, clock()  # a bucket begins full, whatever its size
         self.asked = 0
@@ -50,12 +50,12 @@ class Simulated:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> BucketTime:
+    return BucketTime()
 
 
 @pytest.fixture
-def buckets(clock: Clock) -> Simulated:
+def buckets(clock: BucketTime) -> Simulated:
     return Simulated(clock)
 
 
@@ -63,12 +63,12 @@ async def spend(hand: LocalTokens) -> bool:
     return hand.spend() or await hand.wait()
 
 
-def hand(buckets: Simulated, clock: Clock) -> LocalTokens:
+def hand(buckets: Simulated, clock: BucketTime) -> LocalTokens:
     return RateLimiter(buckets, RATE, clock).local_tokens("acme", "rate")
 
 
 async def test_a_full_bucket_lets_through_what_it_holds_and_then_says_when_to_come(
-    buckets: Simulated, clock: Clock
+    buckets: Simulated, clock: BucketTime
 ) -> None:
     one = hand(buckets, clock)
 
@@ -84,7 +84,7 @@ async def test_a_full_bucket_lets_through_what_it_holds_and_then_says_when_to_co
 @pytest.mark.parametrize("asked_per_s", [1, 5, 15, 19])
 @pytest.mark.parametrize("workers", [1, 4])
 async def test_who_stays_below_the_rate_is_never_refused(
-    buckets: Simulated, clock: Clock, asked_per_s: int, workers: int
+    buckets: Simulated, clock: BucketTime, asked_per_s: int, workers: int
 ) -> None:
     """Also if workers in turn are asked, none of which knows what the others have."""
     hands = [hand(buckets, clock) for _ in range(workers)]
@@ -96,7 +96,7 @@ async def test_who_stays_below_the_rate_is_never_refused(
 
 @pytest.mark.parametrize("workers", [1, 4])
 async def test_whoever_asks_too_often_gets_the_rate_and_no_more(
-    buckets: Simulated, clock: Clock, workers: int
+    buckets: Simulated, clock: BucketTime, workers: int
 ) -> None:
     hands = [hand(buckets, clock) for _ in range(workers)]
     through, began_s = 0, clock()
@@ -109,7 +109,7 @@ async def test_whoever_asks_too_often_gets_the_rate_and_no_more(
     assert 0.9 * most <= through <= most
 
 
-async def test_a_busy_worker_seldom_waits_for_redis(clock: Clock) -> None:
+async def test_a_busy_worker_seldom_waits_for_redis(clock: BucketTime) -> None:
     buckets = Simulated(clock)
     one = RateLimiter(buckets, RateLimit(per_s=10_000.0, size=20_000), clock).local_tokens(
         "acme", "rate"
@@ -129,7 +129,7 @@ async def test_a_busy_worker_seldom_waits_for_redis(clock: Clock) -> None:
 
 @pytest.mark.parametrize(("asked_per_s", "waiting_max"), [(5, 0.15), (20, 0.02), (50, 0.005)])
 async def test_the_faster_they_come_the_fewer_wait_for_redis(
-    clock: Clock, asked_per_s: int, waiting_max: float
+    clock: BucketTime, asked_per_s: int, waiting_max: float
 ) -> None:
     buckets, random = Simulated(clock), Random(1)  # noqa: S311  the same arrivals every time
     one = RateLimiter(buckets, RateLimit(per_s=500.0, size=1_000), clock).local_tokens(
@@ -149,7 +149,9 @@ async def test_the_faster_they_come_the_fewer_wait_for_redis(
     assert buckets.asked <= 2.5 * 60
 
 
-async def test_those_who_come_together_share_one_question(buckets: Simulated, clock: Clock) -> None:
+async def test_those_who_come_together_share_one_question(
+    buckets: Simulated, clock: BucketTime
+) -> None:
     one = hand(buckets, clock)
 
     through = await asyncio.gather(*(spend(one) for _ in range(60)))
@@ -159,7 +161,7 @@ async def test_those_who_come_together_share_one_question(buckets: Simulated, cl
 
 
 async def test_without_redis_a_worker_fills_a_bucket_of_its_own(
-    buckets: Simulated, clock: Clock
+    buckets: Simulated, clock: BucketTime
 ) -> None:
     one = hand(buckets, clock)
     buckets.is_away = True
@@ -172,7 +174,7 @@ async def test_without_redis_a_worker_fills_a_bucket_of_its_own(
 
 
 async def test_a_waiter_that_is_cancelled_takes_nobody_along(
-    buckets: Simulated, clock: Clock
+    buckets: Simulated, clock: BucketTime
 ) -> None:
     one = hand(buckets, clock)
     gone, stays = (asyncio.create_task(spend(one)) for _ in range(2))
@@ -208,7 +210,7 @@ async def test_a_bucket_is_gone_once_it_would_be_full(new_store: Callable[..., R
 
 
 async def test_without_redis_all_hands_of_a_bucket_together_get_its_rate(
-    buckets: Simulated, clock: Clock
+    buckets: Simulated, clock: BucketTime
 ) -> None:
     buckets.is_away = True
     allowances = RateLimiter(buckets, RATE, clock)

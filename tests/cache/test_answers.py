@@ -10,11 +10,11 @@ from cache.answers import CacheLookup, ComputedAnswer
 from cache.redis.store import RedisStore
 from tests.cache.histories import at
 from tests.cache.index import Index
-from tests.cache.worker import FakeChangeLog, Worker
+from tests.cache.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
-NewWorker = Callable[[], Worker]
+NewWorker = Callable[[], CacheWorker]
 
 
 async def raw(redis: Redis, name: str) -> bytes:

@@ -12,7 +12,7 @@ from gateway.circuit_breaker import REDIS, CircuitBreaker
 from tests.cache.histories import at
 from tests.cache.index import Index
 from tests.cache.own_server import server, until
-from tests.cache.worker import FakeChangeLog, Worker
+from tests.cache.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -52,8 +52,8 @@ async def test_answers_are_filled_served_and_dropped_on_a_cluster(node: Redis) -
     )
     truth = FakeChangeLog(acme=3)
 
-    def new_worker() -> Worker:
-        return Worker(store, truth)
+    def new_worker() -> CacheWorker:
+        return CacheWorker(store, truth)
 
     for key in ("one", "two", "three", "four"):
         await new_worker().ask(key, Index(b"body", key.encode(), acme=3), acme=3)

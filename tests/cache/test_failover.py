@@ -13,7 +13,7 @@ from gateway.circuit_breaker import REDIS, CircuitBreaker
 from tests.cache.histories import HISTORY
 from tests.cache.index import Index
 from tests.cache.own_server import server, until
-from tests.cache.worker import FakeChangeLog, Worker
+from tests.cache.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -56,7 +56,7 @@ def store_on(client: Redis) -> RedisStore:
 
 
 async def fill(store: RedisStore, key: str) -> None:
-    worker = Worker(store, FakeChangeLog(acme=3))
+    worker = CacheWorker(store, FakeChangeLog(acme=3))
     await worker.ask(key, Index(b"old", acme=3), acme=3)
 
 

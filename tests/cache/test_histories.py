@@ -9,15 +9,15 @@ from cache.protocol import Revisions
 from cache.redis.store import RedisStore
 from tests.cache.histories import at
 from tests.cache.index import Index
-from tests.cache.worker import FakeChangeLog, Worker
+from tests.cache.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
-NewWorker = Callable[[], Worker]
+NewWorker = Callable[[], CacheWorker]
 ELSEWHERE = Revisions("b2", {"acme": 3})
 
 
-async def ask(worker: Worker, body: bytes, revisions: Revisions) -> tuple[str, bytes]:
+async def ask(worker: CacheWorker, body: bytes, revisions: Revisions) -> tuple[str, bytes]:
     async def compute() -> ComputedAnswer:
         return ComputedAnswer(body, revisions)
 

@@ -9,21 +9,21 @@ from redis.asyncio import Redis
 from cache.redis.store import RedisStore
 from tests.cache.histories import at
 from tests.cache.index import Index
-from tests.cache.worker import FakeChangeLog, Worker
+from tests.cache.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
-NewWorker = Callable[[], Worker]
+NewWorker = Callable[[], CacheWorker]
 
 
-async def fill(worker: Worker, *keys: str, acme: int = 3) -> None:
+async def fill(worker: CacheWorker, *keys: str, acme: int = 3) -> None:
     """Entries that depend on one thing each, of the name of their key."""
     for key in keys:
         index = Index(b"old " + key.encode(), key.encode(), acme=acme)
         await worker.ask(key, index, acme=acme)
 
 
-async def tier(worker: Worker, key: str, **revisions: int) -> str:
+async def tier(worker: CacheWorker, key: str, **revisions: int) -> str:
     index = Index(b"new", b"x", **revisions)
     return (await worker.ask(key, index, **revisions)).tier
 
@@ -115,7 +115,7 @@ async def test_drains_of_many_writers_at_once_all_get_through(
     workers = [new_worker() for _ in range(4)]
     await fill(workers[0], "one", "two")
 
-    async def write(worker: Worker) -> None:
+    async def write(worker: CacheWorker) -> None:
         for _ in range(8):
             revision = truth.commit("acme", b"two")
             await worker.invalidation.drain("acme", at(acme=revision))
@@ -157,7 +157,7 @@ async def test_changes_that_are_forgotten_doom_everything(
 async def test_many_doomed_at_once_are_dropped_by_a_new_nonce(
     new_worker: NewWorker, truth: FakeChangeLog, store: RedisStore
 ) -> None:
-    worker = Worker(store, truth, drops_max=2)
+    worker = CacheWorker(store, truth, drops_max=2)
     await fill(worker, "one", "two", "three", "four")
 
     truth.commit("acme", b"one", b"two", b"three")

@@ -13,13 +13,13 @@ from cache.redis.store import FillResult, RedisStore
 from cache.registry_replica import RegistryReplica
 from tests.cache.histories import HISTORY, at
 from tests.cache.index import Index
-from tests.cache.worker import Changed, FakeChangeLog, FakeDependencyIndex, Worker
+from tests.cache.worker import CacheWorker, Changed, FakeChangeLog, FakeDependencyIndex
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 
 async def fill(store: RedisStore, *keys: str) -> None:
-    worker = Worker(store, FakeChangeLog(acme=3))
+    worker = CacheWorker(store, FakeChangeLog(acme=3))
     for key in keys:
         await worker.ask(key, Index(b"body", key.encode(), acme=3), acme=3)
 
@@ -71,7 +71,7 @@ async def test_what_is_registered_again_while_it_is_doomed_is_another_entry(
 ) -> None:
     mirror: RegistryReplica[Changed] = RegistryReplica(store, FakeDependencyIndex)
     truth = FakeChangeLog(acme=3)
-    worker = Worker(store, truth)
+    worker = CacheWorker(store, truth)
     await worker.ask("key", Index(b"old", acme=3), acme=3)
     await refreshed(mirror, store)
     doomed = mirror.invalidated([Changed(HISTORY, "acme", 4, None)])
@@ -95,7 +95,7 @@ async def test_what_a_worker_has_stored_itself_is_not_read(
 
     monkeypatch.setattr(store, "scan", scan)
     truth = FakeChangeLog(acme=3)
-    worker = Worker(store, truth)
+    worker = CacheWorker(store, truth)
     for key in names(3):
         await worker.ask(key, Index(b"body", acme=3), acme=3)
     truth.commit("acme")
@@ -109,7 +109,7 @@ async def test_what_a_worker_has_stored_itself_is_not_read(
 
 async def test_what_another_worker_has_stored_between_is_read(store: RedisStore) -> None:
     truth = FakeChangeLog(acme=3)
-    here, there = Worker(store, truth), Worker(store, truth)
+    here, there = CacheWorker(store, truth), CacheWorker(store, truth)
     for place, key in enumerate(names(5)):
         worker = there if place in (1, 3) else here
         await worker.ask(key, Index(b"body", acme=3), acme=3)
@@ -126,7 +126,7 @@ async def test_what_is_stored_while_the_registry_is_read_is_known_by_the_next_ch
 ) -> None:
     truth = FakeChangeLog(acme=3)
     await fill(store, *names(90))
-    worker = Worker(store, truth)
+    worker = CacheWorker(store, truth)
     mirror = worker.mirrors.get("acme")
     reading = asyncio.create_task(refreshed(mirror, store))
     while not len(mirror):
@@ -162,7 +162,7 @@ async def test_a_worker_forgets_what_makes_room_for_what_it_stores(
     new_store: Callable[..., RedisStore],
 ) -> None:
     store = new_store(entries_max=5)
-    worker = Worker(store, FakeChangeLog(acme=3))
+    worker = CacheWorker(store, FakeChangeLog(acme=3))
     for key in names(30):
         await worker.ask(key, Index(b"body", key.encode(), acme=3), acme=3)
 
@@ -189,7 +189,7 @@ async def test_what_was_stored_anew_before_one_hears_that_it_was_stored_is_not_f
     store: RedisStore,
 ) -> None:
     truth = FakeChangeLog(acme=3)
-    worker = Worker(store, truth)
+    worker = CacheWorker(store, truth)
     await worker.ask("key", Index(b"old", b"old", acme=3), acme=3)
     sight = await store.lookup("acme", HISTORY, "")
     assert sight.state is not None
@@ -206,7 +206,7 @@ async def test_what_was_stored_anew_before_one_hears_that_it_was_stored_is_not_f
 
 async def test_a_mirror_that_nobody_has_needed_learns_nothing(store: RedisStore) -> None:
     await fill(store, "one")
-    worker = Worker(store, FakeChangeLog(acme=3))
+    worker = CacheWorker(store, FakeChangeLog(acme=3))
 
     await worker.ask("two", Index(b"body", acme=3), acme=3)
 

@@ -27,7 +27,7 @@ class Truth:
         return dict.fromkeys(tenants, seen)
 
 
-class Clock:
+class RevisionClock:
     def __init__(self) -> None:
         self.now_s = 1000.0
 
@@ -42,7 +42,7 @@ async def begun(truth: Truth, statements: int) -> None:
 
 async def test_all_who_wait_share_one_statement_of_all_their_tenants() -> None:
     truth = Truth()
-    reader = RevisionReader(truth, Clock())
+    reader = RevisionReader(truth, RevisionClock())
 
     await asyncio.gather(*(reader.read([name]) for name in "abcb"))
 
@@ -51,7 +51,7 @@ async def test_all_who_wait_share_one_statement_of_all_their_tenants() -> None:
 
 async def test_who_comes_while_a_statement_runs_gets_one_that_began_afterwards() -> None:
     truth = Truth()
-    reader = RevisionReader(truth, Clock())
+    reader = RevisionReader(truth, RevisionClock())
     truth.may_end.clear()
     early = asyncio.create_task(reader.read(["a"]))
     await begun(truth, 1)
@@ -66,7 +66,7 @@ async def test_who_comes_while_a_statement_runs_gets_one_that_began_afterwards()
 
 async def test_each_read_is_a_new_one() -> None:
     truth = Truth()
-    reader = RevisionReader(truth, Clock())
+    reader = RevisionReader(truth, RevisionClock())
     await reader.read(["a"])
 
     truth.revision = 1
@@ -75,7 +75,7 @@ async def test_each_read_is_a_new_one() -> None:
 
 
 async def test_an_older_revision_is_named_just_as_long_as_it_was_current_within_the_age() -> None:
-    truth, clock = Truth(), Clock()
+    truth, clock = Truth(), RevisionClock()
     reader = RevisionReader(truth, clock)
     await reader.read(["a"])
     clock.now_s += 1.0
@@ -94,7 +94,7 @@ async def test_an_older_revision_is_named_just_as_long_as_it_was_current_within_
 
 
 async def test_a_tenant_that_changes_all_the_time_is_remembered_by_its_last_revisions() -> None:
-    truth, clock = Truth(), Clock()
+    truth, clock = Truth(), RevisionClock()
     reader = RevisionReader(truth, clock)
     for truth.revision in range(100):
         await reader.read(["a"])
@@ -107,7 +107,7 @@ async def test_a_tenant_that_changes_all_the_time_is_remembered_by_its_last_revi
 
 async def test_a_failure_reaches_all_who_wait_and_the_next_statement_is_tried() -> None:
     truth = Truth()
-    reader = RevisionReader(truth, Clock())
+    reader = RevisionReader(truth, RevisionClock())
     truth.failure = ConnectionError("away")
 
     outcomes = await asyncio.gather(*(reader.read(["a"]) for _ in range(3)), return_exceptions=True)
@@ -118,7 +118,7 @@ async def test_a_failure_reaches_all_who_wait_and_the_next_statement_is_tried() 
 
 
 async def test_a_remembered_revision_serves_while_the_truth_is_away() -> None:
-    truth, clock = Truth(), Clock()
+    truth, clock = Truth(), RevisionClock()
     reader = RevisionReader(truth, clock)
     await reader.read(["a"])
     truth.failure = ConnectionError("away")
@@ -131,7 +131,7 @@ async def test_a_remembered_revision_serves_while_the_truth_is_away() -> None:
 
 async def test_a_waiter_that_gives_up_does_not_disturb_the_others() -> None:
     truth = Truth()
-    reader = RevisionReader(truth, Clock())
+    reader = RevisionReader(truth, RevisionClock())
     truth.may_end.clear()
     first, second = (asyncio.create_task(reader.read(["a"])) for _ in range(2))
     await begun(truth, 1)

@@ -13,7 +13,7 @@ from cache.redis.store import RedisStore
 from cache.semantic.similarity_buckets import BucketCounts
 from tests.cache.histories import at
 from tests.cache.index import Index
-from tests.cache.worker import FakeBucketStore, FakeChangeLog, Worker
+from tests.cache.worker import CacheWorker, FakeBucketStore, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
@@ -21,7 +21,7 @@ TRUSTED = BucketCounts(verified=400)  # with none wrong: under 1 %
 FAMILY, OTHER_FAMILY = "a" * 32, "b" * 32
 
 
-class Clock:
+class BucketClock:
     """Stands still unless it is moved."""
 
     def __init__(self) -> None:
@@ -39,21 +39,21 @@ def ledger() -> FakeBucketStore:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> BucketClock:
+    return BucketClock()
 
 
-NewWorker = Callable[[], Worker]
+NewWorker = Callable[[], CacheWorker]
 
 
 @pytest.fixture
 async def new_worker(
-    store: RedisStore, truth: FakeChangeLog, ledger: FakeBucketStore, clock: Clock
+    store: RedisStore, truth: FakeChangeLog, ledger: FakeBucketStore, clock: BucketClock
 ) -> NewWorker:
-    return lambda: Worker(store, truth, ledger=ledger, clock_s=clock)
+    return lambda: CacheWorker(store, truth, ledger=ledger, clock_s=clock)
 
 
-async def informed(worker: Worker) -> Worker:
+async def informed(worker: CacheWorker) -> CacheWorker:
     """Once it has read the ledger."""
     worker.tallies.get("acme")
     await worker.tallies.flush()
@@ -65,7 +65,9 @@ def question(text: str, family: str = FAMILY, angle: float = 0.0) -> CachedQuest
     return CachedQuestion(family, text, np.array([np.cos(angle), np.sin(angle)], dtype=np.float16))
 
 
-async def ask(worker: Worker, asked: CachedQuestion, index: Index, acme: int = 3) -> ServedAnswer:
+async def ask(
+    worker: CacheWorker, asked: CachedQuestion, index: Index, acme: int = 3
+) -> ServedAnswer:
     key = f"{asked.family}{asked.text}"
     return await worker.answers.get_or_compute(
         CacheLookup("acme", key, asked), at(acme=acme), index
@@ -202,7 +204,7 @@ async def test_a_similar_answer_is_not_kept_as_the_questions_own(new_worker: New
 async def test_some_of_what_is_served_is_verified_behind_it(
     store: RedisStore, truth: FakeChangeLog, ledger: FakeBucketStore
 ) -> None:
-    worker = await informed(Worker(store, truth, ledger=ledger, chance=Random(1).random))  # noqa: S311
+    worker = await informed(CacheWorker(store, truth, ledger=ledger, chance=Random(1).random))  # noqa: S311
     await ask(worker, question("one"), index(b"abcde"))
 
     asked = [question("x" * length) for length in range(4, 400)]
@@ -219,7 +221,7 @@ async def test_some_of_what_is_served_is_verified_behind_it(
 
 
 async def test_counts_that_nobody_confirms_any_more_count_for_nothing(
-    new_worker: NewWorker, ledger: FakeBucketStore, clock: Clock
+    new_worker: NewWorker, ledger: FakeBucketStore, clock: BucketClock
 ) -> None:
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
@@ -232,7 +234,7 @@ async def test_counts_that_nobody_confirms_any_more_count_for_nothing(
 
 
 async def test_counts_are_written_down_once_the_ledger_is_back(
-    new_worker: NewWorker, ledger: FakeBucketStore, clock: Clock
+    new_worker: NewWorker, ledger: FakeBucketStore, clock: BucketClock
 ) -> None:
     ledger.counts = {}
     worker = await informed(new_worker())

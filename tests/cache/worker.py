@@ -123,7 +123,7 @@ class FakeBucketStore:
             )
 
 
-class Worker:
+class CacheWorker:
     """A cache over a store and a truth that others may share, and what it counted."""
 
     def __init__(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ingest.summaries.summary import summaries
 from tests.gateway.moves import COMMON, DOCUMENT_IDS, RARE, SOURCES, SUBJECTS, sections
-from tests.gateway.world import SCOPES, Document, Principal, World
+from tests.gateway.world import SCOPES, GatewayWorld, WorldDocument, WorldPrincipal
 
 # Of similar questions too, once their answers can be judged.
 SEMANTIC = ("off",)
@@ -116,12 +116,12 @@ def _typo(word: str) -> str:
     return word[:3] + word[4] + word[3] + word[5:]
 
 
-def asker(world: World, question: Question) -> Principal:
+def asker(world: GatewayWorld, question: Question) -> WorldPrincipal:
     who = (question.tenant, question.subject)
     return next(each for each in world.principals if (each.tenant, each.subject) == who)
 
 
-def assert_allowed(worlds: Sequence[World], question: Question, body: bytes) -> None:
+def assert_allowed(worlds: Sequence[GatewayWorld], question: Question, body: bytes) -> None:
     """Every hit is from a document that the asker may read, as it is now, in one of the worlds.
 
     The answer to a question that words alone decide lacks nothing either.
@@ -130,7 +130,7 @@ def assert_allowed(worlds: Sequence[World], question: Question, body: bytes) -> 
     assert any(_is_allowed(world, question, hits) for world in worlds), (question, hits)
 
 
-def _is_allowed(world: World, question: Question, hits: Sequence[Mapping[str, Any]]) -> bool:
+def _is_allowed(world: GatewayWorld, question: Question, hits: Sequence[Mapping[str, Any]]) -> bool:
     fields = question.fields
     seen = list(world.seen(asker(world, question), fields.get("scopes", SCOPES)))
     if not all(any(_shows(hit, document) for document in seen) for hit in hits):
@@ -142,7 +142,7 @@ def _is_allowed(world: World, question: Question, hits: Sequence[Mapping[str, An
     return {hit["text"] for hit in hits} == _holding(fields["query"], wanted, kinds)
 
 
-def _shows(hit: Mapping[str, Any], document: Document) -> bool:
+def _shows(hit: Mapping[str, Any], document: WorldDocument) -> bool:
     told = [*hit.get("summaries", ()), *([hit] if hit["kind"] == "summary" else ())]
     piece = document.text[hit["start"] : hit["end"]]
     return (
@@ -155,7 +155,7 @@ def _shows(hit: Mapping[str, Any], document: Document) -> bool:
     )
 
 
-def _is_wanted(wanted: Mapping[str, Any], document: Document) -> bool:
+def _is_wanted(wanted: Mapping[str, Any], document: WorldDocument) -> bool:
     tags = set(document.tags)
     return (
         document.source in wanted.get("sources", SOURCES)
@@ -166,7 +166,7 @@ def _is_wanted(wanted: Mapping[str, Any], document: Document) -> bool:
     )
 
 
-def _holding(word: str, documents: Sequence[Document], kinds: Sequence[str]) -> set[str]:
+def _holding(word: str, documents: Sequence[WorldDocument], kinds: Sequence[str]) -> set[str]:
     """The chunks whose words, or whose document's title, hold the word."""
     return {
         part
@@ -179,6 +179,6 @@ def _holding(word: str, documents: Sequence[Document], kinds: Sequence[str]) -> 
     }
 
 
-def _summaries(document: Document) -> set[tuple[str, int, int]]:
+def _summaries(document: WorldDocument) -> set[tuple[str, int, int]]:
     """What is said of which part, by the very code that is tested for saying it."""
     return {(each.text, each.start, each.end) for each in summaries(document.text, {})}

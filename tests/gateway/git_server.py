@@ -37,7 +37,7 @@ def commit(folder: Path, message: str) -> None:
 def git_server(root: Path) -> Iterator[str]:
     """Serves the repositories under a folder; its host and port."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class GitHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path, _, query = self.path.partition("?")
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -74,7 +74,7 @@ def git_server(root: Path) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Nobody reads it."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), GitHandler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

@@ -1,4 +1,4 @@
-"""What can happen to documents and groups, as values, and what each makes of a `World`."""
+"""What can happen to documents and groups, as values, and what each makes of a `GatewayWorld`."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from hypothesis import strategies as st
 
-from tests.gateway.world import Document, World
+from tests.gateway.world import GatewayWorld, WorldDocument
 
 SUBJECTS = ("ana", "ben")
 GROUPS = ("sales", "people")
@@ -49,7 +49,7 @@ KINDS: tuple[Kind, ...] = (
 
 
 @dataclass(frozen=True)
-class Put:
+class PutMove:
     """Write a document anew, or the stored one with one thing in it changed.
 
     words: of a section, or of the title. place: of the section that is meant, modulo their number,
@@ -87,14 +87,14 @@ class Membership:
     subject: str
 
 
-Write: TypeAlias = Put | Share | Remove
+Write: TypeAlias = PutMove | Share | Remove
 Move: TypeAlias = Write | Membership
 
 
 def writes(tenants: Sequence[str]) -> st.SearchStrategy[Write]:
     tenant, document_id = st.sampled_from(tenants), st.sampled_from(DOCUMENT_IDS)
     put = st.builds(
-        Put,
+        PutMove,
         tenant=tenant,
         document_id=document_id,
         kind=st.sampled_from(KINDS),
@@ -119,7 +119,7 @@ def moves(tenants: Sequence[str]) -> st.SearchStrategy[Move]:
     return st.one_of(writes(tenants), writes(tenants), membership)
 
 
-def possible(move: Move, world: World) -> bool:
+def possible(move: Move, world: GatewayWorld) -> bool:
     """Whether it has what it is about."""
     match move:
         case Share() | Remove():
@@ -128,7 +128,7 @@ def possible(move: Move, world: World) -> bool:
             return True
 
 
-def written(move: Write, world: World, number: int) -> Document | None:
+def written(move: Write, world: GatewayWorld, number: int) -> WorldDocument | None:
     """The document as it will be; `number` tells a new section from every other."""
     stored = world.documents.get((move.tenant, move.document_id))
     if isinstance(move, Remove):
@@ -138,13 +138,13 @@ def written(move: Write, world: World, number: int) -> Document | None:
         return replace(stored, readers=move.readers)
     if stored is None or move.kind == "write":
         text = _base(move.place) if move.kind == "base" else _several(move.words, number)
-        return Document(move.tenant, move.document_id, text, move.owner, move.readers)
+        return WorldDocument(move.tenant, move.document_id, text, move.owner, move.readers)
     return _edited(stored, move, world, number)
 
 
-def base(tenant: str, reader: str, sections: int) -> Put:
+def base(tenant: str, reader: str, sections: int) -> PutMove:
     """A document that fills the legs of most questions."""
-    return Put(tenant, "base", "base", (), sections, None, frozenset({reader}))
+    return PutMove(tenant, "base", "base", (), sections, None, frozenset({reader}))
 
 
 def section(words: Sequence[str], number: int) -> str:
@@ -152,7 +152,7 @@ def section(words: Sequence[str], number: int) -> str:
     return f"# Part {number}\n\n{' '.join(words)}"
 
 
-def sections(document: Document) -> list[str]:
+def sections(document: WorldDocument) -> list[str]:
     return re.split(r"\n\n(?=# )", document.text)
 
 
@@ -171,7 +171,7 @@ def _base(sections: int) -> str:
     )
 
 
-def _edited(stored: Document, put: Put, world: World, number: int) -> Document:
+def _edited(stored: WorldDocument, put: PutMove, world: GatewayWorld, number: int) -> WorldDocument:
     match put.kind:
         case "title":
             return replace(stored, title=" ".join(put.words[: put.place]))
@@ -187,7 +187,7 @@ def _edited(stored: Document, put: Put, world: World, number: int) -> Document:
             return replace(stored, text="\n\n".join(_rearranged(stored, put, world, number)))
 
 
-def _rearranged(stored: Document, put: Put, world: World, number: int) -> list[str]:
+def _rearranged(stored: WorldDocument, put: PutMove, world: GatewayWorld, number: int) -> list[str]:
     parts = sections(stored)
     place = put.place % len(parts)
     new = section(put.words, number)

@@ -22,7 +22,7 @@ from tests.gateway.database_proxy import DatabaseProxy, database_proxy
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.gateway.moves import Share, Write
 from tests.gateway.own_redis import OwnRedis, own_redis
-from tests.gateway.world import Document, Principal
+from tests.gateway.world import WorldDocument, WorldPrincipal
 
 HELD_BUDGET_S = 0.4  # long enough to write something
 BUDGET_S = 0.1  # for Redis; a busy machine must not look like a broken Redis all the time
@@ -35,7 +35,7 @@ Mishap: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StagedAnswer:
     """sent_s: when it was asked for. revisions: of each partition, up to which it is right."""
 
     question: Question
@@ -45,7 +45,7 @@ class Answer:
     tier: str
 
 
-class Stage:
+class GatewayStage:
     """settings: of each gateway. wire: between the first one and Redis."""
 
     def __init__(
@@ -85,8 +85,8 @@ class Stage:
         return await self._running[worker].enter_async_context(gateway)
 
     async def ask(
-        self, who: Principal, question: Question, worker: int, *, max_staleness_ms: int = 0
-    ) -> Answer:
+        self, who: WorldPrincipal, question: Question, worker: int, *, max_staleness_ms: int = 0
+    ) -> StagedAnswer:
         sent_s = time.monotonic()
         answer = await self.as_(who.caller, worker).call(
             "POST", "/v1/search", content=question.asked(max_staleness_ms)
@@ -96,12 +96,12 @@ class Stage:
         revisions = {who.tenant: int(own)} | ({"public": int(public)} if public else {})
         tier = answer.headers["cache-status"].split("; ")[-1]
         self.tiers[tier] = self.tiers.get(tier, 0) + 1
-        return Answer(question, sent_s, revisions, answer.content, tier)
+        return StagedAnswer(question, sent_s, revisions, answer.content, tier)
 
     def as_(self, caller: Caller, worker: int) -> Caller:
         return self.gateways[worker].as_(caller)
 
-    async def write(self, move: Write, document: Document | None, admin: Caller) -> None:
+    async def write(self, move: Write, document: WorldDocument | None, admin: Caller) -> None:
         """By an admin of the tenant; document: as it will be, None if it is removed."""
         path = f"/v1/documents/{move.document_id}"
         if document is None:
@@ -115,7 +115,7 @@ class Stage:
         done = {200, 202} if document is None else {200}
         assert answer.status_code in done, answer.text
 
-    async def write_and_die(self, move: Write, document: Document | None) -> None:
+    async def write_and_die(self, move: Write, document: WorldDocument | None) -> None:
         """The same, by a writer that commits, and neither drains nor acknowledges."""
         where = move.tenant, move.document_id
         if document is None:
@@ -163,14 +163,14 @@ class Stage:
             case _:
                 pass
 
-    async def redis_is_asked_again(self, who: Principal) -> None:
+    async def redis_is_asked_again(self, who: WorldPrincipal) -> None:
         """Wait until no gateway's breaker is open."""
         async with asyncio.timeout(15):
             for worker in range(len(self.gateways)):
                 while await self._is_left_alone(who, worker):
                     await asyncio.sleep(0.02)
 
-    async def _is_left_alone(self, who: Principal, worker: int) -> bool:
+    async def _is_left_alone(self, who: WorldPrincipal, worker: int) -> bool:
         """Whether what nobody has asked before is not stored."""
         body = b'{"query": "%d"}' % time.monotonic_ns()
         answer = await self.ask(who, Question(who.tenant, who.subject, body), worker)
@@ -182,7 +182,7 @@ class _NoInvalidation:
         pass
 
 
-def _body(document: Document) -> dict[str, object]:
+def _body(document: WorldDocument) -> dict[str, object]:
     return {
         "title": document.title,
         "text": document.text,
@@ -195,7 +195,7 @@ def _body(document: Document) -> dict[str, object]:
     }
 
 
-def _stored(document: Document) -> Stored:
+def _stored(document: WorldDocument) -> Stored:
     return Stored(
         document_id=document.document_id,
         title=document.title,
@@ -212,7 +212,7 @@ def _stored(document: Document) -> Stored:
 
 
 @asynccontextmanager
-async def staged(settings: Settings, embedder: Embedder) -> AsyncIterator[Stage]:
+async def staged(settings: Settings, embedder: Embedder) -> AsyncIterator[GatewayStage]:
     """Two gateways, the first of which may be held up on its way to Redis."""
     assert settings.database_url is not None
     async with (
@@ -230,7 +230,7 @@ async def staged(settings: Settings, embedder: Embedder) -> AsyncIterator[Stage]
             )
             for url, budget_s in ((wire.url, HELD_BUDGET_S), (redis.url, BUDGET_S))
         ]
-        stage = Stage(each, embedder, redis, wire, truth)
+        stage = GatewayStage(each, embedder, redis, wire, truth)
         try:
             await stage.open()
             yield stage

@@ -73,16 +73,16 @@ async def new_tenant(gateway: Gateway) -> str:
 
 
 @dataclass(frozen=True)
-class Key:
+class RoleKey:
     key_id: str
     key: str
 
 
-async def new_key(maker: Caller, **fields: object) -> Key:
+async def new_key(maker: Caller, **fields: object) -> RoleKey:
     answer = await maker.call("POST", "/v1/keys", json={"subject": "eve", **fields})
     assert answer.status_code == 201, answer.text
     made = answer.json()
-    return Key(made["id"], made["key"])
+    return RoleKey(made["id"], made["key"])
 
 
 # Who may make which call.

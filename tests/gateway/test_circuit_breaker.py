@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gateway.circuit_breaker import MODEL, REDIS, CircuitBreaker
 
 
-class Clock:
+class BreakerClock:
     def __init__(self) -> None:
         self.now_s = 100.0
 
@@ -16,12 +16,12 @@ class Clock:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> BreakerClock:
+    return BreakerClock()
 
 
 @pytest.fixture
-def breaker(clock: Clock) -> CircuitBreaker:
+def breaker(clock: BreakerClock) -> CircuitBreaker:
     return CircuitBreaker(clock, MODEL)
 
 
@@ -51,7 +51,7 @@ def test_a_success_between_failures_starts_the_count_again(breaker: CircuitBreak
 
 
 def test_it_opens_for_a_pause_and_then_admits_one_probe(
-    breaker: CircuitBreaker, clock: Clock
+    breaker: CircuitBreaker, clock: BreakerClock
 ) -> None:
     fail(breaker)
     at_once = breaker.admit()
@@ -62,7 +62,7 @@ def test_it_opens_for_a_pause_and_then_admits_one_probe(
     assert [probe is not None for probe in probes] == [True, False, False]
 
 
-def test_a_probe_that_succeeds_closes_it(breaker: CircuitBreaker, clock: Clock) -> None:
+def test_a_probe_that_succeeds_closes_it(breaker: CircuitBreaker, clock: BreakerClock) -> None:
     fail(breaker)
     clock.now_s += MODEL.first_pause_s
     breaker.succeeded(admitted(breaker))
@@ -72,7 +72,7 @@ def test_a_probe_that_succeeds_closes_it(breaker: CircuitBreaker, clock: Clock) 
 
 
 def test_each_probe_that_fails_doubles_the_pause_up_to_the_longest(
-    breaker: CircuitBreaker, clock: Clock
+    breaker: CircuitBreaker, clock: BreakerClock
 ) -> None:
     fail(breaker)
     pause_s = MODEL.first_pause_s
@@ -87,7 +87,7 @@ def test_each_probe_that_fails_doubles_the_pause_up_to_the_longest(
 
 
 def test_a_probe_that_tells_nothing_makes_room_for_another(
-    breaker: CircuitBreaker, clock: Clock
+    breaker: CircuitBreaker, clock: BreakerClock
 ) -> None:
     fail(breaker)
     clock.now_s += MODEL.first_pause_s
@@ -96,7 +96,9 @@ def test_a_probe_that_tells_nothing_makes_room_for_another(
     assert breaker.admit() is not None
 
 
-def test_calls_that_fail_together_open_it_once(breaker: CircuitBreaker, clock: Clock) -> None:
+def test_calls_that_fail_together_open_it_once(
+    breaker: CircuitBreaker, clock: BreakerClock
+) -> None:
     together = [admitted(breaker) for _ in range(20)]
     for number in together:
         breaker.failed(number)
@@ -109,7 +111,7 @@ def test_calls_that_fail_together_open_it_once(breaker: CircuitBreaker, clock: C
     "say", [CircuitBreaker.succeeded, CircuitBreaker.failed, CircuitBreaker.abandoned]
 )
 def test_what_an_old_call_says_does_not_disturb_the_probe(
-    breaker: CircuitBreaker, clock: Clock, say: object
+    breaker: CircuitBreaker, clock: BreakerClock, say: object
 ) -> None:
     assert callable(say)
     old = admitted(breaker)
@@ -125,7 +127,7 @@ def test_what_an_old_call_says_does_not_disturb_the_probe(
     assert breaker.admit() is not None
 
 
-def test_one_failure_of_redis_is_enough(clock: Clock) -> None:
+def test_one_failure_of_redis_is_enough(clock: BreakerClock) -> None:
     breaker = CircuitBreaker(clock, REDIS)
     fail(breaker, 1)
     at_once = breaker.admit()
@@ -139,7 +141,7 @@ def test_one_failure_of_redis_is_enough(clock: Clock) -> None:
 def test_whatever_happened_it_admits_again_after_the_longest_pause(
     history: list[tuple[str, float]],
 ) -> None:
-    clock = Clock()
+    clock = BreakerClock()
     breaker = CircuitBreaker(clock, MODEL)
     for outcome, passed_s in history:
         clock.now_s += passed_s

@@ -60,7 +60,7 @@ MOVES: st.SearchStrategy[list[Move]] = st.lists(
 
 
 @dataclass
-class World:
+class CredentialWorld:
     """A tenant, the model of its credentials, and two processes that remember them."""
 
     tenant: str
@@ -157,7 +157,7 @@ async def test_a_credential_works_just_while_its_whole_chain_does(
     tenants = TenantStore(connected)
     tenant = new_id("t")
     assert await tenants.create(tenant, tenant)
-    world = World(tenant, PrincipalStore(connected), tenants, datetime.now(UTC))
+    world = CredentialWorld(tenant, PrincipalStore(connected), tenants, datetime.now(UTC))
     await world.begin(ends_in_s)
 
     for move in moves:

@@ -11,7 +11,7 @@ from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 pytestmark = pytest.mark.anyio
 
 
-class Kept:
+class StoredQuestions:
     def __init__(self) -> None:
         self.doubts: list[LowConfidenceItem] = []
 
@@ -21,7 +21,7 @@ class Kept:
 
 
 async def test_answers_that_wait_take_no_more_memory_than_they_may() -> None:
-    kept = Kept()
+    kept = StoredQuestions()
     doubts = LowConfidenceLog(cast("LowConfidenceStore", kept), items_max=10, every_s=60)
     large = b'{"hits":[],"text":"' + b"x" * (BYTES_MAX // 4) + b'",' + UNSURE
     for number in range(6):

@@ -92,7 +92,7 @@ class TestTheCommand:
         assert await ana.found("annual leave") == ["leave"]
 
 
-class TestSources:
+class TestAuditedSources:
     @pytest.mark.slow
     async def test_documents_that_are_behind_are_told_and_read_again(
         self, settings: Settings, admin: Caller, services: Services, root: Path
@@ -130,7 +130,7 @@ class TestSources:
         assert flaw.detail.startswith("There is no folder handbook in NEARHIT_SOURCES_DIR/acme")
 
 
-class TestSchedules:
+class TestAuditSchedules:
     @pytest.mark.slow
     async def test_each_tenant_is_audited_when_its_date_has_come_and_once(
         self, admin: Caller, ana: Caller, services: Services, database_url: str

@@ -19,7 +19,7 @@ from gateway.embedded.embedded_servers import Servers
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.gateways import Caller, Gateway, problem, running
-from tests.gateway.world import SCOPES, Document, Principal, World
+from tests.gateway.world import SCOPES, GatewayWorld, WorldDocument, WorldPrincipal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
@@ -36,7 +36,7 @@ DOCUMENT_IDS = ("a", "b/c", "d e", "f", "g")
 QUESTIONS = ("handbook", "entry of the company")
 
 
-class Play:
+class IsolationPlay:
     """Random changes by each tenant's admin, and what everybody sees in between."""
 
     def __init__(self, gateways: Sequence[Gateway], seed: int) -> None:
@@ -44,7 +44,7 @@ class Play:
         self.random = Random(seed)  # noqa: S311  no secret
         self.numbers = count(1)
         self.admins: dict[str, Caller] = {}
-        self.world = World(("globex", "hooli", "initech"))
+        self.world = GatewayWorld(("globex", "hooli", "initech"))
         self.last_changed = "globex"
 
     async def set_up(self) -> None:
@@ -82,7 +82,7 @@ class Play:
         body = {"text": text, "owner": owner, "readers": sorted(readers)}
         answer = await self.admin(tenant).call("PUT", path_of(document_id), json=body)
         assert answer.status_code == 200, answer.text
-        self.world.keep(Document(tenant, document_id, text, owner, readers))
+        self.world.keep(WorldDocument(tenant, document_id, text, owner, readers))
 
     async def share(self, tenant: str, document_id: str) -> None:
         document = self.world.documents.get((tenant, document_id))
@@ -135,7 +135,7 @@ class Play:
         assert answer.status_code == 201, answer.text
         made = answer.json()
         caller = Caller(self.gateways[0].client, made["key"])
-        self.world.principals.append(Principal(tenant, subject, groups, caller, made["id"]))
+        self.world.principals.append(WorldPrincipal(tenant, subject, groups, caller, made["id"]))
 
     async def look(self, looks: int) -> None:
         """Several principals at once, at any worker: each must see just what the world says."""
@@ -156,7 +156,7 @@ class Play:
             case _:
                 await self.compare_get(who, caller)
 
-    async def compare_search(self, who: Principal, caller: Caller) -> None:
+    async def compare_search(self, who: WorldPrincipal, caller: Caller) -> None:
         asked = self.random.choice((SCOPES, SCOPES, sorted(self.few(SCOPES, at_least=1))))
         fields: dict[str, object] = {"top_k": 100}
         if asked != SCOPES:
@@ -166,7 +166,7 @@ class Play:
         assert len(hits) == len(set(hits))
         assert set(hits) == self.world.visible(who, asked)
 
-    async def compare_get(self, who: Principal, caller: Caller) -> None:
+    async def compare_get(self, who: WorldPrincipal, caller: Caller) -> None:
         document_id = self.random.choice(DOCUMENT_IDS)
         answer = await caller.call("GET", path_of(document_id))
         if answer.status_code == 200:
@@ -207,7 +207,7 @@ async def gateways(
 async def test_everybody_sees_what_the_grants_admit_and_nothing_else_whatever_changes(
     gateway: Gateway, other_worker: Gateway, seed: int
 ) -> None:
-    play = Play([gateway, other_worker], seed)
+    play = IsolationPlay([gateway, other_worker], seed)
     await play.set_up()
 
     for _ in range(25):

@@ -49,16 +49,16 @@ async def new_tenant(gateway: Gateway) -> str:
 
 
 @dataclass(frozen=True)
-class Key:
+class KeyLife:
     key_id: str
     key: str
 
 
-async def new_key(maker: Caller, **fields: object) -> Key:
+async def new_key(maker: Caller, **fields: object) -> KeyLife:
     answer = await maker.call("POST", "/v1/keys", json={"subject": "eve", **fields})
     assert answer.status_code == 201, answer.text
     made = answer.json()
-    return Key(made["id"], made["key"])
+    return KeyLife(made["id"], made["key"])
 
 
 async def listed(caller: Caller, **parameters: str) -> list[dict[str, Any]]:

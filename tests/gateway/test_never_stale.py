@@ -34,8 +34,8 @@ from tests.gateway import moves
 from tests.gateway.asking import Question, asker, assert_allowed, questions
 from tests.gateway.gateways import Caller
 from tests.gateway.moves import Membership, Move, Remove, Write, possible
-from tests.gateway.stage import Answer, Mishap, Stage, staged
-from tests.gateway.world import Principal, World
+from tests.gateway.stage import GatewayStage, Mishap, StagedAnswer, staged
+from tests.gateway.world import GatewayWorld, WorldPrincipal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
@@ -77,16 +77,16 @@ LOOKERS = ((0, 1), (0, 1), (0,), (1,), ())  # the gateways that are asked after 
 worker = st.integers(0, WORKERS - 1)
 
 
-class Play(RuleBasedStateMachine):
+class StalenessPlay(RuleBasedStateMachine):
     """One play on the stage of all."""
 
-    stage: ClassVar[Stage]
+    stage: ClassVar[GatewayStage]
     loop: ClassVar[asyncio.AbstractEventLoop]
 
     def __init__(self) -> None:
         super().__init__()
         self.names = {tenant: f"{tenant}-{secrets.token_hex(6)}" for tenant in TENANTS}
-        self.world = World(tuple(self.names.values()))
+        self.world = GatewayWorld(tuple(self.names.values()))
         self.admins: dict[str, Caller] = {}
         self.numbers = count(1)
         self.questions: list[Question] = []
@@ -142,7 +142,7 @@ class Play(RuleBasedStateMachine):
             for subject, group in (("ana", "sales"), ("ben", "")):
                 groups = [group] if group else []
                 caller = await self.stage.gateways[0].caller(subject, tenant=tenant, groups=groups)
-                principal = Principal(tenant, subject, frozenset(groups), caller, "")
+                principal = WorldPrincipal(tenant, subject, frozenset(groups), caller, "")
                 self.world.principals.append(principal)
             self.admins[tenant] = await self.stage.gateways[0].caller(
                 "ada", tenant=tenant, roles=["admin"]
@@ -251,7 +251,7 @@ class Play(RuleBasedStateMachine):
     async def _judged_amid(
         self,
         move: Move,
-        asking: Awaitable[list[Answer]],
+        asking: Awaitable[list[StagedAnswer]],
         changing: Awaitable[None],
     ) -> None:
         """Answers while something changes are of before, or of after, and their revision tells."""
@@ -302,10 +302,10 @@ class Play(RuleBasedStateMachine):
 
     async def _ask(
         self, workers: Sequence[int], *, max_staleness_ms: int = 0, pause_ms: int = 0
-    ) -> list[Answer]:
+    ) -> list[StagedAnswer]:
         """All questions, of each gateway; pause_ms: between two of them."""
 
-        async def ask(place: int, question: Question, worker: int) -> Answer:
+        async def ask(place: int, question: Question, worker: int) -> StagedAnswer:
             await asyncio.sleep(place * pause_ms / 1000)
             who = asker(self.world, question)
             return await self.stage.ask(who, question, worker, max_staleness_ms=max_staleness_ms)
@@ -353,9 +353,9 @@ async def test_no_answer_is_stale_and_none_shows_too_much_whatever_happens(
     settings: Settings, embedder: Embedder
 ) -> None:
     async with staged(settings, embedder) as stage:
-        Play.stage, Play.loop = stage, asyncio.get_running_loop()
+        StalenessPlay.stage, StalenessPlay.loop = stage, asyncio.get_running_loop()
 
-        await asyncio.to_thread(run_state_machine_as_test, Play, settings=SIZE)
+        await asyncio.to_thread(run_state_machine_as_test, StalenessPlay, settings=SIZE)
 
         for tier in ("detail=memory", "detail=redis", "stored"):  # else caches had no part in it
             assert stage.tiers.get(tier, 0) > 0

@@ -82,7 +82,7 @@ class Noticing(EventHandler):
 
 
 @dataclass(slots=True)
-class Worker:
+class EventWorker:
     services: Services
     running: asyncio.Task[None]
     failed: asyncio.Event
@@ -103,7 +103,7 @@ class Worker:
 
 
 @asynccontextmanager
-async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Worker]:
+async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[EventWorker]:
     async with open_services(settings, Metrics(), embedder) as services:
         await services.stores.tenants.create("acme", "acme")
         stop, failed = asyncio.Event(), asyncio.Event()
@@ -113,7 +113,7 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Worke
         consumer = replace(rabbitmq_consumer.consumer(services.worker), handler=handler)
         running = asyncio.create_task(consumer.run(stop))
         try:
-            yield Worker(services, running, failed)
+            yield EventWorker(services, running, failed)
         finally:
             stop.set()
             await running
@@ -122,7 +122,7 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Worke
 @pytest.fixture
 async def worker(
     settings: Settings, embedder: Embedder, channel: AbstractChannel
-) -> AsyncIterator[Worker]:
+) -> AsyncIterator[EventWorker]:
     async with working(settings, embedder) as made:
         yield made
 
@@ -176,7 +176,7 @@ async def test_events_are_done_and_acknowledged(
     ],
 )
 async def test_what_cant_be_done_is_dead_with_the_reason_and_stops_nothing(
-    worker: Worker, channel: AbstractChannel, body: bytes, reason: str
+    worker: EventWorker, channel: AbstractChannel, body: bytes, reason: str
 ) -> None:
     await send(channel, body, update(1, FIRST))
 
@@ -234,7 +234,7 @@ async def test_an_embedder_that_stays_away_leaves_a_dead_letter(
 
 
 async def test_a_broker_that_dies_loses_nothing(
-    worker: Worker, channel: AbstractChannel, broker: OwnRabbit
+    worker: EventWorker, channel: AbstractChannel, broker: OwnRabbit
 ) -> None:
     await send(channel, update(1, FIRST))
     await worker.until(FIRST)
@@ -248,7 +248,7 @@ async def test_a_broker_that_dies_loses_nothing(
 
 
 async def test_a_queue_that_is_deleted_is_made_again(
-    worker: Worker, broker: OwnRabbit, channel: AbstractChannel
+    worker: EventWorker, broker: OwnRabbit, channel: AbstractChannel
 ) -> None:
     await send(channel, update(1, FIRST))
     await worker.until(FIRST)
@@ -288,7 +288,7 @@ async def test_a_worker_that_is_told_of_a_server_takes_its_events(
         )
         try:
             await send(channel, update(1, FIRST))
-            await Worker(services, running, asyncio.Event()).until(FIRST)
+            await EventWorker(services, running, asyncio.Event()).until(FIRST)
         finally:
             stop.set()
             await running

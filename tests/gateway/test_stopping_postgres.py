@@ -49,7 +49,7 @@ async def gateway(
         yield started
 
 
-class Crowd:
+class HangingCallers:
     """Callers who ask, read and write without a pause, and what they were told."""
 
     def __init__(self, ana: Caller) -> None:
@@ -115,7 +115,7 @@ async def test_whoever_asks_while_postgres_stops_is_answered_or_told_to_try_agai
     ana = await gateway.caller("ana")
     await ana.put("leave", "25 days of annual leave.")
     await ana.search("leave")
-    crowd = Crowd(ana)
+    crowd = HangingCallers(ana)
     async with asyncio.TaskGroup() as group:
         for number in range(AT_ONCE):
             group.create_task(crowd.run(number))
@@ -153,7 +153,7 @@ async def test_whoever_asks_while_one_of_its_processes_dies_is_answered_or_told_
     ana = await gateway.caller("ana")
     await ana.put("leave", "25 days of annual leave.")
     await ana.search("leave")
-    crowd = Crowd(ana)
+    crowd = HangingCallers(ana)
     async with asyncio.TaskGroup() as group:
         for number in range(AT_ONCE):
             group.create_task(crowd.run(number))
@@ -172,7 +172,7 @@ async def test_whoever_asks_while_postgres_hangs_is_told_so(
     ana = await gateway.caller("ana")
     await ana.put("leave", "25 days of annual leave.")
     await ana.search("leave")
-    crowd = Crowd(ana)
+    crowd = HangingCallers(ana)
     async with asyncio.TaskGroup() as group:
         for number in range(AT_ONCE):
             group.create_task(crowd.run(number))

@@ -68,7 +68,7 @@ readers = st.sampled_from([None, (), ("tenant",), ("user:ben",)])
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class WriteOrderState:
     text: str
     source: str
     owner: str | None
@@ -96,7 +96,7 @@ class Acknowledged:
     files: Mapping[str, str] | None = None
     removes: Sequence[str] = ()
 
-    def apply(self, document_id: str, state: State | None) -> State | None:
+    def apply(self, document_id: str, state: WriteOrderState | None) -> WriteOrderState | None:
         if self.document_id is None:
             return self._read(document_id, state)
         if self.document_id != document_id:
@@ -105,24 +105,24 @@ class Acknowledged:
             return None
         if state is None:
             assert self.text is not None, "access is set of documents that exist"
-            state = State(self.text, self.source, "ada", ())
-        return State(
+            state = WriteOrderState(self.text, self.source, "ada", ())
+        return WriteOrderState(
             state.text if self.text is None else self.text,
             state.source if self.text is None else self.source,
             self.owner or state.owner,
             state.readers if self.readers is None else self.readers,
         )
 
-    def _read(self, document_id: str, state: State | None) -> State | None:
+    def _read(self, document_id: str, state: WriteOrderState | None) -> WriteOrderState | None:
         assert self.files is not None, "it is done"
         if document_id in self.files:
-            return State(self.files[document_id], "handbook", None, ("tenant",))
+            return WriteOrderState(self.files[document_id], "handbook", None, ("tenant",))
         is_own = state is not None and state.source == "handbook"
         return None if is_own and document_id in self.removes else state
 
 
 @dataclass(slots=True)
-class Stage:
+class WriteOrderStage:
     gateway: Gateway
     services: Services
     moody: MoodyEmbedder
@@ -136,10 +136,10 @@ class Stage:
 
 
 @dataclass(slots=True)
-class World:
+class WriteOrderWorld:
     """A tenant with all that was acknowledged in it, in that order."""
 
-    stage: Stage
+    stage: WriteOrderStage
     tenant: str
     admin: Caller
     written: list[Acknowledged] = field(default_factory=list)
@@ -149,7 +149,7 @@ class World:
     def folder(self) -> Path:
         return self.stage.folder / self.tenant / "handbook"
 
-    def expected(self, document_id: str) -> State | None:
+    def expected(self, document_id: str) -> WriteOrderState | None:
         state = None
         for each in self.written:
             if each.is_done:
@@ -162,7 +162,7 @@ class World:
         for document_id in IDS:
             stored = found.get(document_id)
             document = None if stored is None else stored.document
-            state = document and State(
+            state = document and WriteOrderState(
                 document.text.strip(), document.source, document.owner, tuple(document.readers)
             )
             assert state == self.expected(document_id), self.written
@@ -310,10 +310,10 @@ class World:
                     del self.written[place]
 
 
-class Play(RuleBasedStateMachine):
+class WriteOrderPlay(RuleBasedStateMachine):
     """One tenant of the stage of all."""
 
-    stage: ClassVar[Stage]
+    stage: ClassVar[WriteOrderStage]
     loop: ClassVar[asyncio.AbstractEventLoop]
 
     def __init__(self) -> None:
@@ -324,13 +324,13 @@ class Play(RuleBasedStateMachine):
         """In the loop of the gateway, which runs on meanwhile."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=60)
 
-    async def _world(self) -> World:
+    async def _world(self) -> WriteOrderWorld:
         while claimed := await self.stage.claim():  # of a play that was broken off
             await self.stage.services.stores.jobs.fail(claimed.run, "the play is over")
         tenant = f"play-{secrets.token_hex(6)}"
         await self.stage.gateway.tenant(tenant)
         admin = await self.stage.gateway.caller("ada", tenant=tenant, roles=["admin"])
-        world = World(self.stage, tenant, admin)
+        world = WriteOrderWorld(self.stage, tenant, admin)
         await asyncio.to_thread(world.folder.mkdir, parents=True)
         settings = {"path": "handbook", "readers": ["tenant"]}
         body = {"kind": "folder", "settings": settings}
@@ -419,9 +419,9 @@ async def test_the_acknowledged_order_decides_whenever_a_worker_runs(
         running(settings, moody) as gateway,
         open_services(settings, Metrics(), moody) as services,
     ):
-        Play.stage = Stage(gateway, services, moody, tmp_path)
-        Play.loop = asyncio.get_running_loop()
+        WriteOrderPlay.stage = WriteOrderStage(gateway, services, moody, tmp_path)
+        WriteOrderPlay.loop = asyncio.get_running_loop()
 
-        await asyncio.to_thread(run_state_machine_as_test, Play, settings=SIZE)
+        await asyncio.to_thread(run_state_machine_as_test, WriteOrderPlay, settings=SIZE)
 
-        assert Play.stage.failed > 0  # else nothing was replayed
+        assert WriteOrderPlay.stage.failed > 0  # else nothing was replayed

@@ -1,6 +1,6 @@
 """Who may read what, written down once more as plainly as can be: DESIGN.md, section 4.
 
-All that was acknowledged is in a `World`; what the gateways must show is read off it.
+All that was acknowledged is in a `GatewayWorld`; what the gateways must show is read off it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ SCOPES = ("private", "shared", "tenant", "public")
 
 
 @dataclass(frozen=True)
-class Document:
+class WorldDocument:
     tenant: str
     document_id: str
     text: str
@@ -25,7 +25,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Principal:
+class WorldPrincipal:
     """Somebody with a key, whose groups stand in the key."""
 
     tenant: str
@@ -36,11 +36,11 @@ class Principal:
 
 
 @dataclass
-class World:
+class GatewayWorld:
     tenants: tuple[str, ...]
-    documents: dict[tuple[str, str], Document] = field(default_factory=dict)
+    documents: dict[tuple[str, str], WorldDocument] = field(default_factory=dict)
     members: set[tuple[str, str, str]] = field(default_factory=set)
-    principals: list[Principal] = field(default_factory=list)
+    principals: list[WorldPrincipal] = field(default_factory=list)
 
     def holds_by_key(self, tenant: str, subject: str, group: str) -> bool:
         """Whether the subject stays in the group, whoever removes it from there."""
@@ -49,14 +49,14 @@ class World:
             for who in self.principals
         )
 
-    def copied(self) -> "World":
+    def copied(self) -> "GatewayWorld":
         """As it is now, whatever happens to this one."""
         return replace(self, documents=dict(self.documents), members=set(self.members))
 
-    def keep(self, document: Document) -> None:
+    def keep(self, document: WorldDocument) -> None:
         self.documents[document.tenant, document.document_id] = document
 
-    def groups(self, who: Principal) -> set[str]:
+    def groups(self, who: WorldPrincipal) -> set[str]:
         joined = {
             group
             for tenant, group, subject in self.members
@@ -64,7 +64,7 @@ class World:
         }
         return joined | who.key_groups
 
-    def scopes(self, who: Principal, document: Document) -> set[str]:
+    def scopes(self, who: WorldPrincipal, document: WorldDocument) -> set[str]:
         """Those of DESIGN.md that the document is in, for this principal."""
         found = set()
         if document.tenant == who.tenant:
@@ -79,17 +79,17 @@ class World:
             found.add("public")
         return found
 
-    def seen(self, who: Principal, asked: Sequence[str] = SCOPES) -> Iterator[Document]:
+    def seen(self, who: WorldPrincipal, asked: Sequence[str] = SCOPES) -> Iterator[WorldDocument]:
         """Each document in the union of these scopes."""
         for document in self.documents.values():
             if self.scopes(who, document).intersection(asked):
                 yield document
 
-    def visible(self, who: Principal, asked: Sequence[str]) -> set[tuple[str, str]]:
+    def visible(self, who: WorldPrincipal, asked: Sequence[str]) -> set[tuple[str, str]]:
         """Identifier and text of each document in the union of these scopes."""
         return {(document.document_id, document.text) for document in self.seen(who, asked)}
 
-    def readable(self, who: Principal) -> set[tuple[str, str]]:
+    def readable(self, who: WorldPrincipal) -> set[tuple[str, str]]:
         """The same, of all that is within the principal's own tenant."""
         return {
             (document.document_id, document.text)

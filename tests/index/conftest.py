@@ -17,7 +17,7 @@ from ingest.write.writer import Writer
 from tests.conftest import fresh_settings
 from tests.index import crowd, worlds
 from tests.index.commits import Rows
-from tests.index.questions import World
+from tests.index.questions import QuestionWorld
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation
 from tests.index.shelves import NUMBER, Shelf
 
@@ -94,13 +94,13 @@ def rows(connection: "asyncpg.Connection[asyncpg.Record]") -> Rows:
 @pytest.fixture(scope="module")
 async def world(
     servers: Servers, databases: "asyncio.Queue[str]", static_embedder: StaticEmbedder
-) -> AsyncIterator[World]:
+) -> AsyncIterator[QuestionWorld]:
     """Three tenants that share identifiers, words and some texts; nothing changes it."""
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
         url = own.database_url.get_secret_value()
         async with connected(url) as database:
-            world = World(database, static_embedder)
+            world = QuestionWorld(database, static_embedder)
             await world.settle(url, worlds.made_up_documents(seed=2026))
             yield world
 

@@ -21,7 +21,7 @@ from ingest.chunkers.structure import chunks
 from ingest.write.writer import Writer
 from tests.index import worlds
 from tests.index.samples import RecordingInvalidation, put, subsets
-from tests.index.worlds import Piece, Principal
+from tests.index.worlds import IndexPrincipal, Piece
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ SCORE_TOLERANCE = 1e-3
 SCOPES = [names for names in subsets(SCOPE_NAMES) if names]
 
 
-class World:
+class QuestionWorld:
     """A searcher, and every chunk that there is."""
 
     def __init__(self, database: Database, embedder: StaticEmbedder) -> None:
@@ -68,7 +68,7 @@ class World:
         await connection.close()
 
     async def assert_right(
-        self, searcher: Searcher, asking: Principal, names: Sequence[ScopeName], query: Query
+        self, searcher: Searcher, asking: IndexPrincipal, names: Sequence[ScopeName], query: Query
     ) -> None:
         """What the searcher finds is what brute force finds, if that does not hang on rounding."""
         seen = worlds.visible(self.pieces, asking, names, query.filter)
@@ -132,7 +132,7 @@ queries = st.builds(
     document_hits_max=seldom(st.sampled_from([1, 2])),
 )
 principals = st.builds(
-    Principal,
+    IndexPrincipal,
     st.sampled_from(worlds.TENANTS),
     st.sampled_from(worlds.SUBJECTS),
     st.sets(st.sampled_from(worlds.GROUPS)).map(sorted).map(tuple),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.errors import Unreadable
+from index.errors import UnreadableRecord
 from index.invalidation.answer_dependencies import FORMAT, AnswerDependencies
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
@@ -112,7 +112,7 @@ def test_what_is_written_down_is_read_as_it_was(dependence: AnswerDependencies) 
 
 @given(st.integers(0, len(PLAIN.encode()) - 1))
 def test_a_record_cut_short_is_unreadable(length: int) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableRecord):
         AnswerDependencies.decode(PLAIN.encode()[:length])
 
 
@@ -121,26 +121,26 @@ def test_a_record_with_another_byte_is_unreadable(place: int, change: int) -> No
     record = bytearray(PLAIN.encode())
     record[place] ^= change
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableRecord):
         AnswerDependencies.decode(bytes(record))
 
 
 @given(st.binary(max_size=300))
 def test_bytes_that_are_no_record_are_unreadable(garbage: bytes) -> None:
     for record in (garbage, bytes([FORMAT]) + garbage, PLAIN.encode() + garbage + b"!"):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableRecord):
             AnswerDependencies.decode(record)
 
 
 @given(st.binary(max_size=300))
 def test_a_true_check_sum_makes_no_record_of_garbage(garbage: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableRecord):
         AnswerDependencies.decode(sealed(garbage))
 
 
 @pytest.mark.parametrize("form", [0, FORMAT + 1, 255])
 def test_a_record_of_another_version_is_unreadable(form: int) -> None:
-    with pytest.raises(Unreadable, match=f"format {form}"):
+    with pytest.raises(UnreadableRecord, match=f"format {form}"):
         AnswerDependencies.decode(sealed(PLAIN.encode()[5:], form))
 
 
@@ -159,7 +159,7 @@ def test_a_record_whose_parts_are_other_ones_is_unreadable(before: bytes, after:
     body = PLAIN.encode()[5:]
     assert before in body
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableRecord):
         AnswerDependencies.decode(sealed(body.replace(before, after)))
 
 

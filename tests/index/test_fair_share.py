@@ -15,7 +15,7 @@ from tests.sampling import examples
 pytestmark = pytest.mark.anyio
 
 
-class Crowd:
+class WaitingTenants:
     """Requests that hold a slot until they are told to end; `served` names them in their order."""
 
     def __init__(self, shares: FairShare) -> None:
@@ -62,7 +62,7 @@ def of(slots: int, *, waiting_max: int = 100, wait_s_max: float = 60.0) -> FairS
 
 
 async def test_a_tenant_holds_at_most_half_of_the_slots_and_another_finds_some_free() -> None:
-    crowd = Crowd(of(8))
+    crowd = WaitingTenants(of(8))
 
     await crowd.come(*["acme"] * 20)
     await crowd.come("beta")
@@ -72,7 +72,7 @@ async def test_a_tenant_holds_at_most_half_of_the_slots_and_another_finds_some_f
 
 
 async def test_a_free_slot_goes_to_the_tenant_that_holds_the_fewest() -> None:
-    crowd = Crowd(of(3))
+    crowd = WaitingTenants(of(3))
     await crowd.come("acme", "beta", "beta", "acme", "gamma")
 
     await crowd.end_first("beta")
@@ -82,7 +82,7 @@ async def test_a_free_slot_goes_to_the_tenant_that_holds_the_fewest() -> None:
 
 
 async def test_tenants_that_wait_take_turns_however_many_requests_each_has() -> None:
-    crowd = Crowd(of(1))
+    crowd = WaitingTenants(of(1))
     await crowd.come("acme", *["acme"] * 4, *["beta"] * 2, "gamma")
 
     await crowd.end_all()
@@ -105,7 +105,7 @@ async def test_who_waits_too_long_is_told_whether_its_own_tenant_is_the_cause() 
 
 async def test_no_more_wait_than_may() -> None:
     shares = of(1, waiting_max=2)
-    crowd = Crowd(shares)
+    crowd = WaitingTenants(shares)
     await crowd.come("acme", "acme", "acme")
 
     with pytest.raises(Saturated):
@@ -123,7 +123,7 @@ async def test_no_more_wait_than_may() -> None:
 async def test_no_slot_is_lost_and_none_stays_free_while_somebody_may_have_it(
     slots: int, steps: Sequence[tuple[str, int]]
 ) -> None:
-    crowd = Crowd(of(slots))
+    crowd = WaitingTenants(of(slots))
     for step, number in steps:
         if step == "come":
             await crowd.come(f"t{number % 3}")

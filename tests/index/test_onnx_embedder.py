@@ -124,7 +124,7 @@ class TestMiniLM:
 
 
 @dataclass(frozen=True)
-class Node:
+class GraphNode:
     name: str
     type: str = "tensor(int64)"
 
@@ -134,15 +134,15 @@ class Pretender:
     """A model that gives what `answer` makes of the token ids."""
 
     answer: Callable[[NDArray[Any]], NDArray[Any]]
-    inputs: Sequence[Node] = (Node("input_ids"), Node("attention_mask"))
+    inputs: Sequence[GraphNode] = (GraphNode("input_ids"), GraphNode("attention_mask"))
     output: str = "last_hidden_state"
     fed: list[Mapping[str, NDArray[Any]]] = field(default_factory=list)
 
-    def get_inputs(self) -> Sequence[Node]:
+    def get_inputs(self) -> Sequence[GraphNode]:
         return self.inputs
 
-    def get_outputs(self) -> Sequence[Node]:
-        return [Node("pooler_output"), Node(self.output)]
+    def get_outputs(self) -> Sequence[GraphNode]:
+        return [GraphNode("pooler_output"), GraphNode(self.output)]
 
     def run(
         self, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]]
@@ -182,7 +182,7 @@ class TestPretender:
 
     async def test_it_is_fed_what_it_asks_for_in_its_type(self, model: OnnxModel) -> None:
         names = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
-        session = Pretender(ramp, [Node(name, "tensor(int32)") for name in names])
+        session = Pretender(ramp, [GraphNode(name, "tensor(int32)") for name in names])
 
         await OnnxEmbedder(model, session).embed_query("annual leave")
 
@@ -204,7 +204,7 @@ class TestPretender:
 
     async def test_one_that_asks_for_something_else_is_refused(self, model: OnnxModel) -> None:
         with pytest.raises(EmbedderRefused, match="pixel_values"):
-            OnnxEmbedder(model, Pretender(ramp, [Node("pixel_values", "tensor(float)")]))
+            OnnxEmbedder(model, Pretender(ramp, [GraphNode("pixel_values", "tensor(float)")]))
 
     @pytest.mark.parametrize("width", [0, 4_001])
     async def test_one_of_a_width_that_no_index_takes_is_refused(

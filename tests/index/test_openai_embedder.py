@@ -48,7 +48,7 @@ async def client(stub: StubOpenAI) -> AsyncIterator[openai.AsyncOpenAI]:
 
 
 @dataclass
-class Clock:
+class ServiceClock:
     """Real time, but that a test may turn it on."""
 
     ahead_s: float = 0.0
@@ -58,8 +58,8 @@ class Clock:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> ServiceClock:
+    return ServiceClock()
 
 
 @pytest.fixture
@@ -68,19 +68,19 @@ def tokens() -> Tokens:
 
 
 @pytest.fixture
-def embedder(client: openai.AsyncOpenAI, clock: Clock, tokens: Tokens) -> OpenAIEmbedder:
+def embedder(client: openai.AsyncOpenAI, clock: ServiceClock, tokens: Tokens) -> OpenAIEmbedder:
     return embedder_on(client, clock=clock, tokens=tokens, batch_texts_max=3)
 
 
 def embedder_on(
     client: openai.AsyncOpenAI,
     *,
-    clock: Clock | None = None,
+    clock: ServiceClock | None = None,
     tokens: Tokens | None = None,
     **limits: Any,
 ) -> OpenAIEmbedder:
     counted: Tokens = Counter() if tokens is None else tokens
-    clock_s = clock or Clock()
+    clock_s = clock or ServiceClock()
     return OpenAIEmbedder(
         client,
         model="stub",
@@ -331,7 +331,7 @@ class TestBreaker:
         assert len(down.asked) == MODEL.failures_max
 
     async def test_after_a_pause_one_probe_goes_and_closes_it(
-        self, down: StubOpenAI, embedder: OpenAIEmbedder, clock: Clock
+        self, down: StubOpenAI, embedder: OpenAIEmbedder, clock: ServiceClock
     ) -> None:
         await self.fail(embedder)
         down.answer = lambda texts: embeddings([vector(text) for text in texts])
@@ -350,7 +350,7 @@ class TestBreaker:
         ]
 
     async def test_a_query_given_up_after_its_budget_was_failed_by_the_service(
-        self, stub: StubOpenAI, embedder: OpenAIEmbedder, clock: Clock
+        self, stub: StubOpenAI, embedder: OpenAIEmbedder, clock: ServiceClock
     ) -> None:
         stub.answer = lambda _: Mischief.SILENCE
 
@@ -361,7 +361,7 @@ class TestBreaker:
             await embedder.embed_query("a")
 
     async def test_callers_that_leave_early_say_nothing_of_the_service(
-        self, stub: StubOpenAI, embedder: OpenAIEmbedder, clock: Clock
+        self, stub: StubOpenAI, embedder: OpenAIEmbedder, clock: ServiceClock
     ) -> None:
         answer, stub.answer = stub.answer, lambda _: Mischief.SILENCE
         for number in range(2 * MODEL.failures_max):
@@ -375,7 +375,7 @@ class TestBreaker:
         stub: StubOpenAI,
         embedder: OpenAIEmbedder,
         number: int,
-        clock: Clock,
+        clock: ServiceClock,
         *,
         after_s: float,
     ) -> None:

@@ -63,14 +63,14 @@ STATISTICS = {
 }
 
 
-class Rows(Protocol):
+class PlanRows(Protocol):
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]: ...
 
 
 class Explained:
     """A way to the database by one connection that keeps the plan of each statement as it ran."""
 
-    def __init__(self, way: Rows) -> None:
+    def __init__(self, way: PlanRows) -> None:
         self._way = way
         # What a function has run ends just before the call of it does.
         self._place = -2 if isinstance(way, SearchConnections) else -1
@@ -119,7 +119,7 @@ async def explained_searches(url: str) -> AsyncIterator[Explained]:
 
 
 @asynccontextmanager
-async def explained(way: Rows, connection: Connection) -> AsyncIterator[Explained]:
+async def explained(way: PlanRows, connection: Connection) -> AsyncIterator[Explained]:
     """What the server tells of each statement is what ran, not what `EXPLAIN` would have run."""
     await connection.execute(
         "LOAD 'auto_explain';"

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 ANA = everything("acme", "ana", ["sales"])
 
 
-class Kept:
+class StoredVectors:
     """Vectors in a dictionary."""
 
     def __init__(self) -> None:
@@ -28,13 +28,13 @@ class Kept:
 
 
 @pytest.fixture
-def kept() -> Kept:
-    return Kept()
+def kept() -> StoredVectors:
+    return StoredVectors()
 
 
 @pytest.fixture
 async def remembering(
-    database: Database, writer: Writer, embedder: RecordingEmbedder, kept: Kept
+    database: Database, writer: Writer, embedder: RecordingEmbedder, kept: StoredVectors
 ) -> Searcher:
     await put(writer, PLAIN)
     embedder.texts.clear()
@@ -52,7 +52,7 @@ async def test_a_question_asked_again_is_embedded_once(
 
 
 async def test_who_sees_other_things_has_it_embedded_again(
-    remembering: Searcher, embedder: RecordingEmbedder, kept: Kept
+    remembering: Searcher, embedder: RecordingEmbedder, kept: StoredVectors
 ) -> None:
     for seen in (ANA, everything("acme", "ben", []), everything("beta", "ana", ["sales"])):
         await remembering.search(seen, Query("annual leave"))
@@ -63,7 +63,7 @@ async def test_who_sees_other_things_has_it_embedded_again(
 
 @pytest.mark.parametrize("poison", [b"", b"12345678", b"\0" * 4096])
 async def test_what_is_no_vector_of_the_space_is_embedded_again(
-    remembering: Searcher, embedder: RecordingEmbedder, kept: Kept, poison: bytes
+    remembering: Searcher, embedder: RecordingEmbedder, kept: StoredVectors, poison: bytes
 ) -> None:
     first = await remembering.search(ANA, Query("annual leave"))
     kept.vectors = dict.fromkeys(kept.vectors, poison)

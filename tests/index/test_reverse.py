@@ -105,7 +105,7 @@ news = st.builds(
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ReverseRules:
     """The contract, for one answer and one piece of news. slack: how far rounding may reach."""
 
     entry: AnswerDependencies
@@ -220,8 +220,8 @@ def test_the_doomed_are_those_that_the_rules_end_and_those_that_rounding_might(
     doomed = reverse.invalidated(news)
 
     assert len(reverse) == len(held)
-    assert doomed >= {key for key, entry in held.items() if Rules(entry, news, -1e-12).ends}
-    assert doomed <= {key for key, entry in held.items() if Rules(entry, news, SLACK).ends}
+    assert doomed >= {key for key, entry in held.items() if ReverseRules(entry, news, -1e-12).ends}
+    assert doomed <= {key for key, entry in held.items() if ReverseRules(entry, news, SLACK).ends}
     assert reverse.invalidated(news) == doomed
 
 

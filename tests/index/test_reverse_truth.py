@@ -49,19 +49,19 @@ STEPS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecordedAnswer:
     scope: Scope
     query: Query
     body: bytes
 
 
 @dataclass(slots=True)
-class Kept:
+class RecordedAnswers:
     """A tenant's answers, and up to where each partition's news has been taken in."""
 
     home: str
     applied: dict[str, int]
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, RecordedAnswer] = field(default_factory=dict)
     reverse: ReverseIndex = field(default_factory=ReverseIndex)
 
 
@@ -84,7 +84,7 @@ def as_put(document: Document) -> Put:
     return Put(document.document_id, lambda _stored: document)
 
 
-class World:
+class ReverseWorld:
     def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
         hashing = HashingEmbedder(32)
         self.database = database
@@ -99,7 +99,7 @@ class World:
         self.counts: Counter[str] = Counter()
         self._number = 0
 
-    async def begin(self) -> list[Kept]:
+    async def begin(self) -> list[RecordedAnswers]:
         for tenant in worlds.TENANTS:
             await self.tenants.create(tenant, tenant)
         await self._go_on()
@@ -107,24 +107,27 @@ class World:
             for number in range(DOCUMENTS - 4):
                 await self._put(tenant, f"d{number}")
         _, revisions = await self.tenants.all_revisions()
-        kept = [Kept(home, {name: revisions[name] for name in (home, "public")}) for home in HOMES]
+        kept = [
+            RecordedAnswers(home, {name: revisions[name] for name in (home, "public")})
+            for home in HOMES
+        ]
         for one in kept:
             await self.fill(one)
         return kept
 
-    async def fill(self, kept: Kept) -> None:
+    async def fill(self, kept: RecordedAnswers) -> None:
         """New answers for those that are missing."""
         while len(kept.answers) < ANSWERS:
             self._number += 1
             scope, query = self.story.scope(kept.home), self.story.query()
             await self._keep(kept, str(self._number), scope, query)
 
-    async def _keep(self, kept: Kept, key: str, scope: Scope, query: Query) -> None:
+    async def _keep(self, kept: RecordedAnswers, key: str, scope: Scope, query: Query) -> None:
         found = await self.searcher.search(scope, query)
         assert not found.degraded
         recorded = AnswerDependencies.decode(found.dependence.encode())
         assert recorded.query.digest == query.digest
-        kept.answers[key] = Answer(scope, recorded.query, body_of(found, query))
+        kept.answers[key] = RecordedAnswer(scope, recorded.query, body_of(found, query))
         kept.reverse.add(key, found.dependence.encode())
 
     async def happen(self) -> None:
@@ -178,7 +181,7 @@ class World:
             now: datetime = await session.connection.fetchval("SELECT now()")
         self.story.go_on(now)
 
-    async def take_in(self, kept: Kept, *, checked: bool) -> None:
+    async def take_in(self, kept: RecordedAnswers, *, checked: bool) -> None:
         """The news of both partitions; afterwards what is left must be what would be found."""
         doomed: set[str] = set()
         for partition, revision in kept.applied.items():
@@ -206,16 +209,16 @@ async def world(
     servers: Servers,
     databases: "asyncio.Queue[str]",
     static_embedder: StaticEmbedder,
-) -> AsyncIterator[World]:
+) -> AsyncIterator[ReverseWorld]:
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
         async with connected(own.database_url.get_secret_value()) as database:
             await index_version.check_or_create(database, static_embedder, HashingEmbedder(32))
-            yield World(database, static_embedder, request.param)
+            yield ReverseWorld(database, static_embedder, request.param)
 
 
 async def test_whatever_happens_no_answer_is_left_that_a_search_would_give_otherwise(
-    world: World, record_property: Any
+    world: ReverseWorld, record_property: Any
 ) -> None:
     tenants = await world.begin()
     for _ in range(STEPS):

@@ -19,7 +19,7 @@ names = st.lists(st.sampled_from(SCOPE_NAMES), max_size=4)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ScopeRequest:
     tenant: str
     subject: str
     groups: tuple[str, ...]
@@ -41,7 +41,7 @@ class Request:
         )
 
 
-requests = st.builds(Request, ids, ids, groups.map(tuple), names.map(tuple))
+requests = st.builds(ScopeRequest, ids, ids, groups.map(tuple), names.map(tuple))
 
 
 # Each owner and each set of readers in a small world, where ana and ben are both in and out of it.
@@ -70,7 +70,7 @@ def test_scopes_admit_the_same_documents_exactly_if_their_fingerprints_are_equal
 
 @given(requests, requests)
 def test_fingerprints_are_equal_exactly_if_the_requests_come_to_the_same(
-    one: Request, other: Request
+    one: ScopeRequest, other: ScopeRequest
 ) -> None:
     same = one.meaning == other.meaning
 
@@ -79,9 +79,9 @@ def test_fingerprints_are_equal_exactly_if_the_requests_come_to_the_same(
 
 @given(requests, st.data())
 def test_the_order_and_the_doubles_of_groups_and_names_do_not_matter(
-    request_: Request, data: st.DataObject
+    request_: ScopeRequest, data: st.DataObject
 ) -> None:
-    shuffled = Request(
+    shuffled = ScopeRequest(
         request_.tenant,
         request_.subject,
         tuple(data.draw(st.permutations(request_.groups * 2))),
@@ -134,7 +134,7 @@ def test_colleagues_who_ask_for_what_the_tenant_may_read_share_a_fingerprint() -
 
 @given(requests)
 def test_only_a_scope_with_public_documents_depends_on_the_public_partition(
-    request_: Request,
+    request_: ScopeRequest,
 ) -> None:
     partitions = request_.scope.partitions
 

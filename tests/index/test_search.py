@@ -16,7 +16,7 @@ from index.search.searcher import Searcher
 from ingest.chunkers.structure import chunks
 from ingest.write.writer import Writer
 from tests.index import questions, worlds
-from tests.index.questions import SCOPES, World
+from tests.index.questions import SCOPES, QuestionWorld
 from tests.index.samples import (
     IndifferentEmbedder,
     RecordingInvalidation,
@@ -24,13 +24,13 @@ from tests.index.samples import (
     put,
     subsets,
 )
-from tests.index.worlds import Principal
+from tests.index.worlds import IndexPrincipal
 from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 
 EVERY_READERS = subsets(["user:ben", "user:eve", "group:sales", "tenant", "public"])
-BEN = Principal("acme", "ben", ())
+BEN = IndexPrincipal("acme", "ben", ())
 ANA = everything("acme", "ana", ["sales"])
 
 
@@ -38,12 +38,14 @@ ANA = everything("acme", "ana", ["sales"])
 @settings(max_examples=examples(20), deadline=None)
 @given(asking=questions.principals, query=questions.queries)
 async def test_a_search_finds_what_brute_force_finds(
-    world: World, names: tuple[ScopeName, ...], asking: Principal, query: Query
+    world: QuestionWorld, names: tuple[ScopeName, ...], asking: IndexPrincipal, query: Query
 ) -> None:
     await world.assert_right(world.searcher, asking, names, query)
 
 
-async def test_updated_after_is_inclusive_and_updated_before_exclusive(world: World) -> None:
+async def test_updated_after_is_inclusive_and_updated_before_exclusive(
+    world: QuestionWorld,
+) -> None:
     scope = resolve("acme", "ana", [], ["private"])
     every = Query("sensor", alpha=1, top_k=1000, candidates=1000)
     times = {piece.chunk_id: piece.updated_at for piece in world.pieces}
@@ -90,7 +92,7 @@ async def test_every_scope_admits_what_is_defined_and_scope_admits_says_the_same
 
 @pytest.mark.parametrize("names", SCOPES, ids="+".join)
 async def test_documents_of_another_tenant_appear_only_if_public_and_in_the_public_scope(
-    world: World, names: tuple[ScopeName, ...]
+    world: QuestionWorld, names: tuple[ScopeName, ...]
 ) -> None:
     scope = resolve("acme", "ana", ["sales", "ops"], names)
     query = Query("sensor", alpha=1, top_k=1000, candidates=1000)

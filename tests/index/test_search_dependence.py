@@ -15,7 +15,7 @@ from index.model.scope import ScopeName, resolve
 from index.postgres.database import Database
 from index.search.searcher import Searcher, SearchResult
 from ingest.write.writer import Writer
-from tests.index.questions import SCOPES, World
+from tests.index.questions import SCOPES, QuestionWorld
 from tests.index.samples import IndifferentEmbedder, RecordingInvalidation, a_document, put
 from tests.index.test_search import ANA
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.mark.parametrize("names", SCOPES, ids="+".join)
 async def test_an_answer_says_the_revisions_of_the_partitions_that_it_depends_on(
-    world: World, names: tuple[ScopeName, ...]
+    world: QuestionWorld, names: tuple[ScopeName, ...]
 ) -> None:
     scope = resolve("beta", "ben", ["ops"], names)
 
@@ -36,7 +36,7 @@ async def test_an_answer_says_the_revisions_of_the_partitions_that_it_depends_on
 
 
 async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
-    world: World,
+    world: QuestionWorld,
 ) -> None:
     query = Query("sensor lighthouse", candidates=5, top_k=2, fusion="relative")
 
@@ -57,7 +57,7 @@ async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
             assert every.lexical_floor == both.lexical_floor
 
 
-async def test_a_leg_that_found_less_than_it_asked_for_has_no_floor(world: World) -> None:
+async def test_a_leg_that_found_less_than_it_asked_for_has_no_floor(world: QuestionWorld) -> None:
     query = Query("sensor", alpha=0.5, candidates=1000, fusion="relative")
 
     few = await world.searcher.search(ANA, query)
@@ -67,7 +67,7 @@ async def test_a_leg_that_found_less_than_it_asked_for_has_no_floor(world: World
 
 
 async def test_what_is_judged_by_itself_depends_on_the_hits_and_on_the_score_of_the_last(
-    world: World,
+    world: QuestionWorld,
 ) -> None:
     query = Query("sensor lighthouse", alpha=0.5, top_k=3)
 
@@ -87,7 +87,7 @@ async def test_what_is_judged_by_itself_depends_on_the_hits_and_on_the_score_of_
 
 
 async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
-    world: World,
+    world: QuestionWorld,
 ) -> None:
     query = Query("sensor", alpha=0.5, top_k=40, candidates=20, document_hits_max=1)
 
@@ -98,7 +98,7 @@ async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
 
 
 async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_none_is_named(
-    world: World,
+    world: QuestionWorld,
 ) -> None:
     async def dependence(text: str, language: str | None = None) -> AnswerDependencies:
         return (await world.searcher.search(ANA, Query(text, language=language))).dependence
@@ -116,7 +116,7 @@ async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_
 
 
 async def test_an_expanded_answer_depends_on_the_documents_that_it_takes_its_texts_from(
-    world: World,
+    world: QuestionWorld,
 ) -> None:
     query = Query("sensor lighthouse", alpha=0.5, top_k=3)
 
@@ -127,7 +127,7 @@ async def test_an_expanded_answer_depends_on_the_documents_that_it_takes_its_tex
     assert len(expanded.dependence.documents) >= len({hit.document for hit in expanded.hits}) > 0
 
 
-async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: World) -> None:
+async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: QuestionWorld) -> None:
     query = Query("sensor", alpha=0.5, top_k=40, document_hits_max=1)
 
     found = await world.searcher.search(ANA, query)
@@ -155,7 +155,9 @@ async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
     assert ranked.dependence.dense_floor is ranked.dependence.lexical_floor is None
 
 
-async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(world: World) -> None:
+async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(
+    world: QuestionWorld,
+) -> None:
     query = Query("lighthuose", filter=Filter(tags_any=("red",)), explain=True, expand=True)
     found = await world.searcher.search(ANA, query)
 

@@ -21,8 +21,8 @@ from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from tests.conftest import fresh_settings
 from tests.index import crowd, questions, worlds
-from tests.index.questions import SCOPES, World
-from tests.index.worlds import Principal
+from tests.index.questions import SCOPES, QuestionWorld
+from tests.index.worlds import IndexPrincipal
 from tests.sampling import examples
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -53,7 +53,7 @@ LAYOUTS = {
 class Laid:
     """A world, its searchers by the way that they go, and the names of the statements so far."""
 
-    def __init__(self, world: World, ran: list[str]) -> None:
+    def __init__(self, world: QuestionWorld, ran: list[str]) -> None:
         self.world = world
         self.ran = ran
         self.searchers = {
@@ -89,7 +89,7 @@ async def laid_out(
             statement_timeout_s=10,
             observe=lambda name, _seconds: ran.append(name),
         ) as database:
-            world = World(database, static_embedder)
+            world = QuestionWorld(database, static_embedder)
             await world.settle(url, made_up(layout))
             limits = StrategyLimits(layout.chunks_max)
             async for _ in Partitions(database, limits=limits).maintain():
@@ -111,7 +111,7 @@ async def laid(
 @settings(max_examples=examples(40), deadline=None)
 @given(asking=questions.principals, names=st.sampled_from(SCOPES), query=questions.queries)
 async def test_an_exact_pass_finds_what_brute_force_finds(
-    laid: Laid, asking: Principal, names: tuple[ScopeName, ...], query: Query
+    laid: Laid, asking: IndexPrincipal, names: tuple[ScopeName, ...], query: Query
 ) -> None:
     await laid.world.assert_right(laid.searchers["exact"], asking, names, query)
 
@@ -119,7 +119,7 @@ async def test_an_exact_pass_finds_what_brute_force_finds(
 @settings(max_examples=examples(40), deadline=None)
 @given(asking=questions.principals, names=st.sampled_from(SCOPES), query=questions.queries)
 async def test_the_lexical_leg_is_exact_with_an_index_too(
-    laid: Laid, asking: Principal, names: tuple[ScopeName, ...], query: Query
+    laid: Laid, asking: IndexPrincipal, names: tuple[ScopeName, ...], query: Query
 ) -> None:
     by_words = replace(query, alpha=0.0, fusion="relative")
 

@@ -41,7 +41,7 @@ SHOWN = (
 )
 
 
-class Recorder:
+class StatementRecorder:
     """A database that keeps with which arguments each statement was asked for."""
 
     def __init__(self, database: Database) -> None:
@@ -70,7 +70,7 @@ async def town(database: Database, documents: DocumentStore) -> None:
 @pytest.fixture
 async def calls(database: Database, town: None) -> dict[str, Call]:
     """Of each statement that searches go by, one that brings something."""
-    recorder = Recorder(database)
+    recorder = StatementRecorder(database)
     recorded = cast("Database", recorder)
     for limits in (crowd.EXACT, crowd.NEAREST):
         searcher = Searcher(recorded, crowd.EMBEDDER, limits=limits)
@@ -160,7 +160,7 @@ async def test_a_table_of_the_sessions_own_is_not_taken_for_one_of_ours(
             " 'acme' AS tenant, ARRAY['tenant'] AS allowed_tokens, ARRAY['public'] AS readers"
         )
 
-        recorder = cast("Database", Recorder(cast("Database", _With(searching))))
+        recorder = cast("Database", StatementRecorder(cast("Database", _With(searching))))
         listed = await DocumentStore(recorder).page(ANA, Filter(), after="", source=None, limit=100)
 
     assert len(listed) == NUMBER

@@ -73,7 +73,7 @@ ROUNDING = 2e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
+class IndexPrincipal:
     tenant: str
     subject: str
     groups: tuple[str, ...]
@@ -172,7 +172,7 @@ def pieces(
 
 
 def visible(
-    world: Sequence[Piece], asking: Principal, names: Collection[ScopeName], wanted: Filter
+    world: Sequence[Piece], asking: IndexPrincipal, names: Collection[ScopeName], wanted: Filter
 ) -> list[Piece]:
     return [
         piece
@@ -183,7 +183,7 @@ def visible(
 
 
 def is_in_scope(
-    tenant: str, document: Document, asking: Principal, names: Collection[ScopeName]
+    tenant: str, document: Document, asking: IndexPrincipal, names: Collection[ScopeName]
 ) -> bool:
     public = "public" in names and "public" in document.readers
     if tenant != asking.tenant:

@@ -156,7 +156,7 @@ class Notes:
             yield a_document(f"notes/{number}", f"Of harbour {number % 100}.", source="notes")
 
 
-class Slow(RecordingInvalidation):
+class SlowSource(RecordingInvalidation):
     """Drains the first commit only once a second batch has been embedded."""
 
     def __init__(self, embedder: RecordingEmbedder) -> None:
@@ -203,7 +203,7 @@ async def test_what_two_batches_say_is_embedded_once(
 async def test_what_comes_next_is_planned_while_what_came_before_is_committed(
     documents: DocumentStore, embedder: RecordingEmbedder
 ) -> None:
-    slow = Slow(embedder)
+    slow = SlowSource(embedder)
 
     report = await read_source(
         Notes(),

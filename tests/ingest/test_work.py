@@ -32,7 +32,7 @@ def queue(database: Database, tenants: TenantStore) -> JobQueue:
 
 
 @dataclass(slots=True)
-class Recorder:
+class JobRecorder:
     """Does jobs, and fails as often as it is told."""
 
     errors: list[Exception] = field(default_factory=list)
@@ -95,7 +95,7 @@ async def until(queue: JobQueue, job_id: str, state: str) -> Job:
 async def test_what_is_queued_is_done_as_soon_as_it_is_committed(
     database: Database, queue: JobQueue
 ) -> None:
-    async with at_work(worker(database, Recorder())):
+    async with at_work(worker(database, JobRecorder())):
         first = await until(queue, await queue.enqueue(a_job()), "done")
         started_s = time.monotonic()
         second = await until(queue, await queue.enqueue(a_job(1)), "done")
@@ -108,7 +108,7 @@ async def test_what_is_queued_is_done_as_soon_as_it_is_committed(
 async def test_a_worker_does_several_jobs_at_once_and_no_more(
     database: Database, queue: JobQueue
 ) -> None:
-    does = Recorder()
+    does = JobRecorder()
     does.may_end.clear()
     for number in range(10):
         await queue.enqueue(a_job(number))
@@ -129,7 +129,9 @@ async def test_a_worker_does_several_jobs_at_once_and_no_more(
 async def test_what_fails_is_tried_again_and_fails_for_good_after_its_attempts(
     database: Database, queue: JobQueue
 ) -> None:
-    does = Recorder([EmbeddingUnavailable("away"), DatabaseUnavailable("away"), ValueError("text")])
+    does = JobRecorder(
+        [EmbeddingUnavailable("away"), DatabaseUnavailable("away"), ValueError("text")]
+    )
     mended = await queue.enqueue(a_job())
     await worker(database, does).drain()
     lost = await queue.enqueue(a_job(attempts_max=2))
@@ -143,7 +145,7 @@ async def test_what_fails_is_tried_again_and_fails_for_good_after_its_attempts(
 
 
 async def test_what_is_refused_is_not_tried_again(database: Database, queue: JobQueue) -> None:
-    does = Recorder([JobRefused("You may not.")])
+    does = JobRecorder([JobRefused("You may not.")])
     job_id = await queue.enqueue(a_job())
     await worker(database, does).drain()
 
@@ -157,7 +159,7 @@ async def test_what_is_refused_is_not_tried_again(database: Database, queue: Job
 
 @pytest.mark.slow
 async def test_what_waits_for_money_loses_no_attempt(database: Database, queue: JobQueue) -> None:
-    does = Recorder([BudgetSpent("acme")] * 3)
+    does = JobRecorder([BudgetSpent("acme")] * 3)
     job_id = await queue.enqueue(a_job(attempts_max=1))
 
     await worker(database, does, spent_s=0.05).drain()
@@ -179,7 +181,7 @@ async def test_pauses_double_up_to_a_limit_and_no_two_are_alike() -> None:
 async def test_a_stop_finishes_what_is_at_work_and_begins_nothing(
     database: Database, queue: JobQueue
 ) -> None:
-    does = Recorder()
+    does = JobRecorder()
     does.may_end.clear()
     first = await queue.enqueue(a_job())
     second = await queue.enqueue(a_job())  # of the same target: it has to wait for the first
@@ -195,7 +197,7 @@ async def test_a_stop_finishes_what_is_at_work_and_begins_nothing(
 async def test_what_is_not_done_in_time_is_given_back_at_once_and_loses_no_attempt(
     database: Database, queue: JobQueue
 ) -> None:
-    does = Recorder()
+    does = JobRecorder()
     does.may_end.clear()
     job_id = await queue.enqueue(a_job())
     async with at_work(worker(database, does, stop_s=0.05)) as stop:
@@ -207,7 +209,7 @@ async def test_what_is_not_done_in_time_is_given_back_at_once_and_loses_no_attem
 
 @pytest.mark.slow
 async def test_a_long_job_keeps_its_lease(database: Database, queue: JobQueue) -> None:
-    does, other = Recorder(), Recorder()
+    does, other = JobRecorder(), JobRecorder()
     does.may_end.clear()
     job_id = await queue.enqueue(a_job())
     async with at_work(worker(database, does, lease_s=1.0)):
@@ -229,7 +231,7 @@ async def test_a_job_whose_worker_went_silent_is_done_by_another_when_its_lease_
     lost = await queue.claim(uuid4(), lease_s=1.0, tenant_jobs_max=4, kinds=["work"])
     assert lost is not None
 
-    async with at_work(worker(database, Recorder())):
+    async with at_work(worker(database, JobRecorder())):
         done = await until(queue, job_id, "done")
 
     assert done.attempts == 2
@@ -244,7 +246,7 @@ async def test_a_worker_outlives_its_database(
         database_proxy(database_url) as proxy,
         connected(proxy.url) as cut_off,
     ):
-        does = Recorder()
+        does = JobRecorder()
         does.may_end.clear()
         async with at_work(worker(cut_off, does, lease_s=1.0)):
             job_id = await queue.enqueue(a_job())

@@ -17,7 +17,7 @@ from index.tenants.tenant_store import TenantStore
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
 from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
-from tests.ingest.written import LONG, SECTIONS, Change, changes_of, revision
+from tests.ingest.written import LONG, SECTIONS, WrittenChange, changes_of, revision
 
 pytestmark = pytest.mark.anyio
 
@@ -142,7 +142,7 @@ async def test_what_is_not_text_changes_without_embedding(
     (_, change) = await changes_of(connection, "acme")
     kept, none = set(stored.chunk_ids), set[int]()
     touched, moved = (none, kept) if "uri" in fields else (kept, none)
-    assert change == Change(2, added=none, removed=none, touched=touched, moved=moved)
+    assert change == WrittenChange(2, added=none, removed=none, touched=touched, moved=moved)
 
 
 async def test_an_edit_moves_what_comes_after_it_and_touches_nothing(

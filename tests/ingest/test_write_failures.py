@@ -205,7 +205,7 @@ async def test_ten_writers_of_one_document_are_all_acknowledged_and_none_is_lost
     assert alive == set(stored.chunk_ids)
 
 
-class Slow(DocumentStore):
+class SlowEmbedder(DocumentStore):
     """Is in no hurry to commit a text that has the word slow in it."""
 
     async def apply_all(
@@ -220,7 +220,7 @@ class Slow(DocumentStore):
 async def test_whoever_is_overtaken_again_and_again_goes_first_at_last(
     database: Database, tenants: TenantStore, embedder: RecordingEmbedder
 ) -> None:
-    writer = Writer(Slow(database), embedder, RecordingInvalidation())
+    writer = Writer(SlowEmbedder(database), embedder, RecordingInvalidation())
     over = asyncio.Event()
 
     async def hurry(name: str) -> None:

@@ -20,7 +20,7 @@ SECTIONS = [
 LONG = a_document("long", "".join(SECTIONS))
 
 
-class Change(NamedTuple):
+class WrittenChange(NamedTuple):
     """What the outbox says of one revision."""
 
     revision: int
@@ -30,13 +30,15 @@ class Change(NamedTuple):
     moved: set[int]
 
 
-async def changes_of(connection: "asyncpg.Connection[asyncpg.Record]", tenant: str) -> list[Change]:
+async def changes_of(
+    connection: "asyncpg.Connection[asyncpg.Record]", tenant: str
+) -> list[WrittenChange]:
     rows = await connection.fetch(
         "SELECT revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks"
         " FROM change_log WHERE tenant = $1 ORDER BY 1",
         tenant,
     )
-    return [Change(row[0], *map(set, row[1:])) for row in rows]
+    return [WrittenChange(row[0], *map(set, row[1:])) for row in rows]
 
 
 async def revision(tenants: TenantStore, tenant: str = "acme") -> int:

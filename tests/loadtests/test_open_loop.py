@@ -11,7 +11,7 @@ import pytest
 from loadtests.load import schedule
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.loadtest.driver import Load, LoadRun
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
 from loadtests.workload.agents import Agents
 from loadtests.workload.writes import PutDocument, RemoveDocument, Write
@@ -65,7 +65,7 @@ async def driven(url: str, load: Load, *writes: Write) -> AsyncIterator[LoadRun]
     )
     keys = LoadKeys(None, {WHO[0]: "writer"}, {WHO: "reader"})
     connections = ConnectionPool(url, connections_max=load.connections, timeout_s=load.timeout_s)
-    yield LoadRun(connections, load, keys, AnswerJudge("run"), agents, iter(writes))
+    yield LoadRun(connections, load, keys, StalenessJudge("run"), agents, iter(writes))
     await connections.close()
 
 

@@ -14,7 +14,7 @@ from loadtests.load.figures import Figures
 from loadtests.load.response import HttpResponse
 from loadtests.loadtest import budget, page
 from loadtests.loadtest.budget import InvalidBudget, Limit
-from loadtests.loadtest.judge import AnswerJudge
+from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.result import Result
 from loadtests.workload.agents import Agents, Who
 from loadtests.workload.world import GeneratedHistory, NamedHistory, OneKeyHistory
@@ -44,9 +44,9 @@ def reply(
     return HttpResponse(200, headers, orjson.dumps({"hits": [hit]}), asked_s, asked_s + 0.5)
 
 
-def judge() -> AnswerJudge:
+def judge() -> StalenessJudge:
     """Of a document for Ana alone, of which the text has changed at 3 s."""
-    answer_judge = AnswerJudge("run")
+    answer_judge = StalenessJudge("run")
     for write, at_s in (
         (PutDocument("run-a", DOCUMENT, OLD, frozenset({"user:ana"})), 1.0),
         (PutDocument("run-a", DOCUMENT, NEW, frozenset()), 3.0),
@@ -122,7 +122,7 @@ def test_what_was_right_once_is_judged_anew_after_a_write() -> None:
 
 
 def test_documents_that_the_run_has_not_written_are_not_judged() -> None:
-    answer_judge = AnswerJudge("another-run")
+    answer_judge = StalenessJudge("another-run")
 
     answer_judge.judge(ANA, QUERY, reply(OLD), 0)
 
@@ -230,7 +230,7 @@ def test_a_budget_that_nobody_understands_says_where(tmp_path: Path, text: str, 
         budget.read(written(tmp_path, text))
 
 
-def result(run_figures: Figures, answer_judge: AnswerJudge) -> Result:
+def result(run_figures: Figures, answer_judge: StalenessJudge) -> Result:
     findings = budget.judged(budget.read(None), run_figures, answer_judge)
     return Result(
         url="http://x/<b>",
@@ -290,7 +290,7 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
 
 @pytest.mark.slow
 def test_the_page_of_a_run_that_got_no_answer_is_one_too() -> None:
-    nothing = result(Figures(0.0), AnswerJudge("run"))
+    nothing = result(Figures(0.0), StalenessJudge("run"))
 
     assert read(page.html(nothing)).tags.count("svg") == 5
     assert json.loads(nothing.as_json())["figures"]["requests"] == 0

@@ -26,7 +26,7 @@ from ingest.events.event_schemas import EventAccess, EventContent, PutEvent
 from tests.conftest import ADMIN_KEY, data_dir
 from tests.gateway.gateways import Caller, Gateway, running
 from tests.upgrade import sample, snapshot
-from tests.upgrade.sample import ExactEmbedder, Put, Request
+from tests.upgrade.sample import ExactEmbedder, SamplePut, SampleRequest
 
 ANSWERS = Path(__file__).with_name("answers.json")
 _OUTGROWN = StrategyLimits(crossover_chunks=15)  # acme has more chunks, beta has fewer
@@ -44,7 +44,7 @@ def settings_for(servers: Servers, database_url: str, cache_prefix: str) -> Sett
     )
 
 
-async def answer(caller: Caller, request: Request) -> str:
+async def answer(caller: Caller, request: SampleRequest) -> str:
     """The body of a response whose status is 200."""
     response = await caller.call(request.method, request.path, json=request.body)
     assert response.status_code == 200, f"{request}: {response.text}"
@@ -95,7 +95,7 @@ async def _fill(gateway: Gateway) -> Mapping[str, str]:
     return {name: caller.key for name, caller in people.items() if caller.key is not None}
 
 
-async def _put(caller: Caller, put: Put) -> None:
+async def _put(caller: Caller, put: SamplePut) -> None:
     body = {"text": put.text, **put.fields}
     path = f"/v1/documents/{put.document_id}"
     response = await caller.call("PUT", path, json=body, headers=put.headers)

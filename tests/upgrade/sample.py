@@ -75,7 +75,7 @@ In fog the horn sounds twice a minute. The horn needs compressed air from the pu
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class SamplePut:
     caller: str
     document_id: str
     text: str
@@ -83,8 +83,8 @@ class Put:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-PUTS: Sequence[Put] = [
-    Put(
+PUTS: Sequence[SamplePut] = [
+    SamplePut(
         "ada",
         "guide",
         _GUIDE,
@@ -96,23 +96,23 @@ PUTS: Sequence[Put] = [
             "summaries": "extract",
         },
     ),
-    Put(
+    SamplePut(
         "ada", "prices", "Tickets for the lighthouse tour cost nine euros.", {"readers": ["public"]}
     ),
-    Put(
+    SamplePut(
         "ada",
         "salaries",
         "The keeper's salary rises with each year on the cliff.",
         {"readers": ["user:ada"], "source": "hr", "metadata": {"year": 2025, "level": "secret"}},
     ),
-    Put(
+    SamplePut(
         "ada",
         "pump",
         "Nach dem Nebel werden die Pumpen im Maschinenhaus geprüft.",
         {"readers": ["tenant"], "language": "de", "metadata": {"year": 2024}, "source": "hr"},
     ),
     *(
-        Put(
+        SamplePut(
             "ada",
             f"log{day}",
             f"Log of day {day}: the lamp burned {day + 5} hours, and the horn sounded {day} times.",
@@ -125,19 +125,25 @@ PUTS: Sequence[Put] = [
         )
         for day in range(1, 9)
     ),
-    Put("ana", "notes", "Ask the harbour master for a new lens.", {"readers": ["user:ana"]}),
-    Put("ana", "list", "Vinegar, soft cloth, lamp oil.", {"readers": ["user:ana", "user:ben"]}),
-    Put("bea", "harbour", "The harbour opens at dawn, before the lighthouse lamp goes out."),
-    Put("bea", "tides", "Tides are public knowledge: see the lighthouse.", {"readers": ["public"]}),
-    Put("bea", "boats", "Boats need a permit in fog.", {"readers": ["tenant"], "tags": ["manual"]}),
-    Put("ada", "queued", "A queued document.", headers={"Prefer": "respond-async"}),
+    SamplePut("ana", "notes", "Ask the harbour master for a new lens.", {"readers": ["user:ana"]}),
+    SamplePut(
+        "ana", "list", "Vinegar, soft cloth, lamp oil.", {"readers": ["user:ana", "user:ben"]}
+    ),
+    SamplePut("bea", "harbour", "The harbour opens at dawn, before the lighthouse lamp goes out."),
+    SamplePut(
+        "bea", "tides", "Tides are public knowledge: see the lighthouse.", {"readers": ["public"]}
+    ),
+    SamplePut(
+        "bea", "boats", "Boats need a permit in fog.", {"readers": ["tenant"], "tags": ["manual"]}
+    ),
+    SamplePut("ada", "queued", "A queued document.", headers={"Prefer": "respond-async"}),
 ]
-EDITED = Put("ana", "notes", "Ask the harbour master for a new lens and a brass lamp.")
+EDITED = SamplePut("ana", "notes", "Ask the harbour master for a new lens and a brass lamp.")
 REMOVED = "log8"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SampleRequest:
     caller: str
     path: str
     body: Mapping[str, Any] | None = None
@@ -147,12 +153,12 @@ class Request:
         return "GET" if self.body is None else "POST"
 
 
-def _search(caller: str, query: str, **fields: Any) -> Request:
-    return Request(caller, "/v1/search", {"query": query, **fields})
+def _search(caller: str, query: str, **fields: Any) -> SampleRequest:
+    return SampleRequest(caller, "/v1/search", {"query": query, **fields})
 
 
-REQUESTS: Sequence[Request] = [
-    Request("ada", "/v1/audit/log?limit=100"),  # before the others add to it
+REQUESTS: Sequence[SampleRequest] = [
+    SampleRequest("ada", "/v1/audit/log?limit=100"),  # before the others add to it
     _search("ana", "who cleans the lens"),
     _search("ben", "who cleans the lens"),
     _search("ada", "salary of the keeper"),
@@ -170,9 +176,9 @@ REQUESTS: Sequence[Request] = [
     _search("ada", "keeper", filter={"metadata": {"year": 2025}}),
     _search("ana", "lighthouse", scopes=["public"]),
     _search("ana", "harbour master", scopes=["private"]),
-    Request("ana", "/v1/documents/guide"),
-    Request("ana", "/v1/documents"),
-    Request("ada", "/v1/documents/log1/access/explain?subject=ana"),
-    Request("ada", "/v1/jobs"),
-    Request("ada", "/v1/sources"),
+    SampleRequest("ana", "/v1/documents/guide"),
+    SampleRequest("ana", "/v1/documents"),
+    SampleRequest("ada", "/v1/documents/log1/access/explain?subject=ana"),
+    SampleRequest("ada", "/v1/jobs"),
+    SampleRequest("ada", "/v1/sources"),
 ]
