@@ -45,6 +45,7 @@ WITHOUT_GRANTS = {
     "tenant_deletion": "the worker's",
     "vocabulary.prune_page": "the worker's",
     "vocabulary.prune_since": "the worker's",
+    "vocabulary.prune_version": "the worker's: a number, and no document",
 }
 
 
